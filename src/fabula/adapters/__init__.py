@@ -1,0 +1,1 @@
+"""The outside world behind ports: databases, model SDKs, embedders, queues, the bus."""

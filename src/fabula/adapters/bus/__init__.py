@@ -1,0 +1,1 @@
+"""The bus: events of running turns, numbered, to everyone who listens."""

@@ -1,0 +1,1 @@
+"""Queues: work that follows a turn, in-process or on many machines."""

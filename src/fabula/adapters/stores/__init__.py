@@ -1,0 +1,1 @@
+"""Stores: where the truth is kept, on SQLite or Postgres by the same code."""

@@ -1,0 +1,1 @@
+"""Canon: changes, policy, authority and the knowledge graph's questions; pure."""

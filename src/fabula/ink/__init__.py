@@ -1,0 +1,1 @@
+"""The Ink language in pure Python, standard library only."""

@@ -1,0 +1,1 @@
+"""A syntax tree to the documented runtime JSON, inkVersion 21."""

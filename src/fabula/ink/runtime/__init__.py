@@ -1,0 +1,1 @@
+"""Plays compiled stories: story, state, evaluation, lists, flows."""

@@ -1,0 +1,1 @@
+"""Ink text to a syntax tree and problems; it never raises."""

@@ -1,0 +1,1 @@
+"""What follows a turn: memory, world, conflict, lore and summaries."""

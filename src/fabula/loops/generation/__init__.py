@@ -1,0 +1,1 @@
+"""The generation loop: from a concept to a playable story graph, section by section."""

@@ -1,0 +1,1 @@
+"""The NPC loop: hear, recall, speak, and keep only what was really played."""

@@ -1,0 +1,1 @@
+"""The scene loop: one run per player turn."""

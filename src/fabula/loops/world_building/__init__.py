@@ -1,0 +1,1 @@
+"""The world-building loop: author and architect make a world together."""

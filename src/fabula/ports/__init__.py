@@ -1,0 +1,1 @@
+"""The interfaces to the outside world, and their vocabulary."""

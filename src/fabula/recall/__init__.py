@@ -1,0 +1,1 @@
+"""Memory: what to remember, how to rank, spread, consolidate and decay."""

@@ -1,0 +1,1 @@
+"""Rules: game systems, checks and seeded dice; pure."""

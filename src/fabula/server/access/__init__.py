@@ -1,0 +1,1 @@
+"""Who may come in: hosts, origins, tokens, roles, limits and security headers."""

@@ -1,0 +1,1 @@
+"""Upload and download routes: covers, .chr archives, data packages."""

@@ -1,0 +1,1 @@
+"""The WebSocket for game engines: streamed, interruptible NPC turns."""

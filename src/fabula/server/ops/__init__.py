@@ -1,0 +1,1 @@
+"""Operators' routes: alive, ready, metrics."""

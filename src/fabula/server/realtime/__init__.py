@@ -1,0 +1,1 @@
+"""Socket.IO for browsers and bots."""

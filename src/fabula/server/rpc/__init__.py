@@ -1,0 +1,1 @@
+"""JSON-RPC at /rpc: bytes become typed commands, results become envelopes."""

@@ -1,0 +1,1 @@
+"""Server-sent events: frames from the bus, with ids from which a client can resume."""
