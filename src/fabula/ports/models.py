@@ -1,0 +1,179 @@
+"""Models: what they are asked, what they answer, and how they fail.
+
+ModelError                 the call failed; nothing of it is kept
+├── ModelUnreachable       no connection, or the deadline passed before an answer; may be retried
+├── ModelBusy              429 or 5xx until the deadline; may be retried later
+├── ModelDenied            401, 403: the key or model name is wrong
+├── ModelRefused           the request itself is refused (400, content filter)
+├── ModelCutOff            the stream ended before it was finished
+└── ModelUnusable          empty, over-long, looping, or not of the asked schema
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from fabula.ports.errors import BackendError
+from fabula.story.contexts import RoleContext
+from fabula.story.resources import Api
+from fabula.story.values import Json, JsonObject
+
+
+class ModelError(BackendError):
+    """A model call failed."""
+
+
+class ModelUnreachable(ModelError):
+    pass
+
+
+class ModelBusy(ModelError):
+    pass
+
+
+class ModelDenied(ModelError):
+    pass
+
+
+class ModelRefused(ModelError):
+    pass
+
+
+class ModelCutOff(ModelError):
+    pass
+
+
+class ModelUnusable(ModelError):
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOrigin:
+    """For whom a call is made; it is recorded with the call and is no part of the memo key."""
+
+    agent: str
+    session_id: str | None = None
+    story_id: str | None = None
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """A question to a model.
+
+    `context` is what the prompt was written from: the understudy answers from it, other clients ignore it.
+    `deadline` is a point of the clock's `monotonic()`; a call that has not ended by then is ended.
+    `seed` None means that the answer may vary and is not memoised.
+    """
+
+    origin: CallOrigin
+    messages: tuple[Message, ...]
+    context: RoleContext | None = None
+    output_schema: JsonObject | None = None
+    seed: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_chars: int = 200_000
+    deadline: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Some text of an answer, as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """A finished answer. `structured` is the decoded JSON when an output schema was asked for."""
+
+    text: str
+    model: str
+    finish_reason: Literal["stop", "length"] = "stop"
+    usage: Usage = field(default_factory=Usage)
+    structured: Json = None
+    memo_hit: bool = False
+
+
+class ModelClient(Protocol):
+    """One model that can be asked.
+
+    Law:
+    - `ask` yields pieces in order and then exactly one ModelReply, whose text is the pieces joined.
+    - A failure is a ModelError; after it nothing more is yielded.
+    - Closing the iterator (or cancelling the task that reads it) ends the upstream request at once.
+    - With an output schema, the reply's `structured` is JSON that fits it, or the call fails with ModelUnusable.
+    - `fingerprint` names provider, address and model, never a key; equal fingerprints answer alike.
+    """
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    def ask(self, request: ModelRequest) -> AsyncIterator[Piece | ModelReply]: ...
+
+    async def close(self) -> None: ...
+
+
+class ModelClients(Protocol):
+    """Finds the client of an api; clients are kept and shared."""
+
+    async def client_for(self, api: Api) -> ModelClient: ...
+
+    async def list_models(self, *, provider: str, base_url: str, api_key: str) -> ModelList: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelList:
+    """What a provider offers at an address; `base_url` is normalised."""
+
+    base_url: str
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRecord:
+    """One model call as it is kept for `usage.list`."""
+
+    origin: CallOrigin
+    model: str
+    usage: Usage
+    latency_ms: int
+    first_piece_ms: int | None
+    memo_hit: bool
+    outcome: Literal["ok", "failed", "cancelled"]
+    error: str | None = None
+    recorded_at_ms: int
+
+
+async def whole(client: ModelClient, request: ModelRequest) -> ModelReply:
+    """Asks and waits for the finished answer."""
+    reply: ModelReply | None = None
+    async for part in client.ask(request):
+        if isinstance(part, ModelReply):
+            reply = part
+    if reply is None:
+        raise ModelCutOff("The model's answer ended before it was finished. Try again.")
+    return reply

@@ -1,0 +1,263 @@
+"""The store: where the truth is kept. One unit of work commits whole or not at all.
+
+Resources are JSON documents with a revision number and declared references to other resources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from fabula.ports.models import CallRecord
+from fabula.story.values import JsonObject
+
+Kind = Literal[
+    "api",
+    "api_group",
+    "preset",
+    "schema",
+    "lorebook",
+    "player_profile",
+    "character",
+    "story_resources",
+    "story",
+    "story_draft",
+    "session",
+]
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Reference:
+    """The name of a resource."""
+
+    kind: Kind
+    id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """A resource as it is kept. `built_in` ones came with Fabula and are listed after the user's own by `first`."""
+
+    kind: Kind
+    id: str
+    revision: int
+    doc: JsonObject
+    built_in: bool
+    created_at_ms: int
+    updated_at_ms: int
+
+
+class Resources(Protocol):
+    """The table of resources, inside one unit of work.
+
+    Law:
+    - `add` refuses an id that exists with Conflict; `get` answers None for a missing one.
+    - `put` raises NotFound for a missing id, and adds one to the revision; `created_at_ms` stays.
+    - `put` with `expected_revision` raises Conflict when another change came first.
+    - A reference to something missing raises NotFound naming it.
+    - `remove` of something that is referred to raises InUse naming the users, sorted; of a missing one NotFound.
+    - `page` is sorted by id (byte order); `after` starts behind that id; `limit` bounds the answer.
+    - `recent` lists by last change, newest first.
+    """
+
+    async def add(
+        self,
+        kind: Kind,
+        id: str,
+        doc: JsonObject,
+        *,
+        references: Sequence[Reference] = (),
+        built_in: bool = False,
+    ) -> Stored: ...
+
+    async def get(self, kind: Kind, id: str) -> Stored | None: ...
+
+    async def get_many(self, kind: Kind, ids: Sequence[str]) -> dict[str, Stored]: ...
+
+    async def put(
+        self,
+        kind: Kind,
+        id: str,
+        doc: JsonObject,
+        *,
+        references: Sequence[Reference] = (),
+        expected_revision: int | None = None,
+    ) -> Stored: ...
+
+    async def remove(self, kind: Kind, id: str) -> None: ...
+
+    async def page(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[Stored]: ...
+
+    async def recent(self, kind: Kind, *, limit: int) -> list[Stored]: ...
+
+    async def first(self, kind: Kind) -> str | None:
+        """The id that stands for "first available": the user's own before built-ins, each sorted by id."""
+        ...
+
+    async def count(self, kind: Kind) -> int: ...
+
+    async def users(self, kind: Kind, id: str) -> list[Reference]: ...
+
+
+class Blobs(Protocol):
+    """Bytes by the SHA-256 of their content.
+
+    Law: `put` of the same bytes twice keeps one copy and answers the same hash; `get` of an unknown hash is None;
+    `remove` of an unknown hash does nothing.
+    """
+
+    async def put(self, data: bytes) -> str: ...
+
+    async def get(self, hash: str) -> bytes | None: ...
+
+    async def remove(self, hash: str) -> None: ...
+
+
+class Secrets(Protocol):
+    """Secrets by name, encrypted at rest.
+
+    Law: what `put` took, `get` answers; no byte of it stands in the database in the clear; a key that does not fit
+    raises StoreError that says which key is missing.
+    """
+
+    async def put(self, name: str, secret: str) -> None: ...
+
+    async def get(self, name: str) -> str | None: ...
+
+    async def remove(self, name: str) -> None: ...
+
+
+TokenRole = Literal["admin", "author", "player"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Token:
+    """An access token as it is kept: never the token itself, only its hash."""
+
+    token_id: str
+    label: str
+    role: TokenRole
+    hash: str
+    created_at_ms: int
+    last_used_at_ms: int | None = None
+    revoked_at_ms: int | None = None
+
+
+class Tokens(Protocol):
+    """Access tokens. `revoke` of an unknown one raises NotFound; revoked ones stay listed."""
+
+    async def add(self, token: Token) -> None: ...
+
+    async def by_hash(self, hash: str) -> Token | None: ...
+
+    async def every(self) -> list[Token]: ...
+
+    async def revoke(self, token_id: str) -> Token: ...
+
+    async def touch(self, token_id: str) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """A place where an archive waits between two calls; it expires."""
+
+    slot_id: str
+    purpose: Literal["package_import", "package_export"]
+    blob: str | None
+    doc: JsonObject
+    expires_at_ms: int
+
+
+class Slots(Protocol):
+    """Slots of data packages. `get` never answers an expired one; `sweep` removes those and their blobs."""
+
+    async def put(self, slot: Slot) -> None: ...
+
+    async def get(self, slot_id: str) -> Slot | None: ...
+
+    async def remove(self, slot_id: str) -> None: ...
+
+    async def sweep(self) -> int: ...
+
+
+class Memo(Protocol):
+    """Finished model answers by key. Law: the first answer under a key stays; a repeat answers the same bytes."""
+
+    async def get(self, key: str) -> JsonObject | None: ...
+
+    async def put(self, key: str, reply: JsonObject) -> None: ...
+
+
+class Calls(Protocol):
+    """Recorded model calls, in order; `page` filters by session or story, newest last."""
+
+    async def add(self, record: CallRecord) -> None: ...
+
+    async def page(
+        self, *, session_id: str | None = None, story_id: str | None = None, after: int = 0, limit: int = 500
+    ) -> list[tuple[int, CallRecord]]: ...
+
+    async def tokens_used(self, session_id: str) -> int: ...
+
+
+class Unit(Protocol):
+    """One unit of work: everything in it is committed together, or nothing is."""
+
+    @property
+    def resources(self) -> Resources: ...
+
+    @property
+    def blobs(self) -> Blobs: ...
+
+    @property
+    def secrets(self) -> Secrets: ...
+
+    @property
+    def tokens(self) -> Tokens: ...
+
+    @property
+    def slots(self) -> Slots: ...
+
+    @property
+    def memo(self) -> Memo: ...
+
+    @property
+    def calls(self) -> Calls: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreStatus:
+    """What `doctor` and `/readyz` tell about the store."""
+
+    engine: Literal["sqlite", "postgres", "memory"]
+    place: str
+    revision: str
+    newest_revision: str
+
+
+class Store(Protocol):
+    """The truth.
+
+    Law:
+    - `open` brings the database to the newest revision under a lock; a database from a newer version of Fabula raises
+      StoreError; opening twice at once from two processes migrates once.
+    - `writing` commits when its block ends and rolls back when it raises. Once it has returned, the change survives
+      SIGKILL and loss of power.
+    - Two writers never interleave: the second sees all that the first committed.
+    - `reading` sees one consistent state and cannot change it.
+    """
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    def writing(self) -> AbstractAsyncContextManager[Unit]: ...
+
+    def reading(self) -> AbstractAsyncContextManager[Unit]: ...
+
+    async def status(self) -> StoreStatus: ...
+
+    async def backup(self, target: Path) -> None: ...

@@ -1,0 +1,168 @@
+"""Settings: what an operator may choose. Environment, then the TOML file, then flags; the later one wins.
+
+1. `FABULA_<NAME>` in the environment (or one of the aliases named with a setting),
+2. `fabula.toml` in the working directory, or the file named by `--config` or `FABULA_CONFIG`,
+3. flags of the command line.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+
+class SettingsError(Exception):
+    """A setting cannot be used; the message names it and says what it takes."""
+
+
+def _setting(default: Any, sentence: str, *, aliases: tuple[str, ...] = (), secret: bool = False) -> Any:
+    return Field(default=default, description=sentence, json_schema_extra={"aliases": list(aliases), "secret": secret})
+
+
+class Settings(BaseModel):
+    """Every setting of Fabula, each with its sentence of documentation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str = _setting("127.0.0.1", "The address to listen on. Beyond loopback, access tokens are required.")
+    port: int = _setting(8420, "The port to listen on; 0 takes any free one.")
+    data_dir: Path = _setting(
+        Path("~/.local/share/fabula"),
+        "The folder for the database, blobs, the key file and logs of an embedded server.",
+    )
+    database_url: str = _setting(
+        "",
+        "A `postgresql://` address turns on the scaled store; empty means SQLite in the data folder.",
+        aliases=("DB_DSN",),
+        secret=True,
+    )
+    redis_url: str = _setting(
+        "",
+        "A `redis://` address shares events, locks and limits between server processes.",
+        aliases=("REDIS_URL",),
+        secret=True,
+    )
+    broker_url: str = _setting(
+        "",
+        "A Celery broker address gives work that follows a turn to workers.",
+        aliases=("CELERY_BROKER_URL",),
+        secret=True,
+    )
+    secret_key: str = _setting(
+        "",
+        "The key that encrypts stored secrets; empty means a key file (mode 0600) in the data folder.",
+        aliases=("SECRET_KEY",),
+        secret=True,
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = _setting(
+        "info", "How much is logged.", aliases=("LOG_LEVEL", "GAME_AGENT_LOG_LEVEL")
+    )
+    allowed_hosts: tuple[str, ...] = _setting(
+        (), "Host names under which the server may be addressed, besides loopback and `host`. `*` allows all."
+    )
+    allowed_origins: tuple[str, ...] = _setting(
+        (),
+        "Web origins (`https://example.org`) whose pages may call the server, besides its own.",
+        aliases=("CORS_ALLOWED_ORIGINS",),
+    )
+    require_tokens: bool = _setting(
+        False, "Ask for an access token on loopback too. Beyond loopback tokens are always required."
+    )
+    allow_private_model_addresses: bool = _setting(
+        False,
+        "Let apis point to private and loopback addresses although the server listens beyond loopback.",
+    )
+    models_dir: Path = _setting(
+        Path("models"), "The folder of GGUF files for `local` apis; relative to the data folder."
+    )
+    openai_api_key: str = _setting(
+        "", "The key of the model server that `fabula models use` offers.", aliases=("OPENAI_API_KEY",), secret=True
+    )
+    openai_api_base: str = _setting(
+        "", "The address of the model server that `fabula models use` offers.", aliases=("OPENAI_API_BASE",)
+    )
+    llm_model: str = _setting("", "The model that `fabula models use` chooses.", aliases=("LLM_MODEL",))
+    game_model: str = _setting(
+        "",
+        "The model for turns of the game socket; empty means the same as `llm_model`.",
+        aliases=("ACTIVE_STREAM_LLM_MODEL",),
+    )
+    samples: bool = _setting(True, "Install the sample stories when the server starts with an empty store.")
+    max_body_mib: int = _setting(16, "The largest request body, in MiB; uploads may be as large as an archive.")
+    max_archive_mib: int = _setting(64, "The largest uploaded or unpacked archive, in MiB.")
+    turn_deadline_s: float = _setting(120.0, "How long a turn may take in all, in seconds.")
+    model_attempts: int = _setting(4, "How often a model call is tried in all when its server is busy or unreachable.")
+    memo: bool = _setting(True, "Answer repeated seeded model calls from the memo table.")
+
+    @property
+    def data_folder(self) -> Path:
+        return self.data_dir.expanduser().absolute()
+
+    @property
+    def models_folder(self) -> Path:
+        return self.data_folder / self.models_dir.expanduser()
+
+
+def aliases_of(name: str) -> tuple[str, ...]:
+    """The environment variables that a setting is read from, its own name first."""
+    extra = Settings.model_fields[name].json_schema_extra
+    assert isinstance(extra, dict)
+    aliases = extra["aliases"]
+    assert isinstance(aliases, list)
+    return (f"FABULA_{name.upper()}", *(str(alias) for alias in aliases))
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting's value must never be shown."""
+    extra = Settings.model_fields[name].json_schema_extra
+    return isinstance(extra, dict) and bool(extra["secret"])
+
+
+def load_settings(
+    *, environment: Mapping[str, str], config: Path | None = None, flags: Mapping[str, object] | None = None
+) -> Settings:
+    """The settings from all three sources; raises SettingsError with one clear sentence."""
+    values: dict[str, object] = {**_from_environment(environment), **_from_file(environment, config)}
+    values.update({name: value for name, value in (flags or {}).items() if value is not None})
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_sentence(error)) from None
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, field in Settings.model_fields.items():
+        text = next((environment[alias] for alias in aliases_of(name) if environment.get(alias)), None)
+        if text is not None:
+            is_list = field.annotation == tuple[str, ...]
+            found[name] = tuple(part.strip() for part in text.split(",") if part.strip()) if is_list else text
+    if isinstance(level := found.get("log_level"), str):
+        found["log_level"] = level.lower()
+    return found
+
+
+def _from_file(environment: Mapping[str, str], config: Path | None) -> dict[str, object]:
+    named = config or (Path(environment["FABULA_CONFIG"]) if environment.get("FABULA_CONFIG") else None)
+    path = named or Path("fabula.toml")
+    if named is None and not path.is_file():
+        return {}
+    try:
+        values: dict[str, object] = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"The settings file {path} cannot be read: {error}.") from None
+    if isinstance(level := values.get("log_level"), str):
+        values["log_level"] = level.lower()
+    return values
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else "settings"
+    if first["type"] == "extra_forbidden":
+        return f"There is no setting named '{name}'. `fabula doctor --settings` lists them all."
+    return f"The setting '{name}' cannot be used: {first['msg']}."

@@ -1,0 +1,169 @@
+"""What each role is told: typed contexts, from which prompts are written and the understudy answers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.story.graph import Condition, Node
+from fabula.story.resources import ArchitectMode
+from fabula.story.schemas import SchemaField
+from fabula.story.state import MemoryEntry
+from fabula.story.values import JsonObject, Value
+
+NarratorPurpose = Literal["describe_transition", "describe_scene", "describe_result"]
+ActorPurpose = Literal["advance_goal", "react_to_player", "comment_on_scene"]
+KeeperPhase = Literal["after_player_input", "after_turn_outputs"]
+
+
+class LoreNote(Value):
+    """A lore entry that applies now."""
+
+    title: str
+    content: str
+
+
+class CastMember(Value):
+    """A character as a role sees it: template variables filled in, live state beside it."""
+
+    id: str
+    name: str
+    personality: str
+    style: str
+    system_prompt: str = ""
+    state: JsonObject = {}
+
+
+class PlayerCard(Value):
+    """Who the player is."""
+
+    name: str
+    description: str
+
+
+class StateView(Value):
+    """The variables that a role may see; `player_state` is None for actors."""
+
+    custom: JsonObject = {}
+    player_state: JsonObject | None = None
+    character_state: dict[str, JsonObject] = {}
+
+
+class Lore(Value):
+    """Active lore: what always applies, and what the scene called to mind."""
+
+    base: list[LoreNote] = []
+    matched: list[LoreNote] = []
+
+
+class PlannerContext(Value):
+    role: Literal["planner"] = "planner"
+    story_concept: str
+    lore: Lore = Lore()
+    available_characters: list[CastMember]
+
+
+class ArchitectContext(Value):
+    """`section_*`, `graph_nodes` and `recent_nodes` are empty in mode `graph`."""
+
+    role: Literal["architect"] = "architect"
+    mode: ArchitectMode
+    story_concept: str
+    planned_story: str
+    lore: Lore = Lore()
+    available_characters: list[CastMember]
+    world_fields: dict[str, SchemaField] | None = None
+    player_fields: dict[str, SchemaField] | None = None
+    section_summaries: list[str] = []
+    current_section: str = ""
+    section_index: int = 0
+    total_sections: int = 1
+    target_node_count: int = 4
+    graph_nodes: list[Node] = []
+    recent_nodes: list[Node] = []
+    problems: list[str] = []
+
+
+class SceneContext(Value):
+    """What all roles of a turn share."""
+
+    lore: Lore = Lore()
+    player: PlayerCard
+    current_cast: list[CastMember]
+    current_node: Node
+    transitioned_this_turn: bool = False
+    world_state: StateView
+    shared_history: list[MemoryEntry] = []
+
+
+class DirectorContext(SceneContext):
+    role: Literal["director"] = "director"
+    player_fields: dict[str, SchemaField] = {}
+
+
+class NarratorContext(SceneContext):
+    role: Literal["narrator"] = "narrator"
+    purpose: NarratorPurpose
+    player_fields: dict[str, SchemaField] = {}
+    previous_node: Node | None = None
+    previous_cast: list[CastMember] = []
+
+
+class ActorContext(SceneContext):
+    """`actor` is the speaker; the player's own variables are not known to it."""
+
+    role: Literal["actor"] = "actor"
+    actor: CastMember
+    purpose: ActorPurpose
+    private_memory: list[MemoryEntry] = []
+
+
+class ProgressionHint(Value):
+    """A way on, and what would open it."""
+
+    to: str
+    condition: Condition | None = None
+
+
+class KeeperContext(SceneContext):
+    role: Literal["keeper"] = "keeper"
+    phase: KeeperPhase
+    world_fields: dict[str, SchemaField] = {}
+    player_fields: dict[str, SchemaField] = {}
+    previous_node: Node | None = None
+    previous_cast: list[CastMember] = []
+    node_change: str | None = None
+    progression_hints: list[ProgressionHint] = []
+    player_input: str
+    completed_beats: list[MemoryEntry] = []
+    turns_in_scene: int = 0
+
+
+class ReplyerContext(SceneContext):
+    role: Literal["replyer"] = "replyer"
+    player_fields: dict[str, SchemaField] = {}
+    reply_limit: int = 3
+    session_history: list[MemoryEntry] = []
+
+
+class SwiftContext(SceneContext):
+    """One call that writes the whole turn; it knows what director, narrator, actors and keeper know."""
+
+    role: Literal["swift"] = "swift"
+    player_fields: dict[str, SchemaField] = {}
+    world_fields: dict[str, SchemaField] = {}
+    previous_node: Node | None = None
+    progression_hints: list[ProgressionHint] = []
+    player_input: str
+    turns_in_scene: int = 0
+
+
+RoleContext = (
+    PlannerContext
+    | ArchitectContext
+    | DirectorContext
+    | NarratorContext
+    | ActorContext
+    | KeeperContext
+    | ReplyerContext
+    | SwiftContext
+)

@@ -1,0 +1,210 @@
+"""Resources: what an author or operator keeps on the server, in the shapes in which it is stored."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fabula.story.schemas import Schema
+from fabula.story.values import Id, Json, Value
+
+ROLES = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
+AgentRole = Literal["planner", "architect", "director", "actor", "narrator", "keeper", "replyer"]
+Provider = Literal["open_ai", "local", "understudy"]
+ArchitectMode = Literal["graph", "draft_init", "draft_continue"]
+
+
+class Api(Value):
+    """A model and where it is reached. The key itself is a secret and never part of this value."""
+
+    api_id: Id
+    display_name: str
+    provider: Provider
+    base_url: str
+    model: str
+
+
+class Bindings(Value):
+    """Which api each of the seven roles uses."""
+
+    planner_api_id: Id
+    architect_api_id: Id
+    director_api_id: Id
+    actor_api_id: Id
+    narrator_api_id: Id
+    keeper_api_id: Id
+    replyer_api_id: Id
+
+    def api_for(self, role: AgentRole) -> str:
+        api_id: str = getattr(self, f"{role}_api_id")
+        return api_id
+
+
+class ApiGroup(Value):
+    """A cast of models: one api for each role."""
+
+    api_group_id: Id
+    display_name: str
+    bindings: Bindings
+
+
+EntryKind = Literal["built_in_text", "built_in_context_ref", "custom_text"]
+
+
+class PresetEntry(Value):
+    """One piece of a prompt: a built-in text, a piece of context, or the author's own words."""
+
+    entry_id: Id
+    display_name: str = ""
+    kind: EntryKind
+    enabled: bool = True
+    order: int = 0
+    required: bool = False
+    text: str | None = None
+    context_key: str | None = None
+
+
+class PresetModule(Value):
+    """A part of a prompt that is sent as one block under one message role."""
+
+    module_id: Id
+    display_name: str | None = None
+    message_role: Literal["system", "user"] | None = None
+    order: int | None = None
+    entries: list[PresetEntry] = []
+
+
+class AgentPreset(Value):
+    """How one role is asked: its limits and the modules of its prompt."""
+
+    temperature: float | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    director_shared_history_limit: int | None = Field(default=None, ge=0)
+    actor_shared_history_limit: int | None = Field(default=None, ge=0)
+    actor_private_memory_limit: int | None = Field(default=None, ge=0)
+    narrator_shared_history_limit: int | None = Field(default=None, ge=0)
+    replyer_session_history_limit: int | None = Field(default=None, ge=0)
+    extra: Json = None
+    modules: list[PresetModule] = []
+
+
+class PresetAgents(Value):
+    """The seven roles of a preset, all required."""
+
+    planner: AgentPreset
+    architect: AgentPreset
+    director: AgentPreset
+    actor: AgentPreset
+    narrator: AgentPreset
+    keeper: AgentPreset
+    replyer: AgentPreset
+
+    def of(self, role: AgentRole) -> AgentPreset:
+        agent: AgentPreset = getattr(self, role)
+        return agent
+
+
+class Preset(Value):
+    """How all seven roles are asked."""
+
+    preset_id: Id
+    display_name: str
+    agents: PresetAgents
+
+
+class LorebookEntry(Value):
+    """A piece of lore, and the words that call it to mind."""
+
+    entry_id: Id
+    title: str
+    content: str
+    keywords: list[str] = []
+    enabled: bool = True
+    always_include: bool = False
+    match: Literal["word", "substring"] = "word"
+    order: int = 0
+    budget: int | None = Field(default=None, ge=1)
+    recursive: bool = False
+
+
+class Lorebook(Value):
+    """A book of lore entries, in the author's order."""
+
+    lorebook_id: Id
+    display_name: str
+    entries: list[LorebookEntry] = []
+
+
+class PlayerProfile(Value):
+    """Who the player is in a play."""
+
+    player_profile_id: Id
+    display_name: str
+    description: str
+
+
+class CharacterContent(Value):
+    """A character as its author wrote it."""
+
+    id: Id
+    name: str
+    personality: str
+    style: str
+    schema_id: Id
+    system_prompt: str
+    tags: list[str] = []
+    folder: str = ""
+
+
+class Cover(Value):
+    """A character's picture: where its bytes are, and what they are."""
+
+    blob: str
+    file_name: str
+    mime_type: Literal["image/png", "image/jpeg", "image/webp"]
+
+
+class Character(Value):
+    """A character and its cover."""
+
+    content: CharacterContent
+    cover: Cover | None = None
+
+
+class StoryResources(Value):
+    """What a story is made from: a concept, a cast, lore, and perhaps a plan."""
+
+    resource_id: Id
+    display_name: str | None = None
+    story_concept: str
+    character_ids: list[Id]
+    player_schema_id_seed: Id | None = None
+    world_schema_id_seed: Id | None = None
+    lorebook_ids: list[Id] = []
+    planned_story: str | None = None
+
+
+__all__ = [
+    "ROLES",
+    "AgentPreset",
+    "AgentRole",
+    "Api",
+    "ApiGroup",
+    "ArchitectMode",
+    "Bindings",
+    "Character",
+    "CharacterContent",
+    "Cover",
+    "EntryKind",
+    "Lorebook",
+    "LorebookEntry",
+    "PlayerProfile",
+    "Preset",
+    "PresetAgents",
+    "PresetEntry",
+    "PresetModule",
+    "Provider",
+    "Schema",
+    "StoryResources",
+]

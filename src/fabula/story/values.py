@@ -1,0 +1,24 @@
+"""What every value of a story is made of: frozen, closed to unknown fields, strict in its types."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
+
+Json = JsonValue
+JsonObject = dict[str, JsonValue]
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9\-_.:]+$")]
+"""The name of a thing: 1 to 128 letters, digits, `-`, `_`, `.` or `:`."""
+
+
+class Value(BaseModel):
+    """A frozen value; decoding it from JSON refuses unknown fields and wrong types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+
+    def as_json(self) -> JsonObject:
+        """The value as plain JSON data, the shape in which it is stored and sent."""
+        plain: JsonObject = self.model_dump(mode="json", by_alias=True)
+        return plain

@@ -1,0 +1,1 @@
+"""The one place that chooses adapters and builds the House from the settings."""
