@@ -17,6 +17,7 @@ Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
 class Comparison(Value):
     """One comparison of one variable. A missing variable never fulfils it, not even `ne`."""
 
+    optional = frozenset({"character"})
     scope: Literal["global", "player", "character"] = "global"
     character: Id | None = None
     key: str

@@ -55,6 +55,7 @@ EntryKind = Literal["built_in_text", "built_in_context_ref", "custom_text"]
 class PresetEntry(Value):
     """One piece of a prompt: a built-in text, a piece of context, or the author's own words."""
 
+    optional = frozenset({"text", "context_key"})
     entry_id: Id
     display_name: str = ""
     kind: EntryKind
@@ -78,6 +79,18 @@ class PresetModule(Value):
 class AgentPreset(Value):
     """How one role is asked: its limits and the modules of its prompt."""
 
+    optional = frozenset(
+        {
+            "temperature",
+            "max_tokens",
+            "director_shared_history_limit",
+            "actor_shared_history_limit",
+            "actor_private_memory_limit",
+            "narrator_shared_history_limit",
+            "replyer_session_history_limit",
+            "extra",
+        }
+    )
     temperature: float | None = None
     max_tokens: int | None = Field(default=None, ge=1)
     director_shared_history_limit: int | None = Field(default=None, ge=0)
@@ -116,6 +129,7 @@ class Preset(Value):
 class LorebookEntry(Value):
     """A piece of lore, and the words that call it to mind."""
 
+    optional = frozenset({"budget"})
     entry_id: Id
     title: str
     content: str

@@ -16,6 +16,7 @@ SCALARS: frozenset[ValueType] = frozenset({"bool", "int", "float", "string"})
 class SchemaField(Value):
     """One variable: its type, its value at the start, and the values that it may take."""
 
+    optional = frozenset({"enum_values"})
     value_type: ValueType
     default: Json = None
     description: str | None = None

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    model_serializer,
+)
 
 Json = JsonValue
 JsonObject = dict[str, JsonValue]
@@ -14,9 +21,21 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[
 
 
 class Value(BaseModel):
-    """A frozen value; decoding it from JSON refuses unknown fields and wrong types."""
+    """A frozen value; decoding it from JSON refuses unknown fields and wrong types.
+
+    Fields named in `optional` are left out of the JSON form while they are None.
+    """
+
+    optional: ClassVar[frozenset[str]] = frozenset()
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+
+    @model_serializer(mode="wrap")
+    def _leave_out_optional(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        plain: dict[str, Any] = write(self)
+        if not self.optional:
+            return plain
+        return {name: value for name, value in plain.items() if value is not None or name not in self.optional}
 
     def as_json(self) -> JsonObject:
         """The value as plain JSON data, the shape in which it is stored and sent."""

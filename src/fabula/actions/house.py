@@ -1,0 +1,21 @@
+"""The House: everything an action may use of the world, passed in as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.ports.addresses import Addresses
+from fabula.ports.models import ModelClients
+from fabula.ports.store import Store
+from fabula.ports.world import Clock, Ids
+from fabula.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    settings: Settings
+    store: Store
+    models: ModelClients
+    addresses: Addresses
+    clock: Clock
+    ids: Ids

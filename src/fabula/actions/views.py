@@ -1,0 +1,50 @@
+"""Commands and views: what actions take and what they answer, in the exact shapes of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from fabula.ports.errors import InvalidRequest
+from fabula.story.values import Value
+
+
+class Command(Value):
+    """What a caller asks for. Unknown fields are refused."""
+
+
+class Paging(Command):
+    """A list may be read in parts: `limit` items, then on from `cursor`."""
+
+    limit: int | None = Field(default=None, ge=1, le=1000)
+    cursor: str | None = None
+
+
+class Nothing(Command):
+    """No parameters."""
+
+
+class View(Value):
+    """What a caller gets."""
+
+
+class ListView(View):
+    """A list; `next_cursor` is there when a limit was given and more follows."""
+
+    optional = frozenset({"next_cursor"})
+    next_cursor: str | None = None
+
+
+def refuse(problems: Sequence[str], what: str) -> None:
+    """Raises InvalidRequest naming every problem; does nothing when there is none."""
+    if problems:
+        raise InvalidRequest(f"The {what} cannot be used: {'; '.join(problems)}.", problems=list(problems))
+
+
+def changed(value: Value, command: Command, *names: str) -> dict[str, Any]:
+    """The fields of a value, with those that the command gives (not None) in their place."""
+    fields = {name: getattr(value, name) for name in type(value).model_fields}
+    given = {name: getattr(command, name) for name in names if getattr(command, name) is not None}
+    return {**fields, **given}

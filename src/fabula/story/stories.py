@@ -1,0 +1,91 @@
+"""Stories and drafts of stories, in the shapes in which they are kept."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.story.graph import Graph
+from fabula.story.schemas import Schema
+from fabula.story.values import Id, Value
+
+VariableScope = Literal["world", "player", "character"]
+
+
+class CommonVariable(Value):
+    """A variable that the author pins to the stage's panel."""
+
+    optional = frozenset({"character_id"})
+    scope: VariableScope
+    key: str
+    display_name: str
+    character_id: Id | None = None
+    pinned: bool = True
+
+
+class Story(Value):
+    """A playable story."""
+
+    story_id: Id
+    display_name: str
+    resource_id: Id
+    graph: Graph
+    world_schema_id: Id
+    player_schema_id: Id
+    introduction: str
+    common_variables: list[CommonVariable] = []
+
+
+DraftStatus = Literal["building", "ready_to_finalize", "finalized"]
+
+
+class StoryDraft(Value):
+    """A story in the making: what is planned, what is built, what comes next."""
+
+    draft_id: Id
+    display_name: str
+    resource_id: Id
+    api_group_id: Id
+    preset_id: Id
+    planned_story: str
+    outline_sections: list[str]
+    next_section_index: int
+    partial_graph: Graph
+    world_schema_id: Id
+    player_schema_id: Id
+    introduction: str
+    common_variables: list[CommonVariable] = []
+    section_summaries: list[str] = []
+    status: DraftStatus
+    final_story_id: Id | None = None
+
+
+def common_variable_problems(
+    variables: list[CommonVariable], *, world: Schema, player: Schema, characters: dict[str, Schema]
+) -> list[str]:
+    """What is wrong with pinned variables, given the bound schemas and the schema of each cast member."""
+    problems, seen = [], set()
+    for variable in variables:
+        name = (variable.scope, variable.character_id, variable.key)
+        if name in seen:
+            problems.append(f"the common variable '{variable.key}' is listed twice")
+        seen.add(name)
+        problems += _variable_problems(variable, world, player, characters)
+    return problems
+
+
+def _variable_problems(
+    variable: CommonVariable, world: Schema, player: Schema, characters: dict[str, Schema]
+) -> list[str]:
+    if variable.scope == "character":
+        if variable.character_id is None:
+            return [f"the common variable '{variable.key}' has scope character but no character_id"]
+        if variable.character_id not in characters:
+            return [f"the common variable '{variable.key}' names '{variable.character_id}', who is not in the cast"]
+        schema = characters[variable.character_id]
+    elif variable.character_id is not None:
+        return [f"the common variable '{variable.key}' has a character_id, but its scope is {variable.scope}"]
+    else:
+        schema = world if variable.scope == "world" else player
+    if variable.key not in schema.fields:
+        return [f"the common variable '{variable.key}' is not in schema '{schema.schema_id}'"]
+    return []
