@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fabula.story.schemas import Schema
 from fabula.story.values import Id, Json, Value
 
-ROLES = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
 AgentRole = Literal["planner", "architect", "director", "actor", "narrator", "keeper", "replyer"]
+ROLES: tuple[AgentRole, ...] = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
 Provider = Literal["open_ai", "local", "understudy"]
 ArchitectMode = Literal["graph", "draft_init", "draft_continue"]
 
@@ -75,6 +75,11 @@ class PresetModule(Value):
     order: int | None = None
     entries: list[PresetEntry] = []
 
+    @model_validator(mode="before")
+    @classmethod
+    def _forget_counts(cls, raw: object) -> object:
+        return _without_counts(raw)
+
 
 class AgentPreset(Value):
     """How one role is asked: its limits and the modules of its prompt."""
@@ -100,6 +105,18 @@ class AgentPreset(Value):
     replyer_session_history_limit: int | None = Field(default=None, ge=0)
     extra: Json = None
     modules: list[PresetModule] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forget_counts(cls, raw: object) -> object:
+        return _without_counts(raw)
+
+
+def _without_counts(raw: object) -> object:
+    """Lists of presets carry counts; a client may send back what it was shown."""
+    if not isinstance(raw, dict):
+        return raw
+    return {key: value for key, value in raw.items() if key not in ("module_count", "entry_count")}
 
 
 class PresetAgents(Value):
