@@ -6,6 +6,7 @@ FabulaError
 ├── NotFound         40404   the thing named is not there
 ├── Conflict         40909   it clashes with what is there (duplicate, in use, busy, over budget)
 │   └── InUse                something still refers to it; data.users names them
+├── TokenNeeded      40101   no valid access token was sent
 ├── Denied           40303   the caller's role may not do this
 ├── TooMany          42900   over a rate limit; data.retry_after_s
 ├── BackendError     50001   a model, store or generation failed
@@ -48,6 +49,10 @@ class Conflict(FabulaError):
 
 class InUse(Conflict):
     """Raised when something that others refer to is removed."""
+
+
+class TokenNeeded(FabulaError):
+    code = 40101
 
 
 class Denied(FabulaError):

@@ -1,1 +1,16 @@
-"""Who may come in: hosts, origins, tokens, roles, limits and security headers."""
+"""Who may come in: hosts, origins, tokens, roles, limits and security headers.
+
+`guard(app, rules)` stands in front of the whole server, for HTTP and WebSocket alike:
+
+1. the Host must be one under which this server may be addressed (against DNS rebinding),
+2. a web page's Origin must be the server's own or a configured one (against cross-site requests),
+3. a body may not be larger than its route allows,
+4. an access token, where one is required, says who is calling,
+5. every answer carries the security headers.
+"""
+
+from fabula.server.access.callers import Caller, TokenLookup, caller_of
+from fabula.server.access.guard import guard
+from fabula.server.access.rules import AccessRules, is_loopback, rules_from, tokens_required
+
+__all__ = ["AccessRules", "Caller", "TokenLookup", "caller_of", "guard", "is_loopback", "rules_from", "tokens_required"]

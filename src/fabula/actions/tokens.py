@@ -1,0 +1,60 @@
+"""Access tokens: made, listed, found and revoked. A token is shown once, when it is made; only its hash is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from fabula.ports.errors import InvalidParams
+from fabula.ports.store import Store, Token, TokenRole
+from fabula.ports.world import Clock, Ids
+
+_PREFIX = "fabula_"
+_ENTROPY_BYTES = 32
+_LONGEST_LABEL = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewToken:
+    """A token just made: `secret` is what its owner sends, and is nowhere else."""
+
+    token: Token
+    secret: str
+
+
+async def create_token(store: Store, clock: Clock, ids: Ids, *, role: TokenRole, label: str = "") -> NewToken:
+    """Makes a token of a role."""
+    if len(label) > _LONGEST_LABEL:
+        raise InvalidParams(f"A label has at most {_LONGEST_LABEL} characters.")
+    secret = _PREFIX + secrets.token_urlsafe(_ENTROPY_BYTES)
+    token = Token(
+        token_id=ids.new("token"), label=label, role=role, hash=token_hash(secret), created_at_ms=clock.now_ms()
+    )
+    async with store.writing() as unit:
+        await unit.tokens.add(token)
+    return NewToken(token=token, secret=secret)
+
+
+async def list_tokens(store: Store) -> list[Token]:
+    """All tokens, the revoked ones too."""
+    async with store.reading() as unit:
+        return await unit.tokens.every()
+
+
+async def revoke_token(store: Store, token_id: str) -> Token:
+    """Revokes a token; servers that run refuse it within seconds."""
+    async with store.writing() as unit:
+        return await unit.tokens.revoke(token_id)
+
+
+async def find_token(store: Store, hash: str) -> Token | None:
+    """The token of a hash, unless it was revoked."""
+    async with store.reading() as unit:
+        token = await unit.tokens.by_hash(hash)
+    return token if token is not None and token.revoked_at_ms is None else None
+
+
+def token_hash(secret: str) -> str:
+    """What is kept of a token. A plain hash is enough: nobody can guess 32 random bytes."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

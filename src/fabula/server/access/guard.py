@@ -1,0 +1,174 @@
+"""The guard: ASGI middleware that lets a request in or refuses it. It never holds a stream back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fabula.server.access.callers import HOUSEHOLDER, SUBPROTOCOL, Caller, TokenDesk, token_in
+from fabula.server.access.headers import cors_headers, preflight_headers, with_security
+from fabula.server.access.refusals import (
+    Refusal,
+    refuse,
+    strange_host,
+    strange_origin,
+    token_needed,
+    token_unknown,
+    too_large,
+)
+from fabula.server.access.rules import AccessRules
+
+_STARTS = ("http.response.start", "websocket.http.response.start")
+
+
+def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] = time.monotonic) -> ASGIApp:
+    """The app behind a door that follows the rules; the caller is in `scope["state"]["caller"]` behind it."""
+    desk = TokenDesk(access.find_token, monotonic)
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await app(scope, receive, send)
+            return
+        headers = _headers_of(scope)
+        send = _dressed(send, access, headers)
+        if (refusal := _strange(access, headers)) is not None:
+            await refuse(refusal, scope, send)
+        elif _is_preflight(scope, headers):
+            await _answer_preflight(headers, send)
+        else:
+            await _let_in(app, access, desk, headers, scope, receive, send)
+
+    return guarded
+
+
+async def _let_in(
+    app: ASGIApp,
+    access: AccessRules,
+    desk: TokenDesk,
+    headers: Mapping[str, str],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> None:
+    caller = await _caller(access, desk, headers, scope["path"])
+    if isinstance(caller, Refusal):
+        await refuse(caller, scope, send)
+        return
+    if caller is not None:
+        scope["state"] = {**scope.get("state", {}), "caller": caller}
+    if scope["type"] == "websocket":
+        await app(scope, receive, send)
+    else:
+        await _within_limit(app, access.limit_for(scope["path"]), headers, scope, receive, send)
+
+
+def _strange(access: AccessRules, headers: Mapping[str, str]) -> Refusal | None:
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if not access.allows_host(host):
+        return strange_host(host)
+    if origin is not None:
+        return None if access.allows_origin(origin, host) else strange_origin(origin)
+    # Browsers send no Origin with images, scripts and forms' GETs, but newer ones tell where those come from.
+    foreign = headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate"
+    return strange_origin("another site") if foreign else None
+
+
+async def _caller(
+    access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str
+) -> Caller | Refusal | None:
+    """Who calls. None is a stranger at an open path: whoever asks there for a caller finds none."""
+    if not access.tokens_required and token_in(headers) is None:
+        return HOUSEHOLDER
+    if access.is_open(path):
+        return None
+    token = token_in(headers)
+    if token is None:
+        return token_needed()
+    return await desk.caller_with(token) or token_unknown()
+
+
+def _dressed(send: Send, access: AccessRules, asked: Mapping[str, str]) -> Send:
+    origin = asked.get("origin")
+    cors = cors_headers(origin) if origin is not None and access.lists_origin(origin) else []
+    speaks = SUBPROTOCOL in (part.strip() for part in asked.get("sec-websocket-protocol", "").split(","))
+
+    async def dressed(message: Message) -> None:
+        if message["type"] in _STARTS:
+            message = {**message, "headers": with_security([*message.get("headers", ()), *cors])}
+        elif message["type"] == "websocket.accept" and speaks and not message.get("subprotocol"):
+            message = {**message, "subprotocol": SUBPROTOCOL}
+        await send(message)
+
+    return dressed
+
+
+def _is_preflight(scope: Scope, headers: Mapping[str, str]) -> bool:
+    return scope["type"] == "http" and scope["method"] == "OPTIONS" and "access-control-request-method" in headers
+
+
+async def _answer_preflight(headers: Mapping[str, str], send: Send) -> None:
+    answer = preflight_headers(headers)
+    await send({"type": "http.response.start", "status": 204, "headers": answer})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _within_limit(
+    app: ASGIApp, limit: int, headers: Mapping[str, str], scope: Scope, receive: Receive, send: Send
+) -> None:
+    declared = headers.get("content-length", "")
+    if declared.isdecimal() and (len(declared) > 18 or int(declared) > limit):
+        await refuse(too_large(limit), scope, send)
+        return
+    reader = _LimitedReader(limit, scope, receive, send)
+    try:
+        await app(scope, reader.receive, reader.send)
+    except Exception:
+        # The answer has been given; how the app takes the cut connection is of no further interest.
+        if not reader.refused:
+            raise
+
+
+class _LimitedReader:
+    """Counts a body as it is read; past the limit it answers at once and tells the app that the client is gone."""
+
+    def __init__(self, limit: int, scope: Scope, receive: Receive, send: Send) -> None:
+        self._limit, self._scope, self._receive, self._send = limit, scope, receive, send
+        self._seen = 0
+        self._answering = False
+        self.refused = False
+
+    async def receive(self) -> Message:
+        if self.refused:
+            return {"type": "http.disconnect"}
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._seen += len(message.get("body", b""))
+            if self._seen > self._limit:
+                return await self._cut_off()
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self.refused:
+            return
+        self._answering = True
+        await self._send(message)
+
+    async def _cut_off(self) -> Message:
+        self.refused = True
+        if not self._answering:
+            await refuse(too_large(self._limit), self._scope, self._send)
+        return {"type": "http.disconnect"}
+
+
+def _headers_of(scope: Scope) -> dict[str, str]:
+    """A request's headers by lower-case name. Of a repeated one the last counts, except Host and Origin.
+
+    Two Hosts or Origins are a trick to have the guard read one and the app another: they count as none that is allowed.
+    """
+    found: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        found[name] = f"{found[name]}, {value}" if name in found and name in ("host", "origin") else value
+    return found

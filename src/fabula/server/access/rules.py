@@ -1,0 +1,117 @@
+"""The rules of the door, decided purely from the settings and a request's headers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from fabula.server.access.callers import TokenLookup
+from fabula.settings import Settings
+
+MIB = 1024 * 1024
+OPEN_PATHS = frozenset({"/", "/index.html", "/favicon.svg", "/manifest.webmanifest", "/healthz", "/readyz"})
+OPEN_PREFIXES = ("/assets/", "/app/")
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_EVERY_INTERFACE = frozenset({"0.0.0.0", "::", ""})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessRules:
+    """What the door asks of a request.
+
+    `hosts` and `origins` are lower case, `*` allows all. `any_address` allows every numeric address as Host: a
+    rebinding page can only come by a name. `open_paths` and `open_prefixes` need no token: they are the browser app
+    itself, which must be loaded before it can ask for one, and the signs of life.
+    """
+
+    find_token: TokenLookup
+    hosts: frozenset[str] = _LOOPBACK_NAMES
+    any_address: bool = False
+    origins: frozenset[str] = frozenset()
+    tokens_required: bool = False
+    max_body: int = 16 * MIB
+    max_upload: int = 64 * MIB
+    open_paths: frozenset[str] = OPEN_PATHS
+    open_prefixes: tuple[str, ...] = OPEN_PREFIXES
+
+    def allows_host(self, host_header: str) -> bool:
+        name = host_name(host_header)
+        if name is None:
+            return False
+        return "*" in self.hosts or name in self.hosts or (self.any_address and _is_address(name))
+
+    def allows_origin(self, origin: str, host_header: str) -> bool:
+        """Whether pages of `origin` may call: the server's own page, as the browser addressed it, or a listed one."""
+        return self.lists_origin(origin) or _is_own(origin, host_header)
+
+    def lists_origin(self, origin: str) -> bool:
+        return "*" in self.origins or origin.lower() in self.origins
+
+    def is_open(self, path: str) -> bool:
+        return path in self.open_paths or path.startswith(self.open_prefixes)
+
+    def limit_for(self, path: str) -> int:
+        return self.max_upload if path.startswith("/upload/") else self.max_body
+
+
+def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
+    """The rules of a server with these settings."""
+    named = {name.lower() for name in settings.allowed_hosts}
+    own = {settings.host.lower()} - _EVERY_INTERFACE
+    return AccessRules(
+        find_token=find_token,
+        hosts=_LOOPBACK_NAMES | own | named,
+        any_address=settings.host in _EVERY_INTERFACE,
+        origins=frozenset(origin.lower().rstrip("/") for origin in settings.allowed_origins),
+        tokens_required=tokens_required(settings),
+        max_body=settings.max_body_mib * MIB,
+        max_upload=settings.max_archive_mib * MIB,
+    )
+
+
+def tokens_required(settings: Settings) -> bool:
+    """Whether callers must show a token: beyond loopback always.
+
+    A server that may be addressed by a public name stands beyond loopback too, even if a proxy on the same machine
+    is the only one that connects to it.
+    """
+    names = (settings.host, *settings.allowed_hosts)
+    return settings.require_tokens or not all(is_loopback(name) for name in names)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or name can only be reached from this machine."""
+    name = host.lower().strip("[]")
+    if name in _LOOPBACK_NAMES:
+        return True
+    return _is_address(name) and ip_address(name).is_loopback
+
+
+def host_name(header: str) -> str | None:
+    """The name in a Host header, lower case and without port and brackets; None when it is no Host header."""
+    try:
+        parts = urlsplit(f"//{header}")
+        name, _port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if not name or "%" in name or "@" in parts.netloc or parts.path or parts.query or parts.fragment:
+        return None
+    return name
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_own(origin: str, host_header: str) -> bool:
+    scheme, separator, rest = origin.partition("://")
+    if not separator or scheme not in ("http", "https"):
+        return False
+    # A proxy that ends TLS passes the Host on with or without the port that the scheme implies.
+    implied = {"http": ":80", "https": ":443"}[scheme]
+    return rest.lower().removesuffix(implied) == host_header.lower().removesuffix(implied)
