@@ -105,8 +105,10 @@ class Resources(Protocol):
 class Blobs(Protocol):
     """Bytes by the SHA-256 of their content.
 
-    Law: `put` of the same bytes twice keeps one copy and answers the same hash; `get` of an unknown hash is None;
-    `remove` of an unknown hash does nothing.
+    Law:
+    - `put` of the same bytes twice keeps one copy and answers the same hash.
+    - Each `put` is one use and `remove` gives one use back; the bytes go with the last use.
+    - `get` of an unknown hash is None; `remove` of an unknown hash does nothing.
     """
 
     async def put(self, data: bytes) -> str: ...
@@ -119,8 +121,11 @@ class Blobs(Protocol):
 class Secrets(Protocol):
     """Secrets by name, encrypted at rest.
 
-    Law: what `put` took, `get` answers; no byte of it stands in the database in the clear; a key that does not fit
-    raises StoreError that says which key is missing.
+    Law:
+    - What `put` took, `get` answers; a second `put` under a name replaces the first.
+    - `get` of an unknown name is None; `remove` of an unknown name does nothing.
+    - No byte of a secret stands in the database in the clear.
+    - A key that does not fit raises StoreError that says which key is missing.
     """
 
     async def put(self, name: str, secret: str) -> None: ...
@@ -147,7 +152,14 @@ class Token:
 
 
 class Tokens(Protocol):
-    """Access tokens. `revoke` of an unknown one raises NotFound; revoked ones stay listed."""
+    """Access tokens.
+
+    Law:
+    - `add` of an id or hash that exists raises Conflict.
+    - `by_hash` never answers a revoked token; `every` lists those too, oldest first.
+    - `revoke` of an unknown token raises NotFound; a second `revoke` keeps the time of the first.
+    - `touch` records the last use.
+    """
 
     async def add(self, token: Token) -> None: ...
 
@@ -172,7 +184,13 @@ class Slot:
 
 
 class Slots(Protocol):
-    """Slots of data packages. `get` never answers an expired one; `sweep` removes those and their blobs."""
+    """Slots of data packages.
+
+    Law:
+    - `put` under an id that exists replaces the slot; `get` never answers an expired one.
+    - A slot owns its blob: the blob goes when the slot is removed, swept, or given another blob.
+    - `sweep` removes expired slots and says how many.
+    """
 
     async def put(self, slot: Slot) -> None: ...
 
@@ -192,7 +210,12 @@ class Memo(Protocol):
 
 
 class Calls(Protocol):
-    """Recorded model calls, in order; `page` filters by session or story, newest last."""
+    """Recorded model calls.
+
+    Law:
+    - `page` lists in the order of recording, newest last, filtered by session or story; `after` starts behind a number.
+    - `tokens_used` adds up what a session's calls cost; answers from the memo cost nothing.
+    """
 
     async def add(self, record: CallRecord) -> None: ...
 

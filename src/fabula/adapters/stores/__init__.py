@@ -1,1 +1,54 @@
-"""Stores: where the truth is kept, on SQLite or Postgres by the same code."""
+"""The store on SQL: SQLite embedded, Postgres when scaled, one code path for both.
+
+Each subject of a unit of work is one module with its tables, its named queries and its class. A new subject is
+1. a module like `memo.py`, 2. a line in `unit.py`, 3. a revision in `migrations/versions/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabula.ports.store import Store
+from fabula.ports.world import Clock
+from fabula.settings import Settings
+
+if TYPE_CHECKING:
+    from fabula.adapters.stores.restore import Restored
+    from fabula.adapters.stores.store import SqlStore
+
+
+def open_store(settings: Settings, clock: Clock) -> Store:
+    """The store that the settings name; it still wants its `open()`."""
+    return sql_store(settings, clock)
+
+
+def sql_store(settings: Settings, clock: Clock) -> SqlStore:
+    """As `open_store`, for those who also back up and restore."""
+    # Imported here because SQLAlchemy takes half a second, which a command that needs no store should not pay.
+    from fabula.adapters.stores.keys import Keyring
+    from fabula.adapters.stores.store import SqlStore
+
+    keyring = Keyring(passphrase=settings.secret_key, file=settings.data_folder / "secret.key")
+    if settings.database_url:
+        from fabula.adapters.stores.postgres import postgres_database
+
+        return SqlStore(postgres_database(settings.database_url), clock, keyring)
+    from fabula.adapters.stores.sqlite import sqlite_database
+
+    return SqlStore(sqlite_database(settings.data_folder / "fabula.db"), clock, keyring)
+
+
+async def restore_backup(
+    settings: Settings, clock: Clock, file: Path, *, progress: Callable[[str, int, int], None] | None = None
+) -> Restored:
+    """Replaces everything in the store that the settings name by a backup, also while servers run on it."""
+    from fabula.adapters.stores.restore import restore
+
+    store = sql_store(settings, clock)
+    await store.open()
+    try:
+        return await restore(store, file, progress=progress or (lambda _what, _done, _of: None))
+    finally:
+        await store.close()

@@ -1,0 +1,97 @@
+"""Backups: one SQLite file, whichever engine the store runs on, so that any store can take back any backup.
+
+The file is written beside its target and renamed at the end: a backup that exists is whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import LargeBinary, Table, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from fabula.adapters.stores.revisions import bring_up_to_date
+from fabula.adapters.stores.sqlite import sqlite_database
+from fabula.adapters.stores.tables import METADATA
+from fabula.ports.errors import StoreError
+
+if TYPE_CHECKING:
+    from fabula.adapters.stores.store import SqlStore
+
+
+async def back_up(store: SqlStore, target: Path) -> None:
+    """Writes the whole store, as it is at one moment, into `target`, replacing what was there."""
+    draft = target.with_name(f"{target.name}.partial")
+    try:
+        await asyncio.to_thread(_discard, draft)
+        if store.database.engine == "sqlite":
+            await asyncio.to_thread(_copy_file, Path(store.database.place), draft)
+        else:
+            await _copy_rows_into_file(store, draft)
+        await asyncio.to_thread(_finish, draft, target)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"The backup {target} cannot be written: {error}. Choose another place.") from error
+    finally:
+        await asyncio.to_thread(_discard, draft)
+
+
+def _copy_file(source: Path, draft: Path) -> None:
+    """SQLite's own online backup, in one step: in WAL mode it neither waits for writers nor holds them up."""
+    with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(draft)) as copy:
+        origin.backup(copy)
+
+
+async def _copy_rows_into_file(store: SqlStore, draft: Path) -> None:
+    async with _new_file(draft) as copy, store.read_transaction() as origin:
+        for table in METADATA.sorted_tables:
+            await copy_rows(table, origin, copy)
+
+
+@asynccontextmanager
+async def _new_file(draft: Path) -> AsyncIterator[AsyncConnection]:
+    database = sqlite_database(draft)
+    try:
+        await database.prepare()
+        await bring_up_to_date(database)
+        async with database.writer.begin() as connection:
+            yield connection
+    finally:
+        await database.writer.dispose()
+        await database.reader.dispose()
+
+
+def _finish(draft: Path, target: Path) -> None:
+    """Out of WAL mode, so that the backup is one file that can be read from anywhere; then onto the disk."""
+    with closing(sqlite3.connect(draft, isolation_level=None)) as copy:
+        copy.execute("PRAGMA journal_mode=DELETE").fetchone()
+    draft.chmod(0o600)
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(target)
+
+
+def _discard(draft: Path) -> None:
+    for leftover in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            draft.with_name(draft.name + leftover).unlink()
+
+
+async def copy_rows(table: Table, origin: AsyncConnection, copy: AsyncConnection) -> None:
+    """Copies a table, a few rows at a time."""
+    async for rows in batches(table, origin):
+        await copy.execute(insert(table), rows)
+
+
+async def batches(table: Table, origin: AsyncConnection) -> AsyncIterator[list[dict[str, Any]]]:
+    """The rows of a table in the order of its key; one at a time where a row may be as large as an archive."""
+    size = 1 if any(isinstance(column.type, LargeBinary) for column in table.columns) else 200
+    query = select(table).order_by(*table.primary_key.columns)
+    async with origin.stream(query) as found:
+        async for rows in found.mappings().partitions(size):
+            yield [dict(row) for row in rows]

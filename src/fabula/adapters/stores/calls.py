@@ -1,0 +1,96 @@
+"""Calls: every model call with its usage, in the order in which they were recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Boolean, Column, Index, PrimaryKeyConstraint, Row, Table, Text, bindparam, func, insert, select
+
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible
+from fabula.ports.models import CallOrigin, CallRecord, Usage
+
+CALLS = Table(
+    "calls",
+    METADATA,
+    Column("number", NUMBER, autoincrement=True, nullable=False),
+    Column("agent", NAME, nullable=False),
+    Column("session_id", NAME),
+    Column("story_id", NAME),
+    Column("turn_id", NAME),
+    Column("model", Text, nullable=False),
+    Column("prompt_tokens", NUMBER, nullable=False),
+    Column("completion_tokens", NUMBER, nullable=False),
+    Column("latency_ms", NUMBER, nullable=False),
+    Column("first_piece_ms", NUMBER),
+    Column("memo_hit", Boolean, nullable=False),
+    Column("outcome", NAME, nullable=False),
+    Column("error", Text),
+    Column("recorded_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("number", name="calls_pk"),
+    Index("calls_by_session", "session_id", "number"),
+    Index("calls_by_story", "story_id", "number"),
+)
+
+_c = CALLS.c
+
+ADD = insert(CALLS)
+PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).limit(bindparam("limit"))
+OF_SESSION = _c.session_id == bindparam("session_id")
+OF_STORY = _c.story_id == bindparam("story_id")
+TOKENS_USED = select(func.sum(_c.prompt_tokens + _c.completion_tokens)).where(OF_SESSION, _c.memo_hit.is_(False))
+
+
+class SqlCalls:
+    def __init__(self, desk: Desk) -> None:
+        self._connection = desk.connection
+
+    async def add(self, record: CallRecord) -> None:
+        await self._connection.execute(ADD, _row(record))
+
+    async def page(
+        self, *, session_id: str | None = None, story_id: str | None = None, after: int = 0, limit: int = 500
+    ) -> list[tuple[int, CallRecord]]:
+        query, wanted = PAGE, {"after": after, "limit": limit, "session_id": session_id, "story_id": story_id}
+        if session_id is not None:
+            query = query.where(OF_SESSION)
+        if story_id is not None:
+            query = query.where(OF_STORY)
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return [(row.number, _record(row)) for row in await self._connection.execute(query, given)]
+
+    async def tokens_used(self, session_id: str) -> int:
+        total = (await self._connection.execute(TOKENS_USED, {"session_id": session_id})).scalar()
+        return int(total or 0)
+
+
+def _row(record: CallRecord) -> dict[str, Any]:
+    origin = record.origin
+    return {
+        "agent": origin.agent,
+        "session_id": origin.session_id,
+        "story_id": origin.story_id,
+        "turn_id": origin.turn_id,
+        "model": legible(record.model),
+        "prompt_tokens": record.usage.prompt_tokens,
+        "completion_tokens": record.usage.completion_tokens,
+        "latency_ms": record.latency_ms,
+        "first_piece_ms": record.first_piece_ms,
+        "memo_hit": record.memo_hit,
+        "outcome": record.outcome,
+        "error": None if record.error is None else legible(record.error),
+        "recorded_at_ms": record.recorded_at_ms,
+    }
+
+
+def _record(row: Row[Any]) -> CallRecord:
+    return CallRecord(
+        origin=CallOrigin(agent=row.agent, session_id=row.session_id, story_id=row.story_id, turn_id=row.turn_id),
+        model=row.model,
+        usage=Usage(prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
+        latency_ms=row.latency_ms,
+        first_piece_ms=row.first_piece_ms,
+        memo_hit=bool(row.memo_hit),
+        outcome=row.outcome,
+        error=row.error,
+        recorded_at_ms=row.recorded_at_ms,
+    )

@@ -1,0 +1,35 @@
+"""Memo: finished model answers by key, so that a repeated call costs nothing and says the same."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, insert, select
+
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
+from fabula.story.values import JsonObject
+
+MEMO = Table(
+    "memo",
+    METADATA,
+    Column("key", NAME, nullable=False),
+    Column("reply", Text, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("key", name="memo_pk"),
+)
+
+GET = select(MEMO.c.reply).where(MEMO.c.key == bindparam("this"))
+ADD = insert(MEMO)
+
+
+class SqlMemo:
+    def __init__(self, desk: Desk) -> None:
+        self._connection = desk.connection
+        self._clock = desk.clock
+
+    async def get(self, key: str) -> JsonObject | None:
+        reply: str | None = (await self._connection.execute(GET, {"this": spelled(key)})).scalar()
+        return None if reply is None else unpack(reply)
+
+    async def put(self, key: str, reply: JsonObject) -> None:
+        if await self.get(key) is None:
+            row = {"key": key, "reply": pack(reply), "created_at_ms": self._clock.now_ms()}
+            await self._connection.execute(ADD, row)

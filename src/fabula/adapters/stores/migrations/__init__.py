@@ -1,0 +1,7 @@
+"""Revisions of the database, oldest first; each is a file in `versions/` that never changes once released."""
+
+from __future__ import annotations
+
+REVISIONS = ("0001",)
+
+REVISION_TABLE = "fabula_revision"

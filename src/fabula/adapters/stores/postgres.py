@@ -1,0 +1,92 @@
+"""Postgres: a schema named `fabula` in the database that the operator names."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from fabula.adapters.stores.database import PATIENCE_S, Database
+from fabula.ports.errors import StoreError
+
+WRITERS_LOCK = 0x6661_6275_6C61
+"""The advisory lock that every writer holds until its commit, so that writers never interleave on any machine."""
+
+
+def postgres_database(address: str) -> Database:
+    """The database at a `postgresql://` address."""
+    url = _url(address)
+    place = url.set(drivername="postgresql", password=None).render_as_string()
+    options = _options(url)
+    writer = _engine(url, options, size=1, more=0)
+    event.listen(writer.sync_engine, "begin", _wait_for_turn)
+    snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    return Database(
+        engine="postgres",
+        place=place,
+        writer=writer,
+        reader=_engine(url, options, size=4, more=12).execution_options(**snapshot),
+        prepare=partial(_make_schema, writer),
+        sentence=partial(sentence, place),
+    )
+
+
+def _url(address: str) -> URL:
+    try:
+        url = make_url(address)
+    except ArgumentError:
+        url = None
+    if url is None or url.drivername.split("+")[0] not in ("postgresql", "postgres"):
+        raise StoreError("The setting database_url must look like postgresql://user:password@host:5432/name.")
+    return url.set(drivername="postgresql+asyncpg")
+
+
+def _options(url: URL) -> dict[str, Any]:
+    """How to connect. `sslmode` is how every other program spells what the driver calls `ssl`."""
+    options: dict[str, Any] = {
+        "server_settings": {
+            "search_path": "fabula,public",
+            "lock_timeout": f"{PATIENCE_S:.0f}s",
+            "application_name": "fabula",
+        }
+    }
+    if mode := url.query.get("sslmode"):
+        options["ssl"] = mode
+    return options
+
+
+def _engine(url: URL, options: dict[str, Any], *, size: int, more: int) -> AsyncEngine:
+    try:
+        return create_async_engine(
+            url.difference_update_query(["sslmode"]),
+            connect_args=options,
+            pool_size=size,
+            max_overflow=more,
+            pool_timeout=PATIENCE_S,
+            pool_pre_ping=True,
+        )
+    except ModuleNotFoundError as error:
+        raise StoreError("Postgres needs a driver. Install it with `pip install 'fabula[scaled]'`.") from error
+
+
+def _wait_for_turn(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
+
+
+async def _make_schema(writer: AsyncEngine) -> None:
+    async with writer.begin() as connection:
+        if (await connection.execute(text("SELECT to_regnamespace('fabula')"))).scalar() is None:
+            await connection.execute(text("CREATE SCHEMA fabula"))
+
+
+def sentence(place: str, error: BaseException) -> str:
+    """What went wrong with the database, and what to do."""
+    said = str(error).split(":", 1)[-1].strip() or type(error).__name__
+    if isinstance(error, OSError):
+        return f"Postgres does not answer at {place}. Start it, or correct the setting database_url."
+    if "lock timeout" in said:
+        return f"Another process has been writing to {place} for too long. Try again in a moment."
+    return f"The database {place} cannot do this: {said}."

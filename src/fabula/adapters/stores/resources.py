@@ -1,0 +1,262 @@
+"""Resources: JSON documents with revisions, and the references between them, which the database itself enforces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Row,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
+
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
+from fabula.ports.errors import Conflict, InUse, NotFound
+from fabula.ports.store import Kind, Reference, Stored
+from fabula.story.values import Json, JsonObject
+
+RESOURCES = Table(
+    "resources",
+    METADATA,
+    Column("kind", NAME, nullable=False),
+    Column("id", NAME, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("built_in", Boolean, nullable=False),
+    Column("doc", Text, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("kind", "id", name="resources_pk"),
+    Index("resources_by_change", "kind", "updated_at_ms", "id"),
+    Index("resources_by_origin", "kind", "built_in", "id"),
+)
+
+REFERENCES = Table(
+    "resource_references",
+    METADATA,
+    Column("user_kind", NAME, nullable=False),
+    Column("user_id", NAME, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("id", NAME, nullable=False),
+    PrimaryKeyConstraint("user_kind", "user_id", "kind", "id", name="resource_references_pk"),
+    ForeignKeyConstraint(
+        ["user_kind", "user_id"],
+        ["resources.kind", "resources.id"],
+        name="resource_references_user_fk",
+        ondelete="CASCADE",
+    ),
+    ForeignKeyConstraint(["kind", "id"], ["resources.kind", "resources.id"], name="resource_references_used_fk"),
+    Index("resource_references_by_used", "kind", "id", "user_kind", "user_id"),
+)
+
+USERS_NAMED = 100
+"""How many users an InUse error names; the rest is counted."""
+
+_CHUNK = 500
+"""How many names one query asks for: far below the parameter limit of either engine."""
+
+_r, _f = RESOURCES.c, REFERENCES.c
+_this = (_r.kind == bindparam("kind"), _r.id == bindparam("id"))
+_this_user = (_f.user_kind == bindparam("kind"), _f.user_id == bindparam("id"))
+_others_use_this = (
+    _f.kind == bindparam("kind"),
+    _f.id == bindparam("id"),
+    # What refers only to itself is not in use.
+    ~((_f.user_kind == _f.kind) & (_f.user_id == _f.id)),
+)
+
+GET = select(RESOURCES).where(*_this)
+EXISTS = select(_r.revision).where(*_this)
+GET_MANY = select(RESOURCES).where(_r.kind == bindparam("kind"), _r.id.in_(bindparam("ids", expanding=True)))
+PAGE = select(RESOURCES).where(_r.kind == bindparam("kind"), _r.id > bindparam("after")).order_by(_r.id)
+RECENT = (
+    select(RESOURCES)
+    .where(_r.kind == bindparam("kind"))
+    .order_by(_r.updated_at_ms.desc(), _r.id.desc())
+    .limit(bindparam("limit"))
+)
+FIRST = select(_r.id).where(_r.kind == bindparam("kind")).order_by(_r.built_in, _r.id).limit(1)
+COUNT = select(func.count()).select_from(RESOURCES).where(_r.kind == bindparam("kind"))
+ADD = insert(RESOURCES)
+REMOVE = delete(RESOURCES).where(*_this)
+USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.user_kind, _f.user_id)
+COUNT_USERS = select(func.count()).select_from(REFERENCES).where(*_others_use_this)
+REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
+KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+REFER = insert(REFERENCES)
+
+
+class SqlResources:
+    def __init__(self, desk: Desk) -> None:
+        self._connection = desk.connection
+        self._clock = desk.clock
+
+    async def add(
+        self,
+        kind: Kind,
+        id: str,
+        doc: JsonObject,
+        *,
+        references: Sequence[Reference] = (),
+        built_in: bool = False,
+    ) -> Stored:
+        if (await self._connection.execute(EXISTS, {"kind": kind, "id": spelled(id)})).first() is not None:
+            raise Conflict(f"There is already {_named(kind, id)}. Choose another id, or change that one.")
+        now = self._clock.now_ms()
+        stored = Stored(kind=kind, id=id, revision=1, doc=doc, built_in=built_in, created_at_ms=now, updated_at_ms=now)
+        await self._connection.execute(ADD, _row(stored))
+        await self._refer(kind, id, set(references))
+        return stored
+
+    async def get(self, kind: Kind, id: str) -> Stored | None:
+        row = (await self._connection.execute(GET, {"kind": kind, "id": spelled(id)})).first()
+        return None if row is None else _stored(row)
+
+    async def get_many(self, kind: Kind, ids: Sequence[str]) -> dict[str, Stored]:
+        wanted = sorted({spelled(id) for id in ids})
+        found: dict[str, Stored] = {}
+        for start in range(0, len(wanted), _CHUNK):
+            some = {"kind": kind, "ids": wanted[start : start + _CHUNK]}
+            found |= {row.id: _stored(row) for row in await self._connection.execute(GET_MANY, some)}
+        return found
+
+    async def put(
+        self,
+        kind: Kind,
+        id: str,
+        doc: JsonObject,
+        *,
+        references: Sequence[Reference] = (),
+        expected_revision: int | None = None,
+    ) -> Stored:
+        old = await self.get(kind, id)
+        if old is None:
+            raise _missing(Reference(kind=kind, id=id))
+        if expected_revision not in (None, old.revision):
+            raise Conflict(
+                f"{_named(kind, id).capitalize()} was changed meanwhile. Read it again, then repeat the change.",
+                revision=old.revision,
+            )
+        new = Stored(
+            kind=kind,
+            id=id,
+            revision=old.revision + 1,
+            doc=doc,
+            built_in=old.built_in,
+            created_at_ms=old.created_at_ms,
+            updated_at_ms=self._clock.now_ms(),
+        )
+        await self._connection.execute(update(RESOURCES).where(_r.kind == kind, _r.id == id).values(_row(new)))
+        await self._refer(kind, id, set(references))
+        return new
+
+    async def remove(self, kind: Kind, id: str) -> None:
+        name = {"kind": kind, "id": spelled(id)}
+        users = _references(await self._connection.execute(USERS.limit(USERS_NAMED), name))
+        if users:
+            total = (await self._connection.execute(COUNT_USERS, name)).scalar_one()
+            raise _in_use(Reference(kind=kind, id=id), users, total)
+        if not (await self._connection.execute(REMOVE, name)).rowcount:
+            raise _missing(Reference(kind=kind, id=id))
+
+    async def page(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[Stored]:
+        query = PAGE if limit is None else PAGE.limit(limit)
+        rows = await self._connection.execute(query, {"kind": kind, "after": spelled(after or "")})
+        return [_stored(row) for row in rows]
+
+    async def recent(self, kind: Kind, *, limit: int) -> list[Stored]:
+        return [_stored(row) for row in await self._connection.execute(RECENT, {"kind": kind, "limit": limit})]
+
+    async def first(self, kind: Kind) -> str | None:
+        id: str | None = (await self._connection.execute(FIRST, {"kind": kind})).scalar()
+        return id
+
+    async def count(self, kind: Kind) -> int:
+        number: int = (await self._connection.execute(COUNT, {"kind": kind})).scalar_one()
+        return number
+
+    async def users(self, kind: Kind, id: str) -> list[Reference]:
+        return _references(await self._connection.execute(USERS, {"kind": kind, "id": spelled(id)}))
+
+    async def _refer(self, kind: Kind, id: str, wanted: set[Reference]) -> None:
+        """Makes the references of a resource the wanted ones, touching only those that changed."""
+        rows = await self._connection.execute(REFERENCES_OF, {"kind": kind, "id": id})
+        present = set(_references(rows))
+        for gone in sorted(present - wanted):
+            await self._connection.execute(
+                delete(REFERENCES).where(_f.user_kind == kind, _f.user_id == id, _f.kind == gone.kind, _f.id == gone.id)
+            )
+        if new := sorted(wanted - present):
+            await self._check_known(new)
+            await self._connection.execute(
+                REFER, [{"user_kind": kind, "user_id": id, "kind": one.kind, "id": one.id} for one in new]
+            )
+
+    async def _check_known(self, names: Sequence[Reference]) -> None:
+        known: set[Reference] = set()
+        for start in range(0, len(names), _CHUNK):
+            some = [(one.kind, spelled(one.id)) for one in names[start : start + _CHUNK]]
+            known.update(_references(await self._connection.execute(KNOWN, {"names": some})))
+        for one in names:
+            if one not in known:
+                raise _missing(one)
+
+
+def _row(stored: Stored) -> dict[str, Any]:
+    return {
+        "kind": stored.kind,
+        "id": stored.id,
+        "revision": stored.revision,
+        "built_in": stored.built_in,
+        "doc": pack(stored.doc),
+        "created_at_ms": stored.created_at_ms,
+        "updated_at_ms": stored.updated_at_ms,
+    }
+
+
+def _stored(row: Row[Any]) -> Stored:
+    return Stored(
+        kind=row.kind,
+        id=row.id,
+        revision=row.revision,
+        doc=unpack(row.doc),
+        built_in=bool(row.built_in),
+        created_at_ms=row.created_at_ms,
+        updated_at_ms=row.updated_at_ms,
+    )
+
+
+def _references(rows: Any) -> list[Reference]:
+    return [Reference(kind=kind, id=id) for kind, id in rows]
+
+
+def _named(kind: str, id: str) -> str:
+    return f"{kind.replace('_', ' ')} '{id}'"
+
+
+def _missing(name: Reference) -> NotFound:
+    return NotFound(f"There is no {_named(name.kind, name.id)}.", kind=name.kind, id=name.id)
+
+
+def _in_use(name: Reference, users: Sequence[Reference], total: int) -> InUse:
+    shown = ", ".join(_named(user.kind, user.id) for user in users[:3])
+    more = f" and {total - 3} more" if total > 3 else ""
+    named: list[Json] = [{"kind": user.kind, "id": user.id} for user in users]
+    return InUse(
+        f"{_named(name.kind, name.id).capitalize()} is still used by {shown}{more}. Change or delete them first.",
+        users=named,
+        users_total=total,
+    )

@@ -1,0 +1,167 @@
+"""Restoring: the content of a backup takes the place of everything in the store, in one unit of work.
+
+1. Check the file: whole, one of ours, not from a newer version. An older one is brought up to date in a copy.
+2. Replace all rows inside one write transaction; servers that run on the same store go on, and see the new content
+   at their next read.
+3. Compare what now stands in the store with the backup, row by row; a difference rolls everything back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Table, delete, func, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from fabula.adapters.stores.backup import batches, copy_rows
+from fabula.adapters.stores.calls import CALLS
+from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
+from fabula.adapters.stores.resources import RESOURCES
+from fabula.adapters.stores.revisions import bring_up_to_date
+from fabula.adapters.stores.secrets import SECRETS
+from fabula.adapters.stores.sqlite import sqlite_database
+from fabula.adapters.stores.store import SqlStore
+from fabula.adapters.stores.tables import METADATA
+from fabula.ports.errors import StoreError
+
+Progress = Callable[[str, int, int], None]
+"""Told after each step: what was done, how many steps are done, how many there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """What a restore brought back. `locked_secrets` were encrypted with another key and must be entered again."""
+
+    revision: str
+    kinds: Mapping[str, int]
+    tables: Mapping[str, int]
+    locked_secrets: tuple[str, ...]
+
+
+async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restored:
+    """Puts the content of a backup in place of everything in an open store; raises StoreError and changes nothing."""
+    tables = METADATA.sorted_tables
+    steps = 2 * len(tables) + 1
+    revision = await asyncio.to_thread(_check_file, file)
+    progress("checked the file", 1, steps)
+    async with _backup_at_newest_revision(file) as origin, store.write_transaction() as target:
+        await _empty(target)
+        for done, table in enumerate(tables, 2):
+            await copy_rows(table, origin, target)
+            progress(f"restored {table.name}", done, steps)
+        await _count_on(store, target)
+        counts: dict[str, int] = {}
+        for done, table in enumerate(tables, 2 + len(tables)):
+            counts[table.name] = await _compare(table, origin, target)
+            progress(f"compared {table.name}", done, steps)
+        return Restored(
+            revision=revision,
+            kinds=await _count_kinds(target),
+            tables=counts,
+            locked_secrets=await _locked_secrets(store, target),
+        )
+
+
+def _check_file(file: Path) -> str:
+    """The revision of a backup that may be restored."""
+    if not file.is_file():
+        raise StoreError(f"There is no backup {file}. Check the path.")
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as backup:
+            revision = _revision(backup, file)
+            findings = [row[0] for row in backup.execute("PRAGMA integrity_check(3)")]
+            dangling = backup.execute("PRAGMA foreign_key_check").fetchall()
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"The backup {file} cannot be read: {error}. Take another one.") from error
+    if findings != ["ok"] or dangling:
+        raise StoreError(f"The backup {file} is damaged. Take another one; nothing was changed.")
+    return revision
+
+
+def _revision(backup: sqlite3.Connection, file: Path) -> str:
+    tables = {name for (name,) in backup.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+    if REVISION_TABLE not in tables:
+        raise StoreError(f"The file {file} is no backup of Fabula. Nothing was changed.")
+    row = backup.execute(f"SELECT version_num FROM {REVISION_TABLE}").fetchone()
+    revision = "none" if row is None else str(row[0])
+    if revision not in REVISIONS:
+        raise StoreError(
+            f"The backup {file} was written by a newer version of Fabula (revision {revision}). Install that version."
+        )
+    return revision
+
+
+@asynccontextmanager
+async def _backup_at_newest_revision(file: Path) -> AsyncIterator[AsyncConnection]:
+    """A reading connection to a copy of the backup, so that the file itself is never touched."""
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="fabula-restore-"))
+    database = sqlite_database(folder / "backup.db")
+    try:
+        with database.plain_words(OSError):
+            await asyncio.to_thread(shutil.copyfile, file, folder / "backup.db")
+            await database.prepare()
+            await bring_up_to_date(database)
+        async with database.reader.begin() as connection:
+            yield connection
+    finally:
+        await database.writer.dispose()
+        await database.reader.dispose()
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+async def _empty(target: AsyncConnection) -> None:
+    for table in reversed(METADATA.sorted_tables):
+        await target.execute(delete(table))
+
+
+async def _count_on(store: SqlStore, target: AsyncConnection) -> None:
+    """Postgres goes on counting calls where the backup ended; SQLite does so by itself."""
+    if store.database.engine == "postgres":
+        last = (await target.execute(select(func.max(CALLS.c.number)))).scalar() or 0
+        await target.execute(
+            text("SELECT setval(pg_get_serial_sequence('calls', 'number'), :next, false)"), {"next": last + 1}
+        )
+
+
+async def _compare(table: Table, origin: AsyncConnection, target: AsyncConnection) -> int:
+    """How many rows both hold; raises StoreError, which rolls back, when they are not the same."""
+    wanted, found = await _fingerprint(table, origin), await _fingerprint(table, target)
+    if wanted != found:
+        raise StoreError(
+            f"What was restored differs from the backup in '{table.name}'. Nothing was changed; try again."
+        )
+    return wanted[0]
+
+
+async def _fingerprint(table: Table, connection: AsyncConnection) -> tuple[int, str]:
+    count, digest = 0, hashlib.sha256()
+    async for rows in batches(table, connection):
+        count += len(rows)
+        for row in rows:
+            digest.update(_canonical(row))
+    return count, digest.hexdigest()
+
+
+def _canonical(row: dict[str, Any]) -> bytes:
+    parts = [part if isinstance(part, bytes) else repr(part).encode() for part in row.values()]
+    return b"".join(len(part).to_bytes(8) + part for part in parts)
+
+
+async def _count_kinds(target: AsyncConnection) -> dict[str, int]:
+    query = select(RESOURCES.c.kind, func.count().label("total")).group_by(RESOURCES.c.kind).order_by(RESOURCES.c.kind)
+    return {row.kind: row.total for row in await target.execute(query)}
+
+
+async def _locked_secrets(store: SqlStore, target: AsyncConnection) -> tuple[str, ...]:
+    key = await store.keyring.find()
+    query = select(SECRETS.c.name).where(SECRETS.c.key_id != (key.id if key else "")).order_by(SECRETS.c.name)
+    return tuple((await target.execute(query)).scalars())

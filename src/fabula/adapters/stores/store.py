@@ -1,0 +1,103 @@
+"""The store: units of work on a database that was brought to the newest revision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from fabula.adapters.stores.database import PATIENCE_S, Database
+from fabula.adapters.stores.keys import Keyring
+from fabula.adapters.stores.migrations import REVISIONS
+from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
+from fabula.adapters.stores.tables import Desk
+from fabula.adapters.stores.unit import SqlUnit
+from fabula.ports.errors import StoreError
+from fabula.ports.store import StoreStatus
+from fabula.ports.world import Clock
+
+
+class SqlStore:
+    """Keeps the law of `fabula.ports.store.Store` on SQLite and Postgres."""
+
+    def __init__(self, database: Database, clock: Clock, keyring: Keyring) -> None:
+        self.database = database
+        self.keyring = keyring
+        self._clock = clock
+        self._writing = asyncio.Lock()
+
+    async def open(self) -> None:
+        try:
+            with self.database.plain_words(OSError):
+                await self.database.prepare()
+                await bring_up_to_date(self.database)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        await self.database.writer.dispose()
+        await self.database.reader.dispose()
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[SqlUnit]:
+        async with self.write_transaction() as connection:
+            yield self._unit(connection)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[SqlUnit]:
+        async with self.read_transaction() as connection:
+            yield self._unit(connection)
+
+    @asynccontextmanager
+    async def write_transaction(self) -> AsyncIterator[AsyncConnection]:
+        """Writers of one process queue here, in order; the engine keeps those of other processes apart."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await self._writing.acquire()
+        except TimeoutError as error:
+            raise StoreError(f"The store at {self.database.place} is too busy. Try again in a moment.") from error
+        try:
+            async with self._transaction(self.database.writer) as connection:
+                yield connection
+        finally:
+            self._writing.release()
+
+    @asynccontextmanager
+    async def read_transaction(self) -> AsyncIterator[AsyncConnection]:
+        async with self._transaction(self.database.reader) as connection:
+            yield connection
+
+    async def status(self) -> StoreStatus:
+        async with self.read_transaction() as connection:
+            revision = await revision_of(connection)
+        return StoreStatus(
+            engine=self.database.engine,
+            place=self.database.place,
+            revision=revision or "none",
+            newest_revision=REVISIONS[-1],
+        )
+
+    async def backup(self, target: Path) -> None:
+        from fabula.adapters.stores.backup import back_up
+
+        await back_up(self, target)
+
+    def _unit(self, connection: AsyncConnection) -> SqlUnit:
+        return SqlUnit(Desk(connection=connection, clock=self._clock, keyring=self.keyring))
+
+    @asynccontextmanager
+    async def _transaction(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        connection = engine.connect()
+        # Only here may the outside world be missing; an OSError of the block itself is not ours to explain.
+        with self.database.plain_words(OSError):
+            await connection.start()
+        try:
+            with self.database.plain_words():
+                async with connection.begin():
+                    yield connection
+        finally:
+            await asyncio.shield(connection.close())
