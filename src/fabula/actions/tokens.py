@@ -6,9 +6,9 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
+from fabula.actions.house import House
 from fabula.ports.errors import InvalidParams
-from fabula.ports.store import Store, Token, TokenRole
-from fabula.ports.world import Clock, Ids
+from fabula.ports.store import Token, TokenRole
 
 _PREFIX = "fabula_"
 _ENTROPY_BYTES = 32
@@ -23,34 +23,38 @@ class NewToken:
     secret: str
 
 
-async def create_token(store: Store, clock: Clock, ids: Ids, *, role: TokenRole, label: str = "") -> NewToken:
+async def create_token(house: House, *, role: TokenRole, label: str = "") -> NewToken:
     """Makes a token of a role."""
     if len(label) > _LONGEST_LABEL:
         raise InvalidParams(f"A label has at most {_LONGEST_LABEL} characters.")
     secret = _PREFIX + secrets.token_urlsafe(_ENTROPY_BYTES)
     token = Token(
-        token_id=ids.new("token"), label=label, role=role, hash=token_hash(secret), created_at_ms=clock.now_ms()
+        token_id=house.ids.new("token"),
+        label=label,
+        role=role,
+        hash=token_hash(secret),
+        created_at_ms=house.clock.now_ms(),
     )
-    async with store.writing() as unit:
+    async with house.store.writing() as unit:
         await unit.tokens.add(token)
     return NewToken(token=token, secret=secret)
 
 
-async def list_tokens(store: Store) -> list[Token]:
+async def list_tokens(house: House) -> list[Token]:
     """All tokens, the revoked ones too."""
-    async with store.reading() as unit:
+    async with house.store.reading() as unit:
         return await unit.tokens.every()
 
 
-async def revoke_token(store: Store, token_id: str) -> Token:
+async def revoke_token(house: House, token_id: str) -> Token:
     """Revokes a token; servers that run refuse it within seconds."""
-    async with store.writing() as unit:
+    async with house.store.writing() as unit:
         return await unit.tokens.revoke(token_id)
 
 
-async def find_token(store: Store, hash: str) -> Token | None:
+async def find_token(house: House, hash: str) -> Token | None:
     """The token of a hash, unless it was revoked."""
-    async with store.reading() as unit:
+    async with house.store.reading() as unit:
         token = await unit.tokens.by_hash(hash)
     return token if token is not None and token.revoked_at_ms is None else None
 
