@@ -169,8 +169,7 @@ def _shortest_digits(number: float) -> tuple[str, int]:
     exact = Decimal(number)
     for precision in range(1, 10):
         candidates = [
-            Context(prec=precision, rounding=how).plus(exact)
-            for how in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING)
+            Context(prec=precision, rounding=how).plus(exact) for how in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING)
         ]
         fitting = [candidate for candidate in candidates if float32(float(candidate)) == number]
         if fitting:

@@ -100,9 +100,7 @@ def _variable_divert(machine: Machine, node: Divert) -> None:
         return
     target = state.variable(node.target)
     if target is None:
-        raise InkRuntimeError(
-            f"Tried to divert using a target from a variable that could not be found ({node.target})"
-        )
+        raise InkRuntimeError(f"Tried to divert using a target from a variable that could not be found ({node.target})")
     if not isinstance(target, DivertTarget):
         content = "was empty/null (the value 0)." if target == 0 else f"contained '{print_value(target)}'."
         raise InkRuntimeError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
-from typing import Final
+from typing import Any, Final
 
 from fabula.ink.runtime.lists import ListDefinitions
 from fabula.ink.runtime.values import Value, VariablePointer
@@ -317,6 +317,8 @@ class StoryContent:
     externals: frozenset[str]
     digest: str
     places: dict[str, tuple[Container, int] | None] = field(default_factory=dict)
+    names: Any = None
+    """The story's place names, kept here by `edited` once they are needed."""
 
     def place(self, path: str) -> tuple[Container, int] | None:
         """The container and index a path leads to; index -1 is the container itself. None when it leads nowhere."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from fabula.ink.runtime.content import Container, Divert, FrameKind, resolve
 from fabula.ink.runtime.errors import InkBudgetExceeded, InkError, InkExternalError, InkRuntimeError
+from fabula.ink.runtime.lists import InkList
 from fabula.ink.runtime.state import Checkpoint, Pending, StoryState
 from fabula.ink.runtime.values import VOID, DivertTarget, Value, Void, from_host, to_host
 
@@ -73,7 +74,7 @@ class Machine:
         """Charges for the size of a freshly made value."""
         if type(value) is str and len(value) > _CHARACTERS_PER_STEP:
             self.spend(len(value) // _CHARACTERS_PER_STEP)
-        elif hasattr(value, "items") and len(value) > _ITEMS_PER_STEP:
+        elif isinstance(value, InkList) and len(value) > _ITEMS_PER_STEP:
             self.spend(len(value) // _ITEMS_PER_STEP)
 
     def warn(self, message: str) -> None:
@@ -219,7 +220,7 @@ class Machine:
             answer = binding.function(*arguments)
         except InkError:
             raise
-        except Exception as error:  # the host's own code: whatever it raises is its failure, named and chained
+        except Exception as error:
             raise InkExternalError(f"EXTERNAL function '{divert.target}' failed: {error!r}") from error
         if isinstance(answer, Suspend):
             return self._suspend(divert, answer)

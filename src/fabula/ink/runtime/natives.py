@@ -107,13 +107,26 @@ _OF_DEFINITIONS: Final[Mapping[str, Callable[[ListDefinitions, InkList], InkList
 }
 
 _UNARY: Final = frozenset(
-    "_ ! FLOOR CEILING INT FLOAT LIST_MIN LIST_MAX LIST_ALL LIST_COUNT LIST_VALUE LIST_INVERT".split()
+    {
+        "_",
+        "!",
+        "FLOOR",
+        "CEILING",
+        "INT",
+        "FLOAT",
+        "LIST_MIN",
+        "LIST_MAX",
+        "LIST_ALL",
+        "LIST_COUNT",
+        "LIST_VALUE",
+        "LIST_INVERT",
+    }
 )
 
 NATIVE_NAMES: Final = frozenset({*_INT, *_FLOAT, *_STRING, *_LIST, *_OF_DEFINITIONS})
 
 _ORDER: Final[Mapping[type, int]] = {bool: 0, int: 0, float: 1, InkList: 2, str: 3, DivertTarget: 4, VariablePointer: 5}
-_OPERATIONS: Final = (_INT, _FLOAT, _LIST, _STRING, _DIVERT, {})
+_OPERATIONS: Final[tuple[Mapping[str, Operation], ...]] = (_INT, _FLOAT, _LIST, _STRING, _DIVERT, {})
 _NAMES: Final = ("Int", "Float", "List", "String", "DivertTarget", "VariablePointer")
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from fabula.ink.runtime.content import Command, FrameKind, Glue, Literal, Node, Op, Text
 from fabula.ink.runtime.callstack import Thread
+from fabula.ink.runtime.content import Command, FrameKind, Glue, Literal, Node, Op, Text
 from fabula.ink.runtime.values import ChoiceTag
 
 BEGIN_STRING: Final = Command("str")

@@ -28,8 +28,7 @@ def run_line(machine: Machine) -> None:
     except InkRuntimeError as error:
         _say_where(error, machine)
         raise
-    if machine.lookahead is not None:
-        _go_back(machine)
+    _go_back(machine)
     if state.frame.container is None:
         _note_sudden_end(machine)
     state.safe_exit = False
@@ -58,10 +57,9 @@ def _run_step(machine: Machine) -> bool:
             return True
         elif state.frame.container is None:
             machine.lookahead = None
-    elif output.items and output.ends_in_newline():
-        if state.frame.container is not None:
-            machine.lookahead = state.checkpoint()
-            machine.newline_at = output.last_newline()
+    elif output.items and output.ends_in_newline() and state.frame.container is not None:
+        machine.lookahead = state.checkpoint()
+        machine.newline_at = output.last_newline()
     return False
 
 

@@ -199,7 +199,9 @@ def _read_output(token: Json) -> Node:
 
 def _read_thread(token: Json, content: StoryContent) -> Thread:
     saved = as_object(token, "a thread")
-    frames = [_read_frame(as_object(frame, "a frame"), content) for frame in as_list(saved.get("callstack"), "callstack")]
+    frames = [
+        _read_frame(as_object(frame, "a frame"), content) for frame in as_list(saved.get("callstack"), "callstack")
+    ]
     if not frames or len(frames) > DEPTH_LIMIT:
         raise TokenError("a thread should have a frame")
     thread = Thread(frames, as_int(saved.get("threadIndex"), "threadIndex"))
@@ -260,13 +262,14 @@ def _read_own(state: StoryState, token: Json) -> None:
     own = as_object(token, OWN_FIELD)
     if as_int(own.get("version"), "version") != OWN_VERSION:
         raise TokenError(f"the version of its field {OWN_FIELD!r} is not {OWN_VERSION}")
-    state.past = tuple(_read_past(turn) for turn in as_list(own.get("past", []), "past"))
+    state.past = tuple(read_past(turn) for turn in as_list(own.get("past", []), "past"))
     pending = own.get("pending")
     if pending is not None:
         state.pending = _read_pending(as_object(pending, "pending"))
 
 
-def _read_past(token: Json) -> PastTurn:
+def read_past(token: Json) -> PastTurn:
+    """A turn played before the save."""
     parts = as_list(token, "a past turn")
     if len(parts) < 2:
         raise TokenError("a past turn should have a number and a knot")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fabula.ink.runtime.content import Command, Container, FrameKind, Op, StoryContent, Text
+from fabula.ink.runtime.callstack import CallStack
+from fabula.ink.runtime.content import Command, Container, FrameKind, Op, Text
 from fabula.ink.runtime.edited import knot_of, name_places, places_of, relocate
 from fabula.ink.runtime.errors import InkExternalError, InkStateError, InkUsageError
 from fabula.ink.runtime.loader import load_story
@@ -17,7 +18,7 @@ from fabula.ink.runtime.machine import Binding, HostFunction, Machine
 from fabula.ink.runtime.output import Output
 from fabula.ink.runtime.running import run_line
 from fabula.ink.runtime.saving import OWN_FIELD, OWN_VERSION, read_state, write_past, write_pending, write_state
-from fabula.ink.runtime.state import DEFAULT_FLOW, CallStack, Flow, PastTurn, StoryState
+from fabula.ink.runtime.state import DEFAULT_FLOW, Flow, PastTurn, StoryState
 from fabula.ink.runtime.tokens import Json, TokenError, as_object, parse_json, write_json
 from fabula.ink.runtime.values import HostValue, Value, from_host, to_host
 
@@ -394,9 +395,8 @@ class Story:
         self._refuse_if_busy()
         state = self._state
         saved = write_state(state)
-        places, past = name_places(state)
-        own: dict[str, Json] = {"version": OWN_VERSION, "story": state.content.digest, "places": places}
-        own["past"] = write_past(past)
+        own: dict[str, Json] = {"version": OWN_VERSION, "story": state.content.digest, **name_places(state)}
+        own["past"] = write_past(state.past)
         if state.pending is not None:
             own["pending"] = write_pending(state.pending)
         saved[OWN_FIELD] = own
@@ -478,7 +478,7 @@ class Story:
 
     def _refuse_if_busy(self) -> None:
         if self._busy:
-            raise InkUsageError("The story is in the middle of a line: a host function may only read and set variables.")
+            raise InkUsageError("The story is in the middle of a line: host functions may only use variables.")
 
     def _container(self, path: str) -> Container:
         container = self._state.content.container(path)
@@ -505,10 +505,7 @@ def _opening_tags(container: Container) -> list[str]:
         elif not in_tag:
             break
         elif not isinstance(node, Text):
-            raise InkUsageError("Tags at the top of a flow can be read before it is played only if they are plain text.")
+            raise InkUsageError("Only plain tags at the top of a flow can be read before it is played.")
         else:
             tags.append(node.value)
     return tags
-
-
-__all__ = ["Choice", "FunctionResult", "Notice", "Story", "StoryContent", "Variables"]

@@ -1,4 +1,4 @@
-"""JSON text to plain values and back, with the care that stories need: typed errors, int32, and floats that stay floats."""
+"""JSON text to plain values and back, with care: typed errors, int32, and floats that stay floats."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Raw:
         self.text = text
 
 
-def _scalar(value: None | bool | int | float | str) -> str:
+def _scalar(value: bool | int | float | str | None) -> str:
     if value is None:
         return "null"
     if isinstance(value, str):
