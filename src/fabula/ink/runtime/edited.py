@@ -324,9 +324,9 @@ class _Mover:
             return None
         kind = key.partition(_BAR)[0]
         knot, *choices = names.split(_BAR)
-        if kind == "container":
-            return self._names.find(kind, knot, tuple(choices)) or self._names.find("position", knot, tuple(choices))
-        return self._names.find(kind, knot, tuple(choices))
+        kinds = ("choice",) if kind == "choice" else ("container", "position")
+        found = (self._names.find(kind, knot, tuple(choices)) for kind in kinds)
+        return next((place for place in found if place is not None), None)
 
     def _path(self, path: str) -> str | None:
         """A path of the save as a path of this story; knots and stitches are their own names."""

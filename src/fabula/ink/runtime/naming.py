@@ -127,7 +127,7 @@ class PlaceNames:
                 yield container, -1
                 continue
             for index, node in enumerate(container.content):
-                if (kind == "choice") == isinstance(node, ChoicePoint) or kind == "position":
+                if kind == "position" or isinstance(node, ChoicePoint):
                     yield container, index
 
     def _names(self, kind: str, place: Place) -> Names:
