@@ -12,7 +12,7 @@ from typing import Any, Literal
 from fabula.ink.runtime.callstack import CallStack
 from fabula.ink.runtime.content import Command, Container, FrameKind, Op, Text
 from fabula.ink.runtime.edited import knot_of, name_places, places_of, relocate
-from fabula.ink.runtime.errors import InkExternalError, InkStateError, InkUsageError
+from fabula.ink.runtime.errors import InkExternalError, InkFormatError, InkStateError, InkUsageError
 from fabula.ink.runtime.loader import load_story
 from fabula.ink.runtime.machine import Binding, HostFunction, Machine
 from fabula.ink.runtime.output import Output
@@ -96,6 +96,20 @@ class Story:
         self._setup(Machine(StoryState(content, _seed(seed))))
         self._machine.allow_fallbacks = allow_external_fallbacks
         self._declare_globals()
+
+    @staticmethod
+    def from_source(source: str, *, include: Callable[[str], str | None] | None = None, seed: int = 0) -> Story:
+        """Compiles Ink text and starts the story.
+
+        >>> Story.from_source("Hello, world!").continue_()
+        'Hello, world!\\n'
+        """
+        from fabula.ink.compiler import compile_ink  # most plays start from JSON and never need the compiler
+
+        result = compile_ink(source, include=include)
+        if result.story_json is None:
+            raise InkFormatError("The source has errors: " + "; ".join(map(str, result.errors[:5])))
+        return Story(result.story_json, seed=seed)
 
     def _setup(self, machine: Machine) -> None:
         self._machine = machine
