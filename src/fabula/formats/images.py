@@ -1,0 +1,70 @@
+"""Cover pictures: told by their content, never by their name, and decoded once before they are kept."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import Final, Literal
+
+from PIL import Image
+
+ImageType = Literal["image/png", "image/jpeg", "image/webp"]
+
+EXTENSIONS: Final[dict[ImageType, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
+MOST_PIXELS: Final = 4096 * 4096
+
+_DECODERS: Final[dict[ImageType, str]] = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
+_BROKEN: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    EOFError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+
+
+def sniff(data: bytes) -> ImageType | None:
+    """The type of a picture by its first bytes; None when it is no png, jpeg or webp."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def read_image(data: bytes) -> tuple[ImageType | None, list[str]]:
+    """The type of a picture that really decodes, and why it is refused."""
+    kind = sniff(data)
+    if kind is None:
+        return None, ["the cover is not a png, jpeg or webp picture"]
+    problem = _decoding_problem(data, kind)
+    return (None, [problem]) if problem else (kind, [])
+
+
+def _decoding_problem(data: bytes, kind: ImageType) -> str | None:
+    try:
+        with Image.open(io.BytesIO(data), formats=[_DECODERS[kind]]) as picture:
+            width, height = picture.size
+            if width * height > MOST_PIXELS:
+                return f"the cover has more than {MOST_PIXELS} pixels; make it smaller"
+            picture.load()
+    except _BROKEN:
+        return "the cover is damaged and cannot be shown"
+    return None
+
+
+def cover_name(kind: ImageType) -> str:
+    """The name under which a cover is kept."""
+    return f"cover.{EXTENSIONS[kind]}"
