@@ -1,0 +1,179 @@
+"""Plays: the tree of turns, the heads that point into it, and the words that were said on the way.
+
+A turn is begun (its input is safe), then committed with its state and messages, or failed. Going back is moving a
+head; nothing is deleted while its tree is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from fabula.story.values import JsonObject
+
+TurnKind = Literal["start", "play", "amend"]
+TurnStatus = Literal["running", "committed", "failed", "cancelled"]
+PlayStatus = Literal["open", "ended"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play:
+    """A session's place in its tree. `active_turn_id` names the turn in flight."""
+
+    session_id: str
+    tree_id: str
+    head_turn_id: str
+    active_turn_id: str | None = None
+    turn_index: int = 0
+    status: PlayStatus = "open"
+    token_budget: int | None = None
+    updated_at_ms: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A node of the tree. `amend` turns are changes by hand: they have the turn index of their parent.
+
+    `jump_id` points to an older ancestor, so that any ancestor is found in a logarithmic number of steps.
+    """
+
+    turn_id: str
+    tree_id: str
+    session_id: str
+    parent_id: str | None
+    jump_id: str | None
+    depth: int
+    turn_index: int
+    kind: TurnKind
+    status: TurnStatus
+    player_input: str
+    request_id: str
+    seed: int
+    attempt: int = 1
+    state_hash: str | None = None
+    error: JsonObject | None = None
+    owner: str = ""
+    lease_until_ms: int = 0
+    created_at_ms: int
+    finished_at_ms: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewTurn:
+    """A turn to be begun under a parent; the store finds its place in the tree."""
+
+    turn_id: str
+    session_id: str
+    parent_id: str | None
+    turn_index: int
+    kind: TurnKind
+    player_input: str = ""
+    request_id: str = ""
+    seed: int = 0
+    attempt: int = 1
+    owner: str = ""
+    lease_until_ms: int = 0
+
+
+MessageKind = Literal["player_input", "narration", "dialogue", "action"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpokenMessage:
+    """One line of a transcript, as it reads at some head."""
+
+    message_id: str
+    turn_id: str
+    turn_index: int
+    sequence: int
+    kind: MessageKind
+    speaker_id: str
+    speaker_name: str
+    text: str
+    recorded_at_ms: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageChange:
+    """What a turn says about a message: it is said, reads differently from now on, or is struck out."""
+
+    op: Literal["say", "edit", "strike"]
+    message: SpokenMessage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """What a turn leaves behind when it is committed."""
+
+    turn_id: str
+    state: JsonObject
+    state_hash: str
+    result: JsonObject | None = None
+    messages: Sequence[MessageChange] = ()
+    ended: bool = False
+
+
+class Plays(Protocol):
+    """Law:
+
+    - `begin` is refused with Conflict naming the active turn while the session has one in flight; so is `amend`,
+      which is begun and committed at once.
+    - `commit` makes turn, state, messages and head true together; of a turn that is no longer running it answers
+      False and changes nothing.
+    - `fail` ends a running turn, keeps its input, and moves no head.
+    - `move_head` to a turn of another tree, or one that is not committed, is refused with InvalidRequest.
+    - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
+      logarithmic number of reads.
+    - `transcript` reads a head's own line only: what other branches say or change is not in it.
+    - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one.
+    - `orphans` are running turns whose lease has passed or whose owner is among the dead.
+    """
+
+    async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play: ...
+
+    async def fork(self, session_id: str, turn_id: str) -> Play: ...
+
+    async def get(self, session_id: str) -> Play | None: ...
+
+    async def get_many(self, session_ids: Sequence[str]) -> dict[str, Play]: ...
+
+    async def remove(self, session_id: str) -> None: ...
+
+    async def set_budget(self, session_id: str, token_budget: int | None) -> None: ...
+
+    async def turn(self, turn_id: str) -> Turn | None: ...
+
+    async def begin(self, turn: NewTurn) -> Turn: ...
+
+    async def commit(self, finished: Finished) -> bool: ...
+
+    async def amend(self, turn: NewTurn, finished: Finished) -> Turn: ...
+
+    async def fail(self, turn_id: str, *, status: TurnStatus, error: JsonObject) -> bool: ...
+
+    async def move_head(self, session_id: str, turn_id: str) -> Play: ...
+
+    async def state(self, turn_id: str) -> JsonObject | None: ...
+
+    async def result(self, turn_id: str) -> JsonObject | None: ...
+
+    async def ancestor(self, turn_id: str, turn_index: int) -> Turn: ...
+
+    async def tree(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[Turn]: ...
+
+    async def heads(self, tree_id: str) -> list[Play]: ...
+
+    async def last_failed(self, session_id: str, parent_id: str) -> Turn | None: ...
+
+    async def by_request(self, session_id: str, request_id: str) -> Turn | None: ...
+
+    async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]: ...
+
+    async def orphans(self, *, dead: Sequence[str] = ()) -> list[Turn]: ...
+
+    async def owners(self) -> list[str]: ...
+
+    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> bool: ...

@@ -1,0 +1,31 @@
+"""The server: all doors on one ASGI app, behind one guard."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+import fabula
+from fabula.actions.house import House
+from fabula.actions.tokens import find_token
+from fabula.ports.store import Token
+from fabula.server.access import guard, rules_from
+from fabula.server.files.routes import file_routes
+from fabula.server.ops.routes import ops_routes
+from fabula.server.rpc.catalogue import build_catalogue
+from fabula.server.rpc.routes import rpc_routes, with_discovery
+from fabula.server.web import mount_web
+
+
+def create_app(house: House) -> ASGIApp:
+    """The whole server for a house that is open."""
+    app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(ops_routes(house))
+    app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
+    app.include_router(file_routes(house))
+    mount_web(app)
+
+    async def lookup(hash: str) -> Token | None:
+        return await find_token(house, hash)
+
+    return guard(app, rules_from(house.settings, find_token=lookup))

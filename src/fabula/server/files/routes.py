@@ -1,0 +1,91 @@
+"""The file routes: `POST /upload/...` takes bytes in, `GET /download/...` gives bytes out."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from fabula.actions.files import give_file, take_file
+from fabula.actions.house import House
+from fabula.ports.errors import Denied, FabulaError, InvalidRequest
+from fabula.server.access import caller_of
+from fabula.server.rpc.envelopes import INTERNAL_ERROR, error_payload
+
+log = logging.getLogger("fabula.files")
+
+STATUS = {-32700: 400, -32600: 400, -32602: 400, 40303: 403, 40404: 404, 40909: 409, 42900: 429}
+
+
+def file_routes(house: House) -> APIRouter:
+    """The two routes for bytes."""
+    router = APIRouter()
+
+    @router.post("/upload/{resource_id}/{file_id}")
+    async def upload(resource_id: str, file_id: str, request: Request) -> Response:
+        async def take() -> Response:
+            _check(request, resource_id, file_id)
+            if not caller_of(request).may_act_as("author"):
+                raise Denied("Uploads need a token with the role author.")
+            taken = await take_file(
+                house,
+                resource_id,
+                file_id,
+                await request.body(),
+                file_name=_spoken(request.headers.get("x-file-name")),
+                content_type=_spoken(request.headers.get("content-type")) or "application/octet-stream",
+            )
+            return Response(orjson.dumps(taken.as_json()), media_type="application/json")
+
+        return await _at_the_door(take)
+
+    @router.get("/download/{resource_id}/{file_id}")
+    async def download(resource_id: str, file_id: str, request: Request) -> Response:
+        async def give() -> Response:
+            _check(request, resource_id, file_id)
+            if file_id != "cover" and not caller_of(request).may_act_as("author"):
+                raise Denied("Archives need a token with the role author.")
+            file = await give_file(house, resource_id, file_id)
+            headers = {"content-disposition": _disposition(file.file_name)}
+            return Response(file.data, media_type=file.content_type, headers=headers)
+
+        return await _at_the_door(give)
+
+    return router
+
+
+async def _at_the_door(work: Callable[[], Awaitable[Response]]) -> Response:
+    """What nobody expected is logged once, here; the caller reads one sentence."""
+    try:
+        return await work()
+    except FabulaError as error:
+        body = orjson.dumps(error_payload(error))
+        return Response(body, status_code=STATUS.get(error.code, 500), media_type="application/json")
+    except Exception:
+        log.exception("a file could not be served")
+        sentence = "Something went wrong inside the server. Its log has the details."
+        body = orjson.dumps({"code": INTERNAL_ERROR, "message": sentence})
+        return Response(body, status_code=500, media_type="application/json")
+
+
+def _check(request: Request, *names: str) -> None:
+    for name in names:
+        if len(name) > 300 or not name.isprintable():
+            raise InvalidRequest("The address names no file of this server.")
+
+
+def _spoken(header: str | None) -> str | None:
+    """A header's text as it may be shown again: printable and not long."""
+    if header is None:
+        return None
+    return "".join(char for char in header if char.isprintable())[:255]
+
+
+def _disposition(file_name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9._ -]", "_", file_name)
+    extended = "" if plain == file_name else f"; filename*=UTF-8''{quote(file_name)}"
+    return f'attachment; filename="{plain}"{extended}'

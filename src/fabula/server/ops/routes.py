@@ -1,0 +1,40 @@
+"""Operators' routes: `/healthz` says that the process lives, `/readyz` that it can work, `/metrics` how it goes."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from fabula.actions.house import House
+from fabula.ports.errors import FabulaError
+
+log = logging.getLogger("fabula.ops")
+
+
+def ops_routes(house: House) -> APIRouter:
+    """The routes for whoever runs the server."""
+    router = APIRouter()
+
+    @router.get("/healthz")
+    async def healthz() -> PlainTextResponse:
+        return PlainTextResponse("ok")
+
+    @router.get("/readyz")
+    async def readyz() -> JSONResponse:
+        try:
+            status = await house.store.status()
+        except FabulaError as error:
+            log.warning("not ready: %s", error.message)
+            return JSONResponse({"status": "not ready", "reason": error.message}, status_code=503)
+        ready = status.revision == status.newest_revision
+        parts = {"store": status.engine, "revision": status.revision}
+        return JSONResponse({"status": "ready" if ready else "migrating", **parts}, status_code=200 if ready else 503)
+
+    @router.get("/metrics")
+    async def metrics() -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return router

@@ -1,0 +1,212 @@
+"""The catalogue: every method of the protocol with its rule."""
+
+from __future__ import annotations
+
+from fabula.actions import (
+    api_groups,
+    apis,
+    characters,
+    lorebooks,
+    overview,
+    player_profiles,
+    presets,
+    schemas,
+    stories,
+    story_resources,
+)
+from fabula.actions.views import Nothing, Paging
+from fabula.server.rpc.method import Catalogue, Method, method
+
+
+def build_catalogue() -> Catalogue:
+    """All methods; `rpc.discover` describes the others and is added by the door that serves them."""
+    return Catalogue([*_operating(), *_authoring(), *_overview()])
+
+
+def _operating() -> list[Method]:
+    """What only an operator may change: it decides where prompts and keys are sent."""
+    m = method
+    return [
+        m("api.create", apis.CreateApi, apis.create_api, apis.ApiView, role="admin"),
+        m("api.get", apis.NameApi, apis.get_api, apis.ApiView, role="author"),
+        m("api.list", Paging, apis.list_apis, apis.ApisListed, role="player"),
+        m("api.list_models", apis.ListModels, apis.list_models, apis.ApiModelsListed, role="admin"),
+        m("api.update", apis.UpdateApi, apis.update_api, apis.ApiView, role="admin"),
+        m("api.delete", apis.NameApi, apis.delete_api, apis.ApiDeleted, role="admin"),
+        m(
+            "api_group.create",
+            api_groups.CreateApiGroup,
+            api_groups.create_api_group,
+            api_groups.ApiGroupView,
+            role="admin",
+        ),
+        m("api_group.get", api_groups.NameApiGroup, api_groups.get_api_group, api_groups.ApiGroupView, role="author"),
+        m("api_group.list", Paging, api_groups.list_api_groups, api_groups.ApiGroupsListed, role="player"),
+        m(
+            "api_group.update",
+            api_groups.UpdateApiGroup,
+            api_groups.update_api_group,
+            api_groups.ApiGroupView,
+            role="admin",
+        ),
+        m(
+            "api_group.delete",
+            api_groups.NameApiGroup,
+            api_groups.delete_api_group,
+            api_groups.ApiGroupDeleted,
+            role="admin",
+        ),
+    ]
+
+
+def _authoring() -> list[Method]:
+    """What authors keep."""
+    return [*_presets(), *_schemas(), *_lorebooks(), *_profiles(), *_characters(), *_resources(), *_stories()]
+
+
+def _presets() -> list[Method]:
+    m, p = method, presets
+    return [
+        m("preset.create", p.CreatePreset, p.create_preset, p.PresetView, role="author"),
+        m("preset.get", p.NamePreset, p.get_preset, p.PresetView, role="author"),
+        m("preset.list", Paging, p.list_presets, p.PresetsListed, role="player"),
+        m("preset.update", p.UpdatePreset, p.update_preset, p.PresetView, role="author"),
+        m("preset.delete", p.NamePreset, p.delete_preset, p.PresetDeleted, role="author"),
+        m("preset_entry.create", p.CreatePresetEntry, p.create_preset_entry, p.PresetEntryView, role="author"),
+        m("preset_entry.update", p.UpdatePresetEntry, p.update_preset_entry, p.PresetEntryView, role="author"),
+        m("preset_entry.delete", p.NamePresetEntry, p.delete_preset_entry, p.PresetEntryDeleted, role="author"),
+    ]
+
+
+def _schemas() -> list[Method]:
+    m, s = method, schemas
+    return [
+        m("schema.create", s.CreateSchema, s.create_schema, s.SchemaView, role="author"),
+        m("schema.get", s.NameSchema, s.get_schema, s.SchemaView, role="player"),
+        m("schema.list", Paging, s.list_schemas, s.SchemasListed, role="player"),
+        m("schema.update", s.UpdateSchema, s.update_schema, s.SchemaView, role="author"),
+        m("schema.delete", s.NameSchema, s.delete_schema, s.SchemaDeleted, role="author"),
+    ]
+
+
+def _lorebooks() -> list[Method]:
+    m, b = method, lorebooks
+    return [
+        m("lorebook.create", b.CreateLorebook, b.create_lorebook, b.LorebookView, role="author"),
+        m("lorebook.get", b.NameLorebook, b.get_lorebook, b.LorebookView, role="author"),
+        m("lorebook.list", Paging, b.list_lorebooks, b.LorebooksListed, role="author"),
+        m("lorebook.update", b.UpdateLorebook, b.update_lorebook, b.LorebookView, role="author"),
+        m("lorebook.delete", b.NameLorebook, b.delete_lorebook, b.LorebookDeleted, role="author"),
+        m(
+            "lorebook_entry.create",
+            b.CreateLorebookEntry,
+            b.create_lorebook_entry,
+            b.LorebookEntryView,
+            role="author",
+        ),
+        m("lorebook_entry.get", b.NameLorebookEntry, b.get_lorebook_entry, b.LorebookEntryView, role="author"),
+        m("lorebook_entry.list", b.NameLorebook, b.list_lorebook_entries, b.LorebookEntriesListed, role="author"),
+        m(
+            "lorebook_entry.update",
+            b.UpdateLorebookEntry,
+            b.update_lorebook_entry,
+            b.LorebookEntryView,
+            role="author",
+        ),
+        m(
+            "lorebook_entry.delete",
+            b.NameLorebookEntry,
+            b.delete_lorebook_entry,
+            b.LorebookEntryDeleted,
+            role="author",
+        ),
+    ]
+
+
+def _profiles() -> list[Method]:
+    m, p = method, player_profiles
+    return [
+        m(
+            "player_profile.create",
+            p.CreatePlayerProfile,
+            p.create_player_profile,
+            p.PlayerProfileView,
+            role="player",
+        ),
+        m("player_profile.get", p.NamePlayerProfile, p.get_player_profile, p.PlayerProfileView, role="player"),
+        m("player_profile.list", Paging, p.list_player_profiles, p.PlayerProfilesListed, role="player"),
+        m(
+            "player_profile.update",
+            p.UpdatePlayerProfile,
+            p.update_player_profile,
+            p.PlayerProfileView,
+            role="player",
+        ),
+        m(
+            "player_profile.delete",
+            p.NamePlayerProfile,
+            p.delete_player_profile,
+            p.PlayerProfileDeleted,
+            role="player",
+        ),
+    ]
+
+
+def _characters() -> list[Method]:
+    m, c = method, characters
+    return [
+        m("character.create", c.CreateCharacter, c.create_character, c.CharacterCreated, role="author"),
+        m("character.get", c.NameCharacter, c.get_character, c.CharacterView, role="author"),
+        m("character.update", c.UpdateCharacter, c.update_character, c.CharacterView, role="author"),
+        m("character.list", Paging, c.list_characters, c.CharactersListed, role="player"),
+        m("character.delete", c.NameCharacter, c.delete_character, c.CharacterDeleted, role="author"),
+    ]
+
+
+def _resources() -> list[Method]:
+    m, r = method, story_resources
+    return [
+        m(
+            "story_resources.create",
+            r.CreateStoryResources,
+            r.create_story_resources,
+            r.StoryResourcesCreated,
+            role="author",
+        ),
+        m("story_resources.get", r.NameStoryResources, r.get_story_resources, r.StoryResourcesView, role="author"),
+        m("story_resources.list", Paging, r.list_story_resources, r.StoryResourcesListed, role="author"),
+        m(
+            "story_resources.update",
+            r.UpdateStoryResources,
+            r.update_story_resources,
+            r.StoryResourcesUpdated,
+            role="author",
+        ),
+        m(
+            "story_resources.delete",
+            r.NameStoryResources,
+            r.delete_story_resources,
+            r.StoryResourcesDeleted,
+            role="author",
+        ),
+    ]
+
+
+def _stories() -> list[Method]:
+    m, s = method, stories
+    return [
+        m("story.create", s.CreateStory, s.create_story, s.StoryGenerated, role="author"),
+        m("story.get", s.NameStory, s.get_story, s.StoryView, role="author"),
+        m("story.list", Paging, s.list_stories, s.StoriesListed, role="player"),
+        m("story.update", s.UpdateStory, s.update_story, s.StoryView, role="author"),
+        m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView, role="author"),
+        m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted, role="author"),
+    ]
+
+
+def _overview() -> list[Method]:
+    m, o = method, overview
+    return [
+        m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig, role="player"),
+        m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard, role="player"),
+    ]

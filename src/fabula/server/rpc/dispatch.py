@@ -1,0 +1,95 @@
+"""Dispatch: a request finds its method, its rule is asked, its params are decoded, its action runs."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from dataclasses import dataclass
+
+import orjson
+from pydantic import ValidationError
+
+from fabula.actions.house import House
+from fabula.actions.views import Command
+from fabula.ports.errors import Denied, FabulaError, InvalidParams, InvalidRequest
+from fabula.ports.store import TokenRole
+from fabula.server.rpc.envelopes import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    Request,
+    error_payload,
+    write_error,
+    write_result,
+)
+from fabula.server.rpc.method import Call, Catalogue, Method
+from fabula.story.values import Json, JsonObject
+
+log = logging.getLogger("fabula.rpc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A request that may run: everything about it was checked."""
+
+    request: Request
+    method: Method
+    command: Command
+    call: Call
+
+
+class MethodNotFound(FabulaError):
+    code = METHOD_NOT_FOUND
+
+
+def prepare(catalogue: Catalogue, request: Request, role: TokenRole) -> Prepared:
+    """Checks method, rule, session and params, in this order; raises a FabulaError that says what is wrong."""
+    method = catalogue.find(request.method)
+    if method is None:
+        raise MethodNotFound(_unknown(catalogue, request.method))
+    if not method.allows(role):
+        raise Denied(f"{method.name} needs a token with the role {method.role}; yours has the role {role}.")
+    if method.session_bound and not (request.session_id or "").strip():
+        raise InvalidRequest(f"{method.name} is about a session: put its id into the envelope as `session_id`.")
+    call = Call(session_id=request.session_id, role=role, request_id=request.id)
+    return Prepared(request=request, method=method, command=decode(method.command, request.params), call=call)
+
+
+def decode(command: type[Command], params: JsonObject) -> Command:
+    """The typed command; every field that does not fit is named in `data.errors`."""
+    try:
+        return command.model_validate_json(orjson.dumps(params))
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        errors: list[Json] = [{"field": _field(one["loc"]), "message": one["msg"]} for one in found[:50]]
+        first = f"{_field(found[0]['loc'])}: {found[0]['msg']}"
+        raise InvalidParams(f"The parameters do not fit: {first}.", errors=errors) from None
+
+
+def _field(place: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in place) or "params"
+
+
+async def answer(house: House, prepared: Prepared) -> bytes:
+    """Runs the action and writes the response. This is a door: what nobody expected is logged once, here."""
+    request = prepared.request
+    try:
+        view = await prepared.method.handler(house, prepared.command, prepared.call)
+    except FabulaError as error:
+        return refusal(request, error)
+    except Exception:
+        log.exception("%s failed", request.method)
+        sentence = "Something went wrong inside the server. Its log has the details."
+        return write_error(request.id, {"code": INTERNAL_ERROR, "message": sentence}, session_id=request.session_id)
+    named = getattr(view, "session_id_of_envelope", None)
+    return write_result(request, view.as_json(), session_id=named)
+
+
+def refusal(request: Request, error: FabulaError) -> bytes:
+    """The response to a request that was refused."""
+    return write_error(request.id, error_payload(error), session_id=request.session_id)
+
+
+def _unknown(catalogue: Catalogue, name: str) -> str:
+    near = difflib.get_close_matches(name[:100], [method.name for method in catalogue], n=1)
+    hint = f" Did you mean {near[0]}?" if near else " rpc.discover lists all methods."
+    return f"There is no method named '{name[:100]}'.{hint}"

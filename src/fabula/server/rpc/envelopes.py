@@ -1,0 +1,112 @@
+"""Envelopes of JSON-RPC 2.0: from bytes to a request, from a result or an error back to bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from fabula.ports.errors import FabulaError
+from fabula.story.values import Json, JsonObject
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+DEEPEST = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A well-formed request; its params are not decoded yet."""
+
+    id: str
+    method: str
+    params: JsonObject
+    session_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Malformed:
+    """Bytes that are no request: what is wrong, and the id if there was one."""
+
+    code: int
+    message: str
+    id: str | None = None
+
+
+def read_request(body: bytes) -> Request | Malformed:
+    """Makes a request of bytes, or says why they are none."""
+    try:
+        raw: Json = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        return Malformed(code=PARSE_ERROR, message=f"The body is not JSON: {error}.")
+    if not isinstance(raw, dict):
+        return Malformed(code=INVALID_REQUEST, message="Send one JSON-RPC request object; batches are not taken.")
+    id = raw.get("id")
+    known_id = id if isinstance(id, str) else None
+    problem = _problem(raw)
+    if problem is not None:
+        return Malformed(code=INVALID_REQUEST, message=problem, id=known_id)
+    params, session_id = raw.get("params"), raw.get("session_id")
+    return Request(
+        id=known_id or "",
+        method=str(raw["method"]),
+        params=params if isinstance(params, dict) else {},
+        session_id=session_id if isinstance(session_id, str) else None,
+    )
+
+
+def _problem(raw: JsonObject) -> str | None:
+    if raw.get("jsonrpc") != "2.0":
+        return '`jsonrpc` must be "2.0".'
+    if not isinstance(raw.get("id"), str):
+        return "`id` must be a string."
+    if not isinstance(raw.get("method"), str):
+        return "`method` must be a string."
+    if not isinstance(raw.get("session_id"), (str, type(None))):
+        return "`session_id` must be a string."
+    if "params" in raw and not isinstance(raw["params"], dict):
+        return "`params` must be an object."
+    return _text_problem(raw)
+
+
+def _text_problem(raw: Json) -> str | None:
+    """No store keeps NUL characters, and nothing of ours nests deeply; both are refused at the door."""
+    level: list[Json] = [raw]
+    for _ in range(DEEPEST):
+        below: list[Json] = []
+        for value in level:
+            if isinstance(value, str) and "\x00" in value:
+                return "A text contains a NUL character. Remove it."
+            if isinstance(value, dict):
+                below.extend(value.keys())
+                below.extend(value.values())
+            elif isinstance(value, list):
+                below.extend(value)
+        if not below:
+            return None
+        level = below
+    return f"The request nests deeper than {DEEPEST} levels."
+
+
+def write_result(request: Request, result: JsonObject, *, session_id: str | None = None) -> bytes:
+    """A response that carries a result."""
+    return orjson.dumps({**_head(request.id, session_id or request.session_id), "result": result})
+
+
+def write_error(id: str | None, error: JsonObject, *, session_id: str | None = None) -> bytes:
+    """A response that carries an error; bare when there is no id to answer to."""
+    return orjson.dumps(error if id is None else {**_head(id, session_id), "error": error})
+
+
+def error_payload(error: FabulaError) -> JsonObject:
+    """`{code, message, data?}`"""
+    payload: JsonObject = {"code": error.code, "message": error.message}
+    return {**payload, "data": error.data} if error.data else payload
+
+
+def _head(id: str, session_id: str | None) -> JsonObject:
+    head: JsonObject = {"jsonrpc": "2.0", "id": id}
+    return head if session_id is None else {**head, "session_id": session_id}

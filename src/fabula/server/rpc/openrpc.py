@@ -1,0 +1,59 @@
+"""The OpenRPC document, written from the same models that decode the requests."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+import fabula
+from fabula.server.rpc.method import Catalogue, Method
+from fabula.story.values import JsonObject
+
+
+def openrpc(catalogue: Catalogue) -> JsonObject:
+    """The whole protocol as one document."""
+    methods = sorted(catalogue, key=lambda method: method.name)
+    models = sorted({model for one in methods for model in (one.command, one.result)}, key=lambda model: model.__name__)
+    inputs, definitions = models_json_schema(
+        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
+    )
+    schemas = dict(definitions.get("$defs", {}))
+    return {
+        "openrpc": "1.3.2",
+        "info": {"title": "Fabula", "version": fabula.__version__, "license": {"name": "MIT"}},
+        "methods": [_describe(one, inputs, schemas) for one in methods],
+        "components": {"schemas": schemas},
+    }
+
+
+def _describe(method: Method, inputs: Any, schemas: dict[str, Any]) -> JsonObject:
+    command = _resolve(inputs[(method.command, "validation")], schemas)
+    required = set(command.get("required", ()))
+    params: list[Any] = [
+        {"name": name, "required": name in required, "schema": schema}
+        for name, schema in command.get("properties", {}).items()
+    ]
+    return {
+        "name": method.name,
+        "summary": method.summary,
+        "paramStructure": "by-name",
+        "params": params,
+        "result": {"name": method.result.__name__, "schema": inputs[(method.result, "validation")]},
+        "x-role": method.role,
+        "x-session": method.session_bound,
+    }
+
+
+def _resolve(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    found: dict[str, Any] = schemas[schema["$ref"].rsplit("/", 1)[1]]
+    return found
+
+
+@cache
+def openrpc_once(catalogue: Catalogue) -> JsonObject:
+    """The document of a catalogue, written at the first question."""
+    return openrpc(catalogue)

@@ -1,0 +1,73 @@
+"""The route of JSON-RPC, and the OpenRPC document beside it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from fabula.actions.house import House
+from fabula.actions.views import Nothing, View
+from fabula.ports.errors import FabulaError
+from fabula.server.access import caller_of
+from fabula.server.rpc.dispatch import answer, prepare, refusal
+from fabula.server.rpc.envelopes import Malformed, read_request, write_error
+from fabula.server.rpc.method import Call, Catalogue, Method
+from fabula.server.rpc.openrpc import openrpc_once
+from fabula.story.values import JsonObject
+
+
+class OpenRpcDocument(View):
+    """The OpenRPC document as a result of `rpc.discover`."""
+
+    type: str = "openrpc_document"
+    document: JsonObject
+
+
+def with_discovery(catalogue: Catalogue) -> Catalogue:
+    """The catalogue with `rpc.discover`, which describes them all, itself included."""
+
+    async def discover(house: House, command: object, call: Call) -> View:
+        return OpenRpcDocument(document=openrpc_once(whole))
+
+    whole = Catalogue(
+        [
+            *catalogue,
+            Method(
+                name="rpc.discover",
+                command=Nothing,
+                result=OpenRpcDocument,
+                handler=discover,
+                role="player",
+                summary="Describes every method of this server as an OpenRPC document.",
+            ),
+        ]
+    )
+    return whole
+
+
+def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
+    """`POST /rpc` and `GET /openrpc.json`."""
+    router = APIRouter()
+
+    @router.post("/rpc", include_in_schema=False)
+    async def rpc(request: Request) -> Response:
+        parsed = read_request(await request.body())
+        if isinstance(parsed, Malformed):
+            body = write_error(parsed.id, {"code": parsed.code, "message": parsed.message})
+            return json_response(body, status=400)
+        try:
+            prepared = prepare(catalogue, parsed, caller_of(request).role)
+        except FabulaError as error:
+            return json_response(refusal(parsed, error))
+        return json_response(await answer(house, prepared))
+
+    @router.get("/openrpc.json", include_in_schema=False)
+    async def document() -> Response:
+        import orjson
+
+        return json_response(orjson.dumps(openrpc_once(catalogue)))
+
+    return router
+
+
+def json_response(body: bytes, *, status: int = 200) -> Response:
+    return Response(body, status_code=status, media_type="application/json")
