@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from fabula.actions.characters import checked_content, drop_cover
 from fabula.actions.house import House
-from fabula.actions.packages import keep_import_archive, read_export_archive
+from fabula.actions.packages import keep_import_archive, limits_of, read_export_archive
 from fabula.actions.shelves import CHARACTERS, SCHEMAS, checked_name
 from fabula.actions.views import View, refuse
-from fabula.formats.archives import Limits
 from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
 from fabula.formats.images import cover_name, read_image
 from fabula.ports.errors import Conflict, InvalidRequest
@@ -73,11 +72,6 @@ async def give_file(house: House, resource_id: str, file_id: str) -> FileToSend:
             raise _no_such_pair(resource_id, file_id, "downloaded from")
 
 
-def limits_of(house: House) -> Limits:
-    """How large archives may be on this server."""
-    return Limits(unpacked=house.settings.max_archive_mib * 1024 * 1024)
-
-
 async def keep_cover(unit: Unit, data: bytes, mime_type: str) -> Cover:
     """Keeps the bytes of a picture that was checked."""
     match mime_type:
@@ -109,9 +103,7 @@ async def _take_archive(house: House, character_id: str, data: bytes) -> None:
     content = checked_content(CharacterContent.model_validate({"tags": [], "folder": "", **card.content}))
     async with house.store.writing() as unit:
         if await CHARACTERS.find(unit, character_id) is not None:
-            raise Conflict(
-                f"There is already a character named '{character_id}'. Delete it first, or rename the new one."
-            )
+            raise Conflict(f"There is already a character named '{character_id}'. Delete it, or rename the new one.")
         await _bring_schema(unit, content.schema_id, card)
         cover = await keep_cover(unit, card.cover, card.cover_mime_type)
         await CHARACTERS.add(unit, character_id, Character(content=content, cover=cover))

@@ -127,7 +127,7 @@ async def prepare_export(house: House, command: PrepareExport) -> ExportPrepared
     """Writes the named resources, and what they depend on, into an archive that waits to be downloaded."""
     async with house.store.reading() as unit:
         package = await collect(house, unit, command)
-    archive, problems = await off_loop(write_package, package, _limits(house))
+    archive, problems = await off_loop(write_package, package, limits_of(house))
     refuse(problems, "package")
     assert archive is not None
     export_id = house.ids.new("export")
@@ -184,7 +184,7 @@ async def read_export_archive(house: House, export_id: str) -> tuple[bytes, str,
 
 async def read_archive(house: House, data: bytes) -> DataPackage:
     """The package in an archive; raises InvalidRequest that names what is wrong."""
-    package, problems = await off_loop(read_package, data, _limits(house))
+    package, problems = await off_loop(read_package, data, limits_of(house))
     refuse(problems, "package")
     assert package is not None
     if not any(package.documents.values()):
@@ -323,7 +323,7 @@ def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], 
         return [_follow(shelf, item, names) for item in value]
     if not isinstance(value, dict):
         return value
-    followed = {}
+    followed: dict[str, Any] = {}
     for key, item in value.items():
         if shelf == "characters" and key == "id":
             followed[key] = names.get(("characters", item), item)
@@ -395,5 +395,6 @@ def _contents(package: DataPackage) -> PackageContents:
     return PackageContents.model_validate(package.contents())
 
 
-def _limits(house: House) -> Limits:
-    return Limits(unpacked=house.settings.max_archive_mib * 1024 * 1024)
+def limits_of(house: House) -> Limits:
+    """How large archives may be on this server."""
+    return Limits(unpacked_bytes=house.settings.max_archive_mib * 1024 * 1024)

@@ -8,6 +8,7 @@ from fabula.actions import (
     characters,
     lorebooks,
     overview,
+    packages,
     player_profiles,
     presets,
     schemas,
@@ -20,7 +21,7 @@ from fabula.server.rpc.method import Catalogue, Method, method
 
 def build_catalogue() -> Catalogue:
     """All methods; `rpc.discover` describes the others and is added by the door that serves them."""
-    return Catalogue([*_operating(), *_authoring(), *_overview()])
+    return Catalogue([*_operating(), *_authoring(), *_packages(), *_overview()])
 
 
 def _operating() -> list[Method]:
@@ -201,6 +202,15 @@ def _stories() -> list[Method]:
         m("story.update", s.UpdateStory, s.update_story, s.StoryView, role="author"),
         m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView, role="author"),
         m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted, role="author"),
+    ]
+
+
+def _packages() -> list[Method]:
+    m, p = method, packages
+    return [
+        m("data_package.export_prepare", p.PrepareExport, p.prepare_export, p.ExportPrepared, role="author"),
+        m("data_package.import_prepare", Nothing, p.prepare_import, p.ImportPrepared, role="author"),
+        m("data_package.import_commit", p.CommitImport, p.commit_import, p.ImportCommitted, role="author"),
     ]
 
 
