@@ -11,7 +11,8 @@ ModelError                 the call failed; nothing of it is kept
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -46,7 +47,11 @@ class ModelCutOff(ModelError):
 
 
 class ModelUnusable(ModelError):
-    pass
+    """`reply_text` is what the model said: a role may show it to the model and ask for a repair."""
+
+    def __init__(self, message: str, *, reply_text: str = "", **data: Json) -> None:
+        super().__init__(message, **data)
+        self.reply_text = reply_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +79,8 @@ class ModelRequest:
     `context` is what the prompt was written from: the understudy answers from it, other clients ignore it.
     `deadline` is a point of the clock's `monotonic()`; a call that has not ended by then is ended.
     `seed` None means that the answer may vary and is not memoised.
+    `streaming` False, or an output schema, means that nobody reads along: pieces come only when the answer is whole,
+    so that a broken answer can be asked for again. What was already read along cannot be taken back.
     """
 
     origin: CallOrigin
@@ -84,6 +91,7 @@ class ModelRequest:
     temperature: float | None = None
     max_tokens: int | None = None
     max_chars: int = 200_000
+    streaming: bool = True
     deadline: float
 
 
@@ -130,7 +138,7 @@ class ModelClient(Protocol):
     @property
     def fingerprint(self) -> str: ...
 
-    def ask(self, request: ModelRequest) -> AsyncIterator[Piece | ModelReply]: ...
+    def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]: ...
 
     async def close(self) -> None: ...
 
@@ -171,9 +179,10 @@ class CallRecord:
 async def whole(client: ModelClient, request: ModelRequest) -> ModelReply:
     """Asks and waits for the finished answer."""
     reply: ModelReply | None = None
-    async for part in client.ask(request):
-        if isinstance(part, ModelReply):
-            reply = part
+    async with aclosing(client.ask(request)) as parts:
+        async for part in parts:
+            if isinstance(part, ModelReply):
+                reply = part
     if reply is None:
         raise ModelCutOff("The model's answer ended before it was finished. Try again.")
     return reply

@@ -1,0 +1,94 @@
+"""Records every model call. Records are written aside: no turn waits for them, and closing waits for all."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from fabula.ports.errors import FabulaError
+from fabula.ports.models import CallRecord, ModelError, ModelReply, ModelRequest, Piece, Usage
+from fabula.ports.world import Clock
+
+log = logging.getLogger("fabula.models")
+
+Record = Callable[[CallRecord], Awaitable[None]]
+
+
+class Journal:
+    """Hands finished records to the sink, one task each."""
+
+    def __init__(self, *, clock: Clock, record: Record | None) -> None:
+        self._clock = clock
+        self._record = record
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def begin(self, request: ModelRequest, model: str) -> Entry:
+        return Entry(request=request, model=model, clock=self._clock, journal=self)
+
+    def write(self, record: CallRecord) -> None:
+        if self._record is not None:
+            task = asyncio.create_task(self._write(self._record, record))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+
+    def complain(self, sentence: str) -> None:
+        log.warning(sentence)
+
+    async def _write(self, sink: Record, record: CallRecord) -> None:
+        try:
+            await sink(record)
+        except FabulaError as error:
+            self.complain(f"A model call could not be recorded: {error.message}")
+
+    async def close(self) -> None:
+        """Waits until every record is written."""
+        while self._writing:
+            await asyncio.wait(list(self._writing))
+
+
+class Entry:
+    """One call while it runs. Cancelled is what it is until it has finished or failed."""
+
+    def __init__(self, *, request: ModelRequest, model: str, clock: Clock, journal: Journal) -> None:
+        self._request, self._model, self._clock, self._journal = request, model, clock, journal
+        self._started = clock.monotonic()
+        self._first_piece_ms: int | None = None
+        self._reply: ModelReply | None = None
+        self._error: ModelError | None = None
+
+    def saw(self, part: Piece | ModelReply) -> None:
+        if isinstance(part, ModelReply):
+            self._reply = part
+        elif self._first_piece_ms is None:
+            self._first_piece_ms = self._elapsed_ms()
+
+    def failed(self, error: ModelError) -> None:
+        self._error = error
+
+    def end(self) -> None:
+        reply = self._reply
+        from_memo = reply is not None and reply.memo_hit
+        self._journal.write(
+            CallRecord(
+                origin=self._request.origin,
+                model=reply.model if reply is not None else self._model,
+                # An answer from the memo cost nothing.
+                usage=reply.usage if reply is not None and not from_memo else Usage(),
+                latency_ms=self._elapsed_ms(),
+                first_piece_ms=self._first_piece_ms,
+                memo_hit=from_memo,
+                outcome=self._outcome(),
+                error=self._error.message if self._error is not None else None,
+                recorded_at_ms=self._clock.now_ms(),
+            )
+        )
+
+    def _outcome(self) -> Literal["ok", "failed", "cancelled"]:
+        if self._error is not None:
+            return "failed"
+        return "ok" if self._reply is not None else "cancelled"
+
+    def _elapsed_ms(self) -> int:
+        return round((self._clock.monotonic() - self._started) * 1000)

@@ -1,0 +1,94 @@
+"""JSON from model replies: asked for by schema, found tolerantly, and checked strictly."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any
+
+from fabula.ports.models import Message, ModelUnusable
+from fabula.story.values import Json, JsonObject
+
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
+
+
+def decoded(text: str, schema: JsonObject) -> Json:
+    """The JSON of a reply that fits the schema; raises ModelUnusable with the first problem."""
+    value, found = find_json(text)
+    if not found:
+        raise ModelUnusable("The model's answer holds no JSON. Try again, or use another model.", reply_text=text)
+    problem = schema_problem(value, schema)
+    if problem is not None:
+        raise ModelUnusable(f"The model's answer does not fit the asked shape: {problem}.", reply_text=text)
+    return value
+
+
+def find_json(text: str) -> tuple[Json, bool]:
+    """The first JSON in a text, whatever chatter or fence stands around it; and whether there is any."""
+    for candidate in (text.strip(), *(match.strip() for match in _FENCE.findall(text))):
+        try:
+            return json.loads(candidate), True
+        except ValueError:
+            continue
+        except RecursionError:
+            return None, False
+    return _first_embedded(text)
+
+
+def _first_embedded(text: str) -> tuple[Json, bool]:
+    decoder = json.JSONDecoder()
+    for match in list(re.finditer(r"[{\[]", text))[:64]:
+        try:
+            value, _ = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            continue
+        return value, True
+    return None, False
+
+
+def schema_problem(value: Json, schema: JsonObject) -> str | None:
+    """The first way in which a value does not fit, in words; None when it fits."""
+    error = next(iter(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value)), None)
+    if error is None:
+        return None
+    place = ".".join(str(step) for step in error.absolute_path)
+    return f"at '{place}': {error.message[:300]}" if place else str(error.message[:300])
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: str) -> Any:
+    # Imported at first use: the command line starts without it.
+    from jsonschema.validators import validator_for
+
+    plain = json.loads(schema)
+    return validator_for(plain)(plain)
+
+
+def with_schema_in_words(messages: tuple[Message, ...], schema: JsonObject) -> tuple[Message, ...]:
+    """The prompt with the schema written out, for models that cannot be held to one."""
+    words = (
+        "Answer with one JSON value and nothing else: no fence, no comment. It must fit this JSON Schema:\n"
+        + json.dumps(schema, ensure_ascii=False)
+    )
+    return (*messages, Message(role="system", content=words))
+
+
+def strict_schema(schema: JsonObject) -> bool:
+    """Whether OpenAI's strict mode takes the schema: every object closed, and every property required."""
+    return _strict(schema)
+
+
+def _strict(part: Json) -> bool:
+    if isinstance(part, list):
+        return all(map(_strict, part))
+    if not isinstance(part, dict):
+        return True
+    if part.get("type") == "object" or "properties" in part:
+        names = part.get("properties")
+        required = part.get("required")
+        wanted = set(names) if isinstance(names, dict) else set()
+        given = {str(name) for name in required} if isinstance(required, list) else set()
+        if part.get("additionalProperties") is not False or wanted != given:
+            return False
+    return all(map(_strict, part.values()))

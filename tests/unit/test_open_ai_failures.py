@@ -1,0 +1,227 @@
+"""Every way in which the scripted server can fail, and the typed error that a caller sees."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fabula.adapters.models import open_ai
+from fabula.adapters.models.address_policy import AddressPolicy
+from fabula.adapters.models.capabilities import Capabilities
+from fabula.adapters.models.session import open_session
+from fabula.ports.models import (
+    CallOrigin,
+    Message,
+    ModelBusy,
+    ModelCutOff,
+    ModelDenied,
+    ModelError,
+    ModelRefused,
+    ModelRequest,
+    ModelUnreachable,
+    ModelUnusable,
+    Piece,
+    whole,
+)
+from fabula.story.values import JsonObject
+from fabula.testing.model_kit import RunningClock
+from fabula.testing.model_script import (
+    Behaviour,
+    CutMidStream,
+    ErrorInStream,
+    Fail,
+    Garbage,
+    Refuse,
+    Say,
+    Silence,
+    say_json,
+)
+from fabula.testing.model_server import ModelServer
+
+CLOCK = RunningClock()
+KEY = "sk-never-told-to-anyone"
+PAIR: JsonObject = {"type": "object", "properties": {"ops": {"type": "array"}}, "required": ["ops"]}
+
+
+def question(*words: str, **more: Any) -> ModelRequest:
+    messages = tuple(Message(role="user", content=word) for word in words or ("hello",))
+    return ModelRequest(
+        **{"origin": CallOrigin(agent="test"), "messages": messages, "deadline": CLOCK.monotonic() + 30, **more}
+    )
+
+
+@asynccontextmanager
+async def talking_to(
+    script: Sequence[Behaviour | str], model: str = "small", lessons: dict[str, Capabilities] | None = None
+) -> AsyncIterator[tuple[open_ai.OpenAiClient, ModelServer]]:
+    policy = AddressPolicy(allow_private=True)
+    async with ModelServer(script) as server, await open_session(policy) as session:
+        sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=server.base_url, api_key=KEY)
+        known = {} if lessons is None else lessons
+        yield (
+            open_ai.OpenAiClient(sdk=sdk, base_url=server.base_url, model=model, lessons=known, clock=CLOCK),
+            server,
+        )
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected"),
+    [
+        (Fail(status=401), ModelDenied),
+        (Fail(status=403), ModelDenied),
+        (Fail(status=404), ModelDenied),
+        (Fail(status=429), ModelBusy),
+        (Fail(status=500), ModelBusy),
+        (Fail(status=503), ModelBusy),
+        (Fail(status=400, message="the prompt is too long"), ModelRefused),
+        (CutMidStream(), ModelCutOff),
+        (CutMidStream(politely=True), ModelCutOff),
+        (ErrorInStream(), ModelBusy),
+        (Garbage(), ModelUnusable),
+        (Refuse(), ModelRefused),
+        (Refuse(by_filter=True), ModelRefused),
+        (Silence(), ModelUnusable),
+        (Say(text="  \n "), ModelUnusable),
+    ],
+    ids=str,
+)
+async def test_a_failure_has_its_type_and_one_sentence_without_the_key(
+    behaviour: Behaviour, expected: type[ModelError]
+) -> None:
+    async with talking_to([behaviour]) as (client, server):
+        with pytest.raises(expected) as failure:
+            await whole(client, question())
+        assert type(failure.value) is expected
+        assert KEY not in str(failure.value) and KEY not in repr(failure.value.data)
+        assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+        assert len(server.requests) == 1, "the SDK must not retry by itself"
+
+
+async def test_a_server_that_is_not_there_is_unreachable() -> None:
+    async with talking_to([]) as (client, server):
+        await server.__aexit__(None, None, None)
+        with pytest.raises(ModelUnreachable):
+            await whole(client, question())
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("0.5", 0.5), ("nonsense", None)])
+async def test_the_wait_that_a_busy_server_asks_for_is_told(header: str, seconds: float | None) -> None:
+    async with talking_to([Fail(status=429, retry_after=header)]) as (client, _):
+        with pytest.raises(ModelBusy) as busy:
+            await whole(client, question())
+        assert busy.value.data.get("retry_after_s") == seconds
+
+
+async def test_what_was_said_before_the_cut_was_delivered() -> None:
+    async with talking_to([CutMidStream(text="one two three four", tokens=2)]) as (client, _):
+        heard = []
+        with pytest.raises(ModelCutOff):
+            async for part in client.ask(question()):
+                assert isinstance(part, Piece)
+                heard.append(part.text)
+        assert "".join(heard) == "one two "
+
+
+async def test_usage_comes_from_the_provider() -> None:
+    async with talking_to(["one two three"]) as (client, server):
+        reply = await whole(client, question())
+        assert reply.usage.completion_tokens == 3
+        assert server.requests[0].body["stream_options"] == {"include_usage": True}
+
+
+async def test_an_answer_that_hit_the_limit_says_so() -> None:
+    async with talking_to([Say(text="and then", finish_reason="length")]) as (client, _):
+        assert (await whole(client, question())).finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"ops": []}', '```json\n{"ops": []}\n```', 'Of course!\n{"ops": []}\nAnything else?', '```\n{"ops": []}'],
+)
+async def test_json_is_found_in_chatter_and_fences(text: str) -> None:
+    async with talking_to([text]) as (client, _):
+        reply = await whole(client, question(output_schema=PAIR))
+        assert reply.structured == {"ops": []}
+        assert reply.text == text
+
+
+@pytest.mark.parametrize("text", ["no json here", '{"ops": [', '{"ops": 3}', '["ops"]', "[" * 5000])
+async def test_json_of_another_shape_is_unusable_and_its_text_is_kept_for_a_repair(text: str) -> None:
+    async with talking_to([text]) as (client, _):
+        with pytest.raises(ModelUnusable) as failure:
+            await whole(client, question(output_schema=PAIR))
+        assert failure.value.reply_text == text
+
+
+async def test_a_server_without_json_schema_is_asked_in_words_and_this_is_remembered() -> None:
+    lessons: dict[str, Capabilities] = {}
+    script = [
+        Fail(status=400, message="response_format of type json_schema is not supported", param="response_format"),
+        Fail(status=400, message="Unknown parameter: response_format"),
+        say_json({"ops": []}),
+        say_json({"ops": [1]}),
+    ]
+    async with talking_to(script, lessons=lessons) as (client, server):
+        await whole(client, question(output_schema=PAIR))
+        reply = await whole(client, question(output_schema=PAIR))
+        assert reply.structured == {"ops": [1]}
+        formats = [request.body.get("response_format") for request in server.requests]
+        assert [form["type"] if isinstance(form, dict) else None for form in formats] == [
+            "json_schema",
+            "json_object",
+            None,
+            None,
+        ]
+        assert "JSON Schema" in str(server.requests[-1].body["messages"])
+
+
+@pytest.mark.parametrize(
+    ("complaint", "gone"),
+    [
+        ("Unsupported parameter: 'seed'", "seed"),
+        ("'temperature' does not support 0.3 with this model", "temperature"),
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens"),
+        ("stream_options is not allowed", "stream_options"),
+    ],
+)
+async def test_a_refused_parameter_is_left_out(complaint: str, gone: str) -> None:
+    async with talking_to([Fail(status=400, message=complaint), "fine"]) as (client, server):
+        asked = question(seed=7, temperature=0.3, max_tokens=40)
+        assert (await whole(client, asked)).text == "fine"
+        assert gone in server.requests[0].body and gone not in server.requests[1].body
+        if gone == "max_tokens":
+            assert server.requests[1].body["max_completion_tokens"] == 40
+
+
+async def test_a_model_without_system_role_is_told_everything_as_the_user() -> None:
+    messages = (
+        Message(role="system", content="Be brief."),
+        Message(role="user", content="Who are you?"),
+        Message(role="system", content="Answer in verse."),
+    )
+    refused = Fail(status=400, message="System role not supported")
+    async with talking_to([refused, "fine"]) as (client, server):
+        await whole(client, replace(question(), messages=messages))
+        assert server.requests[1].body["messages"] == [
+            {"role": "user", "content": "Be brief.\n\nWho are you?\n\nAnswer in verse."}
+        ]
+
+
+async def test_reasoning_models_are_known_from_the_table() -> None:
+    async with talking_to(["fine"], model="gpt-5-mini") as (client, server):
+        await whole(client, question(temperature=0.2, max_tokens=10))
+        body = server.requests[0].body
+        assert "temperature" not in body and body["max_completion_tokens"] == 10
+
+
+async def test_models_are_listed_by_name() -> None:
+    async with talking_to([]) as (_, server):
+        policy = AddressPolicy(allow_private=True)
+        async with await open_session(policy) as session:
+            sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=server.base_url, api_key=None)
+            found = await open_ai.list_models(sdk=sdk, base_url=server.base_url, clock=CLOCK, seconds=5)
+        assert found.models == ("scripted-large", "scripted-small")
