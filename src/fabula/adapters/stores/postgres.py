@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.util import immutabledict
 
 from fabula.adapters.stores.database import PATIENCE_S, Database
 from fabula.ports.errors import StoreError
@@ -19,7 +20,7 @@ WRITERS_LOCK = 0x6661_6275_6C61
 def postgres_database(address: str) -> Database:
     """The database at a `postgresql://` address."""
     url = _url(address)
-    place = url.set(drivername="postgresql", password=None).render_as_string()
+    place = url._replace(drivername="postgresql", password=None, query=immutabledict()).render_as_string()
     options = _options(url)
     writer = _engine(url, options, size=1, more=0)
     event.listen(writer.sync_engine, "begin", _wait_for_turn)

@@ -15,7 +15,7 @@ from fabula.adapters.stores.database import Database
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.ports.errors import StoreError
 
-_FOLDER = Path(__file__).parent / "migrations"
+FOLDER = Path(__file__).parent / "migrations"
 
 
 async def bring_up_to_date(database: Database) -> None:
@@ -59,7 +59,7 @@ def _upgrade(connection: Connection) -> None:
 
     logging.getLogger("alembic").setLevel(logging.WARNING)
     config = Config()
-    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

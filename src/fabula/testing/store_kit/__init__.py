@@ -1,0 +1,21 @@
+"""The conformance kit of the store: each sentence of the law in `fabula.ports.store` is a test with the same words.
+
+An adapter's test module says `class TestMyStore(StoreKit)` and gives three fixtures: `place`, where stores can be
+made, `store`, one that is open there, and `clock`, the FixedClock that this store reads.
+"""
+
+from __future__ import annotations
+
+from fabula.testing.store_kit.places import StorePlace
+from fabula.testing.store_kit.references import ReferencesLaw
+from fabula.testing.store_kit.resources import ResourcesLaw
+from fabula.testing.store_kit.secrets import SecretsLaw, TokensLaw
+from fabula.testing.store_kit.shelves import BlobsLaw, CallsLaw, MemoLaw, SlotsLaw
+from fabula.testing.store_kit.units import UnitsLaw
+
+
+class StoreKit(ResourcesLaw, ReferencesLaw, BlobsLaw, SecretsLaw, TokensLaw, SlotsLaw, MemoLaw, CallsLaw, UnitsLaw):
+    """The whole law."""
+
+
+__all__ = ["StoreKit", "StorePlace"]

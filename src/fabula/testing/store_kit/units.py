@@ -1,0 +1,144 @@
+"""The law of the store as a whole: opening, units of work, snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fabula.ports.errors import StoreError
+from fabula.ports.store import Store
+from fabula.testing.store_kit.places import StorePlace
+from fabula.testing.world import FixedClock
+
+
+class Interrupted(Exception):
+    """What a test throws in the middle of a unit."""
+
+
+class UnitsLaw:
+    async def test_open_brings_the_database_to_the_newest_revision(self, store: Store) -> None:
+        status = await store.status()
+        assert status.revision == status.newest_revision
+
+    async def test_opening_twice_at_once_migrates_once(self, place: StorePlace, clock: FixedClock) -> None:
+        stores = [place.store(clock) for _ in range(4)]
+        try:
+            await asyncio.gather(*(store.open() for store in stores))
+            for number, store in enumerate(stores):
+                async with store.writing() as unit:
+                    await unit.resources.add("schema", f"s{number}", {})
+            async with stores[0].reading() as unit:
+                assert await unit.resources.count("schema") == 4
+        finally:
+            await asyncio.gather(*(store.close() for store in stores))
+
+    async def test_what_was_committed_is_there_after_opening_again(
+        self, store: Store, place: StorePlace, clock: FixedClock
+    ) -> None:
+        async with store.writing() as unit:
+            await unit.resources.add("schema", "a", {"n": 1})
+        await store.close()
+        again = place.store(clock)
+        await again.open()
+        try:
+            async with again.reading() as unit:
+                assert await unit.resources.get("schema", "a") is not None
+        finally:
+            await again.close()
+
+    async def test_writing_commits_when_its_block_ends(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.resources.add("schema", "a", {})
+            async with store.reading() as reader:
+                assert await reader.resources.count("schema") == 0
+        async with store.reading() as reader:
+            assert await reader.resources.count("schema") == 1
+
+    async def test_writing_rolls_everything_back_when_its_block_raises(self, store: Store) -> None:
+        with pytest.raises(Interrupted):
+            async with store.writing() as unit:
+                await unit.resources.add("schema", "a", {})
+                hash = await unit.blobs.put(b"cover")
+                await unit.secrets.put("api:one", "sk-first")
+                await unit.memo.put("k", {})
+                raise Interrupted
+        async with store.reading() as unit:
+            assert await unit.resources.count("schema") == 0
+            assert await unit.blobs.get(hash) is None
+            assert await unit.secrets.get("api:one") is None
+            assert await unit.memo.get("k") is None
+
+    async def test_a_cancelled_unit_leaves_nothing_and_the_next_writer_goes_on(self, store: Store) -> None:
+        started = asyncio.Event()
+
+        async def never_ends() -> None:
+            async with store.writing() as unit:
+                await unit.resources.add("schema", "a", {})
+                started.set()
+                while True:
+                    await unit.resources.get("schema", "a")
+
+        task = asyncio.create_task(never_ends())
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with store.writing() as unit:
+            assert await unit.resources.count("schema") == 0
+            await unit.resources.add("schema", "b", {})
+        async with store.reading() as unit:
+            assert [stored.id for stored in await unit.resources.page("schema")] == ["b"]
+
+    async def test_two_writers_never_interleave_the_second_sees_all_that_the_first_committed(
+        self, store: Store, place: StorePlace, clock: FixedClock
+    ) -> None:
+        other = place.store(clock)
+        await other.open()
+        async with store.writing() as unit:
+            await unit.resources.add("schema", "counter", {"n": 0})
+        try:
+            await asyncio.gather(*(_count_up(one) for one in (store, other) * 10))
+        finally:
+            await other.close()
+        async with store.reading() as unit:
+            counter = await unit.resources.get("schema", "counter")
+        assert counter is not None and (counter.doc["n"], counter.revision) == (20, 21)
+
+    async def test_reading_sees_one_consistent_state(self, store: Store) -> None:
+        async with store.reading() as reader:
+            assert await reader.resources.count("schema") == 0
+            async with store.writing() as unit:
+                await unit.resources.add("schema", "a", {})
+            assert await reader.resources.get("schema", "a") is None
+            assert await reader.resources.count("schema") == 0
+
+    async def test_reading_cannot_change_it(self, store: Store) -> None:
+        with pytest.raises(StoreError):
+            async with store.reading() as unit:
+                await unit.resources.add("schema", "a", {})
+        async with store.reading() as unit:
+            assert await unit.resources.count("schema") == 0
+
+    async def test_many_readers_and_writers_at_once_all_get_their_turn(self, store: Store) -> None:
+        async def read() -> None:
+            async with store.reading() as unit:
+                await unit.resources.page("schema")
+
+        async def write(number: int) -> None:
+            async with store.writing() as unit:
+                await unit.resources.add("schema", f"s{number}", {})
+
+        await asyncio.gather(*(read() for _ in range(60)), *(write(number) for number in range(60)))
+        async with store.reading() as unit:
+            assert await unit.resources.count("schema") == 60
+
+
+async def _count_up(store: Store) -> None:
+    async with store.writing() as unit:
+        counter = await unit.resources.get("schema", "counter")
+        assert counter is not None
+        number = counter.doc["n"]
+        assert isinstance(number, int)
+        await asyncio.sleep(0)
+        await unit.resources.put("schema", "counter", {"n": number + 1})

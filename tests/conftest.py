@@ -1,0 +1,103 @@
+"""What all tests may ask for: a clock, and stores on both engines."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from fabula.adapters.stores import open_store
+from fabula.ports.store import Store
+from fabula.ports.world import Clock
+from fabula.settings import Settings
+from fabula.testing.postgres import new_database, postgres_server, postgres_url
+from fabula.testing.world import FixedClock
+
+__all__ = ["postgres_server", "postgres_url"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Place:
+    """A place that holds one store's content, as the store kit wants it."""
+
+    settings: Settings
+
+    def store(self, clock: Clock) -> Store:
+        return open_store(self.settings, clock)
+
+    def store_with_key(self, clock: Clock, secret_key: str) -> Store:
+        return open_store(self.settings.model_copy(update={"secret_key": secret_key}), clock)
+
+    async def bytes_at_rest(self) -> bytes:
+        target = self.settings.data_folder / "at-rest.backup"
+        store = self.store(FixedClock())
+        await store.backup(target)
+        await store.close()
+        raw = [file.read_bytes() for file in self.settings.data_folder.iterdir() if file.name != "secret.key"]
+        return b"".join(raw)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def sqlite_place(tmp_path: Path) -> Place:
+    return Place(settings=Settings(data_dir=tmp_path / "data"))
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a database at the newest revision; copies of it need no migration."""
+    with new_database(postgres_server) as address:
+        settings = Settings(database_url=address, data_dir=tmp_path_factory.mktemp("template"))
+        asyncio.run(_open_and_close(open_store(settings, FixedClock())))
+        yield urlsplit(address).path.strip("/")
+
+
+async def _open_and_close(store: Store) -> None:
+    await store.open()
+    await store.close()
+
+
+@pytest.fixture
+def postgres_place(postgres_server: str, postgres_template: str, tmp_path: Path) -> Iterator[Place]:
+    (tmp_path / "data").mkdir()
+    with new_database(postgres_server, template=postgres_template) as address:
+        yield Place(settings=Settings(database_url=address, data_dir=tmp_path / "data"))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest) -> Place:
+    """A place on each engine; a test that asks for it, or for `store`, runs twice."""
+    found: Place = request.getfixturevalue(f"{request.param}_place")
+    return found
+
+
+@pytest.fixture
+async def store(place: Place, clock: FixedClock) -> AsyncIterator[Store]:
+    store = place.store(clock)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def sqlite_store(sqlite_place: Place, clock: FixedClock) -> AsyncIterator[Store]:
+    store = sqlite_place.store(clock)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def postgres_store(postgres_place: Place, clock: FixedClock) -> AsyncIterator[Store]:
+    store = postgres_place.store(clock)
+    await store.open()
+    yield store
+    await store.close()

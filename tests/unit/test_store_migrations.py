@@ -1,0 +1,97 @@
+"""Revisions: the tables in the code, the steps on the disk and the list of revisions say the same."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from fabula.adapters.stores import open_store, sql_store
+from fabula.adapters.stores import unit as every_subject
+from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
+from fabula.adapters.stores.revisions import FOLDER
+from fabula.adapters.stores.tables import METADATA
+from fabula.ports.errors import StoreError
+from fabula.settings import Settings
+from fabula.testing.world import FixedClock
+
+
+def test_the_list_of_revisions_is_the_chain_of_steps() -> None:
+    chain = [script.revision for script in ScriptDirectory(str(FOLDER)).walk_revisions()]
+    assert list(REVISIONS) == chain[::-1]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+async def test_the_steps_lead_to_the_tables_in_the_code(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    assert every_subject
+    url = request.getfixturevalue("postgres_url") if engine == "postgres" else ""
+    store = sql_store(Settings(data_dir=tmp_path, database_url=url), FixedClock())
+    await store.open()
+    async with store.read_transaction() as connection:
+        differences = await connection.run_sync(_differences)
+    await store.close()
+    assert differences == []
+
+
+def _differences(connection: Connection) -> list[object]:
+    context = MigrationContext.configure(connection, opts={"version_table": REVISION_TABLE})
+    return list(compare_metadata(context, METADATA))
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+async def test_opening_an_empty_place_from_three_processes_at_once_migrates_once(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    url = request.getfixturevalue("postgres_url") if engine == "postgres" else ""
+    script = (
+        "import asyncio, sys; from pathlib import Path\n"
+        "from fabula.adapters.stores import open_store; from fabula.adapters.world import SystemClock\n"
+        "from fabula.settings import Settings\n"
+        "async def main():\n"
+        "    store = open_store(Settings(data_dir=Path(sys.argv[1]), database_url=sys.argv[2]), SystemClock())\n"
+        "    await store.open(); print((await store.status()).revision); await store.close()\n"
+        "asyncio.run(main())\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "data"), url]
+    processes = [
+        await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        for _ in range(3)
+    ]
+    said = await asyncio.gather(*(process.communicate() for process in processes))
+    assert [out.decode().strip() for out, _ in said] == [REVISIONS[-1]] * 3, said
+
+
+async def test_a_database_from_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    await _open_and_close(settings)
+    with sqlite3.connect(tmp_path / "fabula.db") as database:
+        database.execute(f"UPDATE {REVISION_TABLE} SET version_num = '9999'")
+    database.close()
+    with pytest.raises(StoreError, match=r"newer version of Fabula \(revision 9999\)"):
+        await _open_and_close(settings)
+
+
+async def test_a_newer_postgres_database_is_refused(postgres_url: str, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, database_url=postgres_url)
+    store = sql_store(settings, FixedClock())
+    await store.open()
+    async with store.write_transaction() as connection:
+        await connection.exec_driver_sql(f"UPDATE {REVISION_TABLE} SET version_num = '9999'")
+    await store.close()
+    with pytest.raises(StoreError, match=r"newer version of Fabula"):
+        await _open_and_close(settings)
+
+
+async def _open_and_close(settings: Settings) -> None:
+    store = open_store(settings, FixedClock())
+    await store.open()
+    await store.close()
