@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from fabula.actions.views import Paging
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
+from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
 from fabula.story.schemas import Schema
 from fabula.story.stories import Story, StoryDraft
@@ -143,6 +144,16 @@ def _draft_references(draft: StoryDraft) -> list[Reference]:
     ]
 
 
+def _session_references(session: SessionSettings) -> list[Reference]:
+    return [
+        *_of("story", session.story_id),
+        *_of("player_profile", session.player_profile_id),
+        *_of("schema", session.player_schema_id),
+        *_of("api_group", session.api_group_id),
+        *_of("preset", session.preset_id),
+    ]
+
+
 APIS = Shelf(kind="api", noun="api", model=Api, references=_nothing)
 API_GROUPS = Shelf(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
 PRESETS = Shelf(kind="preset", noun="preset", model=Preset, references=_nothing)
@@ -159,4 +170,5 @@ STORY_RESOURCES = Shelf(
     kind="story_resources", noun="story resource", model=StoryResources, references=_resource_references
 )
 STORIES = Shelf(kind="story", noun="story", model=Story, references=_story_references)
+SESSIONS = Shelf(kind="session", noun="session", model=SessionSettings, references=_session_references)
 DRAFTS = Shelf(kind="story_draft", noun="story draft", model=StoryDraft, references=_draft_references)

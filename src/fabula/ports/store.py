@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from fabula.ports.models import CallRecord
+from fabula.ports.plays import Plays
 from fabula.story.values import JsonObject
 
 Kind = Literal[
@@ -249,6 +250,9 @@ class Unit(Protocol):
 
     @property
     def calls(self) -> Calls: ...
+
+    @property
+    def plays(self) -> Plays: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,444 @@
+"""Plays: the tree of turns with their states, the heads that point into it, and what was said on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Row,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    update,
+)
+
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible, pack, spelled, unpack
+from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.plays import (
+    Finished,
+    MessageChange,
+    NewTurn,
+    Play,
+    SpokenMessage,
+    Turn,
+    TurnStatus,
+)
+from fabula.story.values import JsonObject
+
+PLAYS = Table(
+    "plays",
+    METADATA,
+    Column("session_id", NAME, nullable=False),
+    Column("tree_id", NAME, nullable=False),
+    Column("head_turn_id", NAME, nullable=False),
+    Column("active_turn_id", NAME),
+    Column("turn_index", NUMBER, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("token_budget", NUMBER),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("session_id", name="plays_pk"),
+    Index("plays_by_tree", "tree_id", "session_id"),
+    Index("plays_by_change", "updated_at_ms", "session_id"),
+)
+
+TURNS = Table(
+    "turns",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("tree_id", NAME, nullable=False),
+    Column("session_id", NAME, nullable=False),
+    Column("parent_id", NAME),
+    Column("jump_id", NAME),
+    Column("depth", NUMBER, nullable=False),
+    Column("turn_index", NUMBER, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("player_input", Text, nullable=False),
+    Column("request_id", NAME, nullable=False),
+    Column("seed", NUMBER, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("state_hash", NAME),
+    Column("error", Text),
+    Column("owner", NAME, nullable=False),
+    Column("lease_until_ms", NUMBER, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("finished_at_ms", NUMBER),
+    PrimaryKeyConstraint("turn_id", name="turns_pk"),
+    Index("turns_by_tree", "tree_id", "turn_id"),
+    Index("turns_by_parent", "parent_id", "turn_id"),
+    Index("turns_by_request", "session_id", "request_id"),
+    Index(
+        "turns_running", "turn_id", sqlite_where=text("status = 'running'"), postgresql_where=text("status = 'running'")
+    ),
+)
+
+TURN_STATES = Table(
+    "turn_states",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("result", Text),
+    PrimaryKeyConstraint("turn_id", name="turn_states_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="turn_states_turn_fk", ondelete="CASCADE"),
+)
+
+MESSAGES = Table(
+    "messages",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("op", NAME, nullable=False),
+    Column("message_id", NAME, nullable=False),
+    Column("said_in_turn_id", NAME, nullable=False),
+    Column("turn_index", NUMBER, nullable=False),
+    Column("sequence", NUMBER, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("speaker_id", NAME, nullable=False),
+    Column("speaker_name", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("recorded_at_ms", NUMBER, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("turn_id", "ordinal", name="messages_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="messages_turn_fk", ondelete="CASCADE"),
+)
+
+_p, _t, _s, _m = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c
+_this_play = _p.session_id == bindparam("session")
+_this_turn = _t.turn_id == bindparam("turn")
+
+GET_PLAY = select(PLAYS).where(_this_play)
+GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
+HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
+REMOVE_PLAY = delete(PLAYS).where(_this_play)
+OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
+REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
+GET_TURN = select(TURNS).where(_this_turn)
+TREE = (
+    select(TURNS)
+    .where(_t.tree_id == bindparam("tree"), _t.turn_id > bindparam("after"), _t.status != "running")
+    .order_by(_t.turn_id)
+)
+STATE = select(_s.state).where(_s.turn_id == bindparam("turn"))
+RESULT = select(_s.result).where(_s.turn_id == bindparam("turn"))
+LAST_FAILED = (
+    select(TURNS)
+    .where(
+        _t.parent_id == bindparam("parent"),
+        _t.session_id == bindparam("session"),
+        _t.status.in_(("failed", "cancelled")),
+    )
+    .order_by(_t.turn_id.desc())
+    .limit(1)
+)
+BY_REQUEST = (
+    select(TURNS)
+    .where(_t.session_id == bindparam("session"), _t.request_id == bindparam("request"))
+    .order_by(_t.turn_id.desc())
+    .limit(1)
+)
+RUNNING = select(TURNS).where(_t.status == "running").order_by(_t.turn_id)
+SET_PLAY = update(PLAYS).where(_this_play)
+SET_TURN = update(TURNS).where(_this_turn)
+
+_path = (
+    select(_t.turn_id, _t.parent_id, _t.depth, literal(0).label("steps")).where(_this_turn).cte("path", recursive=True)
+)
+_path = _path.union_all(
+    select(_t.turn_id, _t.parent_id, _t.depth, _path.c.steps + 1).where(
+        _t.turn_id == _path.c.parent_id, _path.c.steps < bindparam("furthest")
+    )
+)
+TRANSCRIPT = (
+    select(MESSAGES, _path.c.depth)
+    .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
+    .order_by(_path.c.depth, _m.ordinal)
+)
+
+_ALL = 2**31 - 1
+
+
+class SqlPlays:
+    def __init__(self, desk: Desk) -> None:
+        self._connection = desk.connection
+        self._clock = desk.clock
+
+    async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play:
+        play = Play(
+            session_id=spelled(session_id),
+            tree_id=start.turn_id,
+            head_turn_id=start.turn_id,
+            turn_index=start.turn_index,
+            updated_at_ms=self._clock.now_ms(),
+        )
+        await self._connection.execute(insert(PLAYS), vars(play))
+        await self._place(start, play)
+        await self._finish(finished, play)
+        return play
+
+    async def fork(self, session_id: str, turn_id: str) -> Play:
+        turn = await self._committed(turn_id)
+        play = Play(
+            session_id=spelled(session_id),
+            tree_id=turn.tree_id,
+            head_turn_id=turn.turn_id,
+            turn_index=turn.turn_index,
+            updated_at_ms=self._clock.now_ms(),
+        )
+        await self._connection.execute(insert(PLAYS), vars(play))
+        return play
+
+    async def get(self, session_id: str) -> Play | None:
+        row = (await self._connection.execute(GET_PLAY, {"session": spelled(session_id)})).first()
+        return None if row is None else _play(row)
+
+    async def get_many(self, session_ids: Sequence[str]) -> dict[str, Play]:
+        found: dict[str, Play] = {}
+        for start in range(0, len(session_ids), 500):
+            some = {"sessions": [spelled(id) for id in session_ids[start : start + 500]]}
+            found |= {row.session_id: _play(row) for row in await self._connection.execute(GET_PLAYS, some)}
+        return found
+
+    async def remove(self, session_id: str) -> None:
+        play = await self._known(session_id)
+        await self._connection.execute(REMOVE_PLAY, {"session": session_id})
+        if not (await self._connection.execute(OTHERS_ON_TREE, {"tree": play.tree_id})).scalar_one():
+            await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
+
+    async def set_budget(self, session_id: str, token_budget: int | None) -> None:
+        await self._connection.execute(SET_PLAY.values(token_budget=token_budget), {"session": session_id})
+
+    async def turn(self, turn_id: str) -> Turn | None:
+        row = (await self._connection.execute(GET_TURN, {"turn": spelled(turn_id)})).first()
+        return None if row is None else _turn(row)
+
+    async def begin(self, turn: NewTurn) -> Turn:
+        play = await self._known(turn.session_id)
+        if play.active_turn_id is not None:
+            raise Conflict(
+                "A turn of this session is still running. Wait for it, or cancel it.",
+                active_turn_id=play.active_turn_id,
+            )
+        placed = await self._place(turn, play)
+        values = {"active_turn_id": turn.turn_id, "updated_at_ms": self._clock.now_ms()}
+        await self._connection.execute(SET_PLAY.values(values), {"session": turn.session_id})
+        return placed
+
+    async def commit(self, finished: Finished) -> bool:
+        turn = await self.turn(finished.turn_id)
+        if turn is None or turn.status != "running":
+            return False
+        await self._finish(finished, await self._known(turn.session_id))
+        return True
+
+    async def amend(self, turn: NewTurn, finished: Finished) -> Turn:
+        placed = await self.begin(turn)
+        await self._finish(finished, await self._known(turn.session_id))
+        return placed
+
+    async def fail(self, turn_id: str, *, status: TurnStatus, error: JsonObject) -> bool:
+        turn = await self.turn(turn_id)
+        if turn is None or turn.status != "running":
+            return False
+        now = self._clock.now_ms()
+        ended = {"status": status, "error": pack(error), "finished_at_ms": now}
+        await self._connection.execute(SET_TURN.values(ended), {"turn": turn_id})
+        await self._connection.execute(
+            SET_PLAY.values(active_turn_id=None, updated_at_ms=now), {"session": turn.session_id}
+        )
+        return True
+
+    async def move_head(self, session_id: str, turn_id: str) -> Play:
+        play, turn = await self._known(session_id), await self._committed(turn_id)
+        if turn.tree_id != play.tree_id:
+            raise InvalidRequest(f"The turn '{turn_id}' belongs to another play. Choose one of session.branches.")
+        if play.active_turn_id is not None:
+            raise Conflict(
+                "A turn of this session is still running. Wait for it, or cancel it.",
+                active_turn_id=play.active_turn_id,
+            )
+        values = {
+            "head_turn_id": turn_id,
+            "turn_index": turn.turn_index,
+            "status": "open",
+            "updated_at_ms": self._clock.now_ms(),
+        }
+        await self._connection.execute(SET_PLAY.values(values), {"session": session_id})
+        return await self._known(session_id)
+
+    async def state(self, turn_id: str) -> JsonObject | None:
+        packed: str | None = (await self._connection.execute(STATE, {"turn": spelled(turn_id)})).scalar()
+        return None if packed is None else unpack(packed)
+
+    async def result(self, turn_id: str) -> JsonObject | None:
+        packed: str | None = (await self._connection.execute(RESULT, {"turn": spelled(turn_id)})).scalar()
+        return None if packed is None else unpack(packed)
+
+    async def ancestor(self, turn_id: str, turn_index: int) -> Turn:
+        turn = await self._existing(turn_id)
+        while turn.turn_index > turn_index and turn.parent_id is not None:
+            jump = await self._existing(turn.jump_id or turn.parent_id)
+            turn = jump if jump.turn_index > turn_index else await self._existing(turn.parent_id)
+        return turn
+
+    async def tree(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[Turn]:
+        query = TREE if limit is None else TREE.limit(limit)
+        rows = await self._connection.execute(query, {"tree": spelled(tree_id), "after": spelled(after or "")})
+        return [_turn(row) for row in rows]
+
+    async def heads(self, tree_id: str) -> list[Play]:
+        return [_play(row) for row in await self._connection.execute(HEADS, {"tree": spelled(tree_id)})]
+
+    async def last_failed(self, session_id: str, parent_id: str) -> Turn | None:
+        row = (await self._connection.execute(LAST_FAILED, {"session": session_id, "parent": parent_id})).first()
+        return None if row is None else _turn(row)
+
+    async def by_request(self, session_id: str, request_id: str) -> Turn | None:
+        names = {"session": spelled(session_id), "request": spelled(request_id)}
+        row = (await self._connection.execute(BY_REQUEST, names)).first()
+        return None if row is None else _turn(row)
+
+    async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]:
+        furthest = _ALL if last is None else 2 * last + 16
+        rows = list(await self._connection.execute(TRANSCRIPT, {"turn": spelled(turn_id), "furthest": furthest}))
+        messages = _folded(rows)
+        return messages if last is None else messages[max(0, len(messages) - last) :]
+
+    async def orphans(self, *, dead: Sequence[str] = ()) -> list[Turn]:
+        now, gone = self._clock.now_ms(), frozenset(dead)
+        turns = [_turn(row) for row in await self._connection.execute(RUNNING)]
+        return [turn for turn in turns if turn.owner in gone or turn.lease_until_ms < now]
+
+    async def owners(self) -> list[str]:
+        rows = await self._connection.execute(RUNNING)
+        return sorted({row.owner for row in rows})
+
+    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> bool:
+        held = SET_TURN.where(_t.status == "running").values(owner=owner, lease_until_ms=lease_until_ms)
+        return bool((await self._connection.execute(held, {"turn": turn_id})).rowcount)
+
+    async def _place(self, new: NewTurn, play: Play) -> Turn:
+        """Adds a running turn below its parent, with a jump pointer that keeps ancestors logarithmically near."""
+        parent = None if new.parent_id is None else await self._committed(new.parent_id)
+        turn = Turn(
+            **vars(new),
+            tree_id=play.tree_id,
+            depth=0 if parent is None else parent.depth + 1,
+            jump_id=None if parent is None else await self._jump(parent),
+            status="running",
+            created_at_ms=self._clock.now_ms(),
+        )
+        if parent is not None and parent.tree_id != play.tree_id:
+            raise InvalidRequest(f"The turn '{parent.turn_id}' belongs to another play.")
+        row = {**vars(turn), "player_input": legible(turn.player_input), "error": None}
+        await self._connection.execute(insert(TURNS), row)
+        return turn
+
+    async def _jump(self, parent: Turn) -> str:
+        if parent.jump_id is None:
+            return parent.turn_id
+        near = await self._existing(parent.jump_id)
+        far = near if near.jump_id is None else await self._existing(near.jump_id)
+        return far.turn_id if parent.depth - near.depth == near.depth - far.depth else parent.turn_id
+
+    async def _finish(self, finished: Finished, play: Play) -> None:
+        turn = await self._existing(finished.turn_id)
+        now = self._clock.now_ms()
+        done = {"status": "committed", "state_hash": finished.state_hash, "finished_at_ms": now}
+        await self._connection.execute(SET_TURN.values(done), {"turn": turn.turn_id})
+        result = None if finished.result is None else pack(finished.result)
+        state = {"turn_id": turn.turn_id, "state": pack(finished.state), "result": result}
+        await self._connection.execute(insert(TURN_STATES), state)
+        if finished.messages:
+            rows = [_message_row(turn.turn_id, at, change) for at, change in enumerate(finished.messages)]
+            await self._connection.execute(insert(MESSAGES), rows)
+        head = {
+            "head_turn_id": turn.turn_id,
+            "active_turn_id": None,
+            "turn_index": turn.turn_index,
+            "status": "ended" if finished.ended else "open",
+            "updated_at_ms": now,
+        }
+        await self._connection.execute(SET_PLAY.values(head), {"session": play.session_id})
+
+    async def _known(self, session_id: str) -> Play:
+        play = await self.get(session_id)
+        if play is None:
+            raise NotFound(f"There is no session named '{session_id}'.", kind="session", id=session_id)
+        return play
+
+    async def _existing(self, turn_id: str) -> Turn:
+        turn = await self.turn(turn_id)
+        if turn is None:
+            raise NotFound(f"There is no turn named '{turn_id}'.", kind="turn", id=turn_id)
+        return turn
+
+    async def _committed(self, turn_id: str) -> Turn:
+        turn = await self._existing(turn_id)
+        if turn.status != "committed":
+            raise InvalidRequest(f"The turn '{turn_id}' was not completed. Choose one of session.branches.")
+        return turn
+
+
+def _folded(rows: Sequence[Row[Any]]) -> list[SpokenMessage]:
+    """What a line of turns says in the end: later turns change or strike out what earlier ones said."""
+    messages: dict[str, SpokenMessage] = {}
+    for row in rows:
+        if row.op == "say":
+            messages[row.message_id] = _message(row)
+        elif row.message_id in messages:
+            if row.op == "edit":
+                messages[row.message_id] = _message(row)
+            else:
+                del messages[row.message_id]
+    return sorted(messages.values(), key=lambda message: message.sequence)
+
+
+def _play(row: Row[Any]) -> Play:
+    return Play(**row._mapping)
+
+
+def _turn(row: Row[Any]) -> Turn:
+    fields = dict(row._mapping)
+    return Turn(**{**fields, "error": None if fields["error"] is None else unpack(fields["error"])})
+
+
+def _message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:
+    said = vars(change.message)
+    return {
+        **said,
+        "text": legible(change.message.text),
+        "speaker_name": legible(change.message.speaker_name),
+        "said_in_turn_id": change.message.turn_id,
+        "turn_id": turn_id,
+        "ordinal": ordinal,
+        "op": change.op,
+    }
+
+
+def _message(row: Row[Any]) -> SpokenMessage:
+    return SpokenMessage(
+        message_id=row.message_id,
+        turn_id=row.said_in_turn_id,
+        turn_index=row.turn_index,
+        sequence=row.sequence,
+        kind=row.kind,
+        speaker_id=row.speaker_id,
+        speaker_name=row.speaker_name,
+        text=row.text,
+        recorded_at_ms=row.recorded_at_ms,
+        created_at_ms=row.created_at_ms,
+        updated_at_ms=row.updated_at_ms,
+    )

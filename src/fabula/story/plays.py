@@ -1,0 +1,48 @@
+"""The state of a play after a turn: the snapshot that clients see, and what the engine keeps beside it."""
+
+from __future__ import annotations
+
+from fabula.story.state import Snapshot
+from fabula.story.values import Id, Value
+
+
+class SessionCharacter(Value):
+    """A character that entered the stage during play."""
+
+    session_character_id: Id
+    display_name: str
+    personality: str
+    style: str
+    system_prompt: str
+    created_at_ms: int
+    updated_at_ms: int
+
+
+class PlayState(Value):
+    """Everything volatile of a play. Going back to a turn is taking up its state again, nothing else.
+
+    `graph` names the version of the story's graph that is played (the hash of its bytes).
+    `dice_cursor` counts the numbers drawn from the play's seeded generator.
+    """
+
+    snapshot: Snapshot
+    graph: str
+    session_characters: dict[str, SessionCharacter] = {}
+    player_profile_id: str | None = None
+    player_name: str = "User"
+    turns_in_scene: int = 0
+    message_count: int = 0
+    dice_cursor: int = 0
+    ended: bool = False
+
+
+class SessionSettings(Value):
+    """What a session is bound to; kept as a resource, so that what it uses cannot be deleted under it."""
+
+    session_id: Id
+    story_id: Id
+    display_name: str
+    player_profile_id: str | None = None
+    player_schema_id: str
+    api_group_id: str
+    preset_id: str
