@@ -1,0 +1,78 @@
+"""The bus of one process: streams are lists of frames that listeners read at their own pace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable
+
+from fabula.ports.bus import Frame, Sender
+
+FINISHED_KEPT = 512
+
+
+class LocalBus:
+    """Keeps the frames of streams that run, and of the last ones that finished."""
+
+    def __init__(self, *, finished_kept: int = FINISHED_KEPT) -> None:
+        self._streams: dict[str, _Stream] = {}
+        self._finished: OrderedDict[str, None] = OrderedDict()
+        self._finished_kept = finished_kept
+
+    def open(self, stream: str) -> Sender:
+        old = self._streams.get(stream)
+        if old is not None:
+            old.abandon()
+        self._finished.pop(stream, None)
+        fresh = self._streams[stream] = _Stream(lambda: self._finish(stream))
+        return fresh
+
+    def listen(self, stream: str, *, after: int = -1) -> AsyncGenerator[Frame, None] | None:
+        found = self._streams.get(stream)
+        return None if found is None else found.frames_after(after)
+
+    def _finish(self, stream: str) -> None:
+        self._finished[stream] = None
+        while len(self._finished) > self._finished_kept:
+            gone, _ = self._finished.popitem(last=False)
+            self._streams.pop(gone, None)
+
+
+class _Stream:
+    def __init__(self, finished: Callable[[], None]) -> None:
+        self._frames: list[Frame] = []
+        self._news = asyncio.Event()
+        self._closed = False
+        self._finished = finished
+
+    @property
+    def next_sequence(self) -> int:
+        return len(self._frames)
+
+    def send(self, data: bytes, *, last: bool = False) -> None:
+        if self._closed:
+            return
+        self._frames.append(Frame(sequence=len(self._frames), data=data, last=last))
+        if last:
+            self._closed = True
+            self._finished()
+        self._wake()
+
+    def abandon(self) -> None:
+        self._closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def frames_after(self, after: int) -> AsyncGenerator[Frame, None]:
+        place = max(after + 1, 0)
+        while True:
+            while place < len(self._frames):
+                frame = self._frames[place]
+                place += 1
+                yield frame
+            if self._closed:
+                return
+            await self._news.wait()
