@@ -1,0 +1,220 @@
+"""Changes of state: every operation is checked against the schemas and then applied, or refused with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from fabula.story.graph import Comparison, Graph, Node, Transition
+from fabula.story.schemas import Schema, defaults_of, value_problem
+from fabula.story.state import (
+    AddActiveCharacter,
+    MemoryEntry,
+    RemoveActiveCharacter,
+    RemoveCharacterState,
+    RemovePlayerState,
+    RemoveState,
+    SetActiveCharacters,
+    SetCharacterState,
+    SetCurrentNode,
+    SetPlayerState,
+    SetState,
+    StateOp,
+    StateUpdate,
+    WorldState,
+)
+from fabula.story.values import Json, JsonObject
+
+SMALL_WINDOW = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What operations are checked against: the schemas, who exists, and which nodes there are (None: not checked)."""
+
+    world: Schema | None = None
+    player: Schema | None = None
+    characters: dict[str, Schema | None] = field(default_factory=dict)
+    nodes: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedOp:
+    """An operation that was not applied, and why."""
+
+    op: StateOp
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """The state after some operations, those that were applied, and those that were refused."""
+
+    state: WorldState
+    ops: tuple[StateOp, ...] = ()
+    refused: tuple[RefusedOp, ...] = ()
+
+
+def apply(op: StateOp, state: WorldState, bounds: Bounds) -> WorldState | RefusedOp:
+    """The state after one operation, or why it is refused."""
+    reason = refusal(op, bounds)
+    return state.model_copy(update=_effect(op, state)) if reason is None else RefusedOp(op=op, reason=reason)
+
+
+def apply_all(ops: Sequence[StateOp], state: WorldState, bounds: Bounds) -> Applied:
+    """Operations in order; a refused one leaves the state as it was and does not stop the others."""
+    applied: list[StateOp] = []
+    refused: list[RefusedOp] = []
+    for op in ops:
+        result = apply(op, state, bounds)
+        if isinstance(result, RefusedOp):
+            refused.append(result)
+        else:
+            state = result
+            applied.append(op)
+    return Applied(state=state, ops=tuple(applied), refused=tuple(refused))
+
+
+def refusal(op: StateOp, bounds: Bounds) -> str | None:
+    """Why an operation may not be applied, or None when it may."""
+    match op:
+        case SetCurrentNode():
+            known = bounds.nodes is None or op.node_id in bounds.nodes
+            return None if known else f"there is no node '{op.node_id}'"
+        case SetActiveCharacters():
+            return next((reason for one in op.characters if (reason := _unknown(one, bounds))), None)
+        case AddActiveCharacter():
+            return _unknown(op.character, bounds)
+        case SetState():
+            return value_problem(op.key, op.value, bounds.world)
+        case SetPlayerState():
+            return value_problem(op.key, op.value, bounds.player)
+        case SetCharacterState():
+            schema = bounds.characters.get(op.character)
+            return _unknown(op.character, bounds) or value_problem(op.key, op.value, schema)
+        case RemoveActiveCharacter() | RemoveState() | RemovePlayerState() | RemoveCharacterState():
+            return None
+        case _:
+            assert_never(op)
+
+
+def _unknown(character: str, bounds: Bounds) -> str | None:
+    return None if character in bounds.characters else f"there is no character '{character}'"
+
+
+def _effect(op: StateOp, state: WorldState) -> dict[str, object]:
+    match op:
+        case SetCurrentNode():
+            return {"current_node": op.node_id}
+        case SetActiveCharacters():
+            return {"active_characters": list(dict.fromkeys(op.characters))}
+        case AddActiveCharacter():
+            return {"active_characters": list(dict.fromkeys([*state.active_characters, op.character]))}
+        case RemoveActiveCharacter():
+            return {"active_characters": [one for one in state.active_characters if one != op.character]}
+        case SetState():
+            return {"custom": {**state.custom, op.key: op.value}}
+        case RemoveState():
+            return {"custom": _without(state.custom, op.key)}
+        case SetPlayerState():
+            return {"player_state": {**state.player_state, op.key: op.value}}
+        case RemovePlayerState():
+            return {"player_state": _without(state.player_state, op.key)}
+        case SetCharacterState():
+            changed = {**state.character_state.get(op.character, {}), op.key: op.value}
+            return {"character_state": {**state.character_state, op.character: changed}}
+        case RemoveCharacterState():
+            return _character_variable_removed(op, state)
+        case _:
+            assert_never(op)
+
+
+def _without(variables: JsonObject, key: str) -> JsonObject:
+    return {name: value for name, value in variables.items() if name != key}
+
+
+def _character_variable_removed(op: RemoveCharacterState, state: WorldState) -> dict[str, object]:
+    if op.character not in state.character_state:
+        return {}
+    changed = _without(state.character_state[op.character], op.key)
+    return {"character_state": {**state.character_state, op.character: changed}}
+
+
+def enter(node: Node, state: WorldState, bounds: Bounds) -> Applied:
+    """The state after coming to a node: its cast replaces the one before, then its updates run."""
+    arrived = state.model_copy(
+        update={"current_node": node.id, "active_characters": list(dict.fromkeys(node.characters))}
+    )
+    return apply_all(node.on_enter_updates, arrived, bounds)
+
+
+def opening_state(graph: Graph, bounds: Bounds) -> Applied:
+    """The state with which a play starts: the schemas' defaults, then the start node is entered."""
+    state = WorldState(
+        current_node=graph.start_node,
+        custom=defaults_of(bounds.world),
+        player_state=defaults_of(bounds.player),
+        character_state={one: found for one, schema in bounds.characters.items() if (found := defaults_of(schema))},
+    )
+    start = graph.node(graph.start_node)
+    return Applied(state=state) if start is None else enter(start, state, bounds)
+
+
+def progression_ops(way: Transition, update: StateUpdate) -> list[StateOp]:
+    """The operation that keeps true what led on, when the keeper's later update does not touch it."""
+    test = way.condition
+    if not isinstance(test, Comparison) or test.op != "eq":
+        return []
+    wanted = _set_op(test, test.value)
+    touched = {_place(op) for op in update.ops}
+    return [] if wanted is None or _place(wanted) in touched else [wanted]
+
+
+def _set_op(test: Comparison, value: Json) -> StateOp | None:
+    match test.scope:
+        case "global":
+            return SetState(key=test.key, value=value)
+        case "player":
+            return SetPlayerState(key=test.key, value=value)
+        case "character":
+            return SetCharacterState(character=test.character, key=test.key, value=value) if test.character else None
+
+
+def _place(op: StateOp) -> tuple[str, ...]:
+    match op:
+        case SetState() | RemoveState():
+            return ("global", op.key)
+        case SetPlayerState() | RemovePlayerState():
+            return ("player", op.key)
+        case SetCharacterState() | RemoveCharacterState():
+            return ("character", op.character, op.key)
+        case SetCurrentNode() | SetActiveCharacters() | AddActiveCharacter() | RemoveActiveCharacter():
+            return ()
+        case _:
+            assert_never(op)
+
+
+def window(entries: Sequence[MemoryEntry], limit: int) -> list[MemoryEntry]:
+    """The newest entries, never more than `limit`.
+
+    A long window is cut in steps of a quarter, so that its beginning, and with it the beginning of every prompt,
+    stays the same for several turns; a short one rolls entry by entry.
+    """
+    over = len(entries) - limit
+    if over <= 0:
+        return list(entries)
+    step = limit // 4 if limit > SMALL_WINDOW else 1
+    return list(entries[-(-over // step) * step :])
+
+
+def remember(state: WorldState, entries: Sequence[MemoryEntry], *, limit: int) -> WorldState:
+    """The state after everyone in the scene noticed something; thoughts are no part of it."""
+    noticed = [entry for entry in entries if entry.kind != "thought"]
+    return state.model_copy(update={"actor_shared_history": window([*state.actor_shared_history, *noticed], limit)})
+
+
+def remember_privately(state: WorldState, entry: MemoryEntry, *, limit: int) -> WorldState:
+    """The state after a character thought something."""
+    own = window([*state.actor_private_memory.get(entry.speaker_id, []), entry], limit)
+    return state.model_copy(update={"actor_private_memory": {**state.actor_private_memory, entry.speaker_id: own}})

@@ -1,0 +1,201 @@
+"""State changes by operations: checked, applied in order, or refused with a reason."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabula.story.changes import (
+    Bounds,
+    RefusedOp,
+    apply,
+    apply_all,
+    enter,
+    opening_state,
+    progression_ops,
+    remember,
+    remember_privately,
+    window,
+)
+from fabula.story.graph import Comparison, Graph, Node, Transition
+from fabula.story.hashing import canonical, state_hash
+from fabula.story.schemas import Schema, SchemaField, same_json
+from fabula.story.state import (
+    AddActiveCharacter,
+    MemoryEntry,
+    RemoveActiveCharacter,
+    RemoveCharacterState,
+    RemoveState,
+    SetActiveCharacters,
+    SetCharacterState,
+    SetCurrentNode,
+    SetPlayerState,
+    SetState,
+    StateUpdate,
+    WorldState,
+)
+
+WORLD = Schema(
+    schema_id="world",
+    display_name="World",
+    fields={
+        "gate": SchemaField(value_type="string", default="shut", enum_values=["shut", "open"]),
+        "hour": SchemaField(value_type="int", default=6),
+    },
+    additional=False,
+)
+PERSON = Schema(schema_id="person", display_name="P", fields={"mood": SchemaField(value_type="string", default="calm")})
+BOUNDS = Bounds(world=WORLD, player=None, characters={"mira": PERSON, "tom": None}, nodes=frozenset({"yard", "hall"}))
+STATE = WorldState(current_node="yard", active_characters=["mira"])
+
+
+def entry(number: int, kind: str = "dialogue") -> MemoryEntry:
+    return MemoryEntry(speaker_id="mira", speaker_name="Mira", kind=kind, text=f"line {number}")
+
+
+def test_operations_are_applied_in_order_and_refused_ones_leave_the_rest_alone() -> None:
+    ops = [
+        SetState(key="gate", value="open"),
+        SetState(key="gate", value="ajar"),
+        SetState(key="hour", value=True),
+        SetState(key="weather", value="rain"),
+        SetPlayerState(key="gold", value=3),
+        SetCharacterState(character="mira", key="mood", value="glad"),
+        SetCharacterState(character="ghost", key="mood", value="glad"),
+        AddActiveCharacter(character="tom"),
+        AddActiveCharacter(character="tom"),
+        RemoveActiveCharacter(character="mira"),
+        SetCurrentNode(node_id="cellar"),
+        SetCurrentNode(node_id="hall"),
+    ]
+    result = apply_all(ops, STATE, BOUNDS)
+    assert result.state == WorldState(
+        current_node="hall",
+        active_characters=["tom"],
+        custom={"gate": "open"},
+        player_state={"gold": 3},
+        character_state={"mira": {"mood": "glad"}},
+    )
+    assert [refused.reason for refused in result.refused] == [
+        "'gate' takes one of ['shut', 'open']",
+        "'hour' takes a value of type int",
+        "'weather' is not a variable of schema 'world'",
+        "there is no character 'ghost'",
+        "there is no node 'cellar'",
+    ]
+    assert len(result.ops) + len(result.refused) == len(ops)
+    assert STATE.active_characters == ["mira"]
+
+
+def test_removing_what_is_not_there_changes_nothing() -> None:
+    for op in (
+        RemoveState(key="x"),
+        RemoveCharacterState(character="mira", key="x"),
+        RemoveActiveCharacter(character="tom"),
+    ):
+        assert apply(op, STATE, BOUNDS) == STATE
+
+
+def test_a_cast_with_a_stranger_is_refused_whole() -> None:
+    result = apply(SetActiveCharacters(characters=["mira", "ghost"]), STATE, BOUNDS)
+    assert isinstance(result, RefusedOp) and result.reason == "there is no character 'ghost'"
+
+
+def test_a_play_starts_from_the_defaults_and_the_start_node() -> None:
+    node = Node(
+        id="yard",
+        title="Yard",
+        scene="",
+        goal="",
+        characters=["tom", "tom"],
+        on_enter_updates=[SetState(key="hour", value=7), SetState(key="gate", value=5)],
+    )
+    opened = opening_state(Graph(start_node="yard", nodes=[node]), BOUNDS)
+    assert opened.state.custom == {"gate": "shut", "hour": 7}
+    assert opened.state.character_state == {"mira": {"mood": "calm"}}
+    assert opened.state.active_characters == ["tom"]
+    assert len(opened.refused) == 1
+
+
+def test_entering_a_node_replaces_the_cast() -> None:
+    node = Node(id="hall", title="Hall", scene="", goal="", characters=["tom"])
+    arrived = enter(node, STATE, BOUNDS).state
+    assert (arrived.current_node, arrived.active_characters) == ("hall", ["tom"])
+
+
+def test_what_led_on_is_kept_true_unless_the_keeper_touched_it() -> None:
+    way = Transition(to="hall", condition=Comparison(key="gate", op="eq", value="open"))
+    assert progression_ops(way, StateUpdate()) == [SetState(key="gate", value="open")]
+    assert progression_ops(way, StateUpdate(ops=[RemoveState(key="gate")])) == []
+    assert (
+        progression_ops(Transition(to="hall", condition=Comparison(key="hour", op="gt", value=1)), StateUpdate()) == []
+    )
+
+
+def test_a_short_window_rolls_and_thoughts_stay_private() -> None:
+    state = STATE
+    for number in range(20):
+        state = remember(state, [entry(number), entry(number, "thought")], limit=8)
+        state = remember_privately(state, entry(number, "thought"), limit=3)
+    assert [one.text for one in state.actor_shared_history] == [f"line {n}" for n in range(12, 20)]
+    assert [one.text for one in state.actor_private_memory["mira"]] == ["line 17", "line 18", "line 19"]
+
+
+def test_a_long_window_keeps_its_beginning_for_several_turns() -> None:
+    kept: list[MemoryEntry] = []
+    beginnings = []
+    for number in range(400):
+        kept = window([*kept, entry(number)], 64)
+        beginnings.append(kept[0].text)
+    assert len(set(beginnings[100:])) <= 300 // 16 + 1
+
+
+@given(st.integers(0, 300), st.integers(0, 100))
+def test_a_window_holds_the_newest_and_never_too_many(count: int, limit: int) -> None:
+    entries = [entry(number) for number in range(count)]
+    kept = window(entries, limit)
+    assert len(kept) <= limit
+    assert kept == entries[len(entries) - len(kept) :]
+    assert len(kept) >= min(count, limit - limit // 4)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(json_values, json_values)
+def test_equal_values_have_equal_bytes_and_only_those(left: object, right: object) -> None:
+    assert (canonical(left) == canonical(right)) == same_json(left, right)
+    if isinstance(left, dict):
+        assert canonical(dict(reversed(left.items()))) == canonical(left)
+
+
+def test_the_hash_of_a_state_does_not_depend_on_the_order_in_which_it_was_made() -> None:
+    one = apply_all([SetPlayerState(key="a", value=1), SetPlayerState(key="b", value=2.0)], STATE, BOUNDS).state
+    other = apply_all([SetPlayerState(key="b", value=2), SetPlayerState(key="a", value=1)], STATE, BOUNDS).state
+    assert state_hash(one) == state_hash(other) != state_hash(STATE)
+
+
+names = st.sampled_from(["mira", "tom", "ghost"])
+ops = st.one_of(
+    st.builds(SetState, key=st.sampled_from(["gate", "hour", "x"]), value=json_values),
+    st.builds(SetCharacterState, character=names, key=st.sampled_from(["mood", "y"]), value=json_values),
+    st.builds(AddActiveCharacter, character=names),
+    st.builds(SetActiveCharacters, characters=st.lists(names, max_size=3)),
+    st.builds(SetCurrentNode, node_id=st.sampled_from(["yard", "hall", "moon"])),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(ops, max_size=12))
+def test_no_operation_brings_the_state_out_of_bounds(some: list) -> None:
+    state = apply_all(some, STATE, BOUNDS).state
+    assert set(state.active_characters) | set(state.character_state) <= {"mira", "tom"}
+    assert len(set(state.active_characters)) == len(state.active_characters)
+    assert state.custom.get("gate", "shut") in ("shut", "open")
+    assert state.current_node in ("yard", "hall")
+    assert WorldState.model_validate(state.as_json()) == state
