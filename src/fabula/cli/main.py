@@ -1,0 +1,87 @@
+"""The entry point `fabula`: knows every command by name and sentence, and loads one only when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from fabula import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A command: the module whose `app` holds it, and its sentence in the list of commands."""
+
+    module: str
+    sentence: str
+
+
+COMMANDS: dict[str, Entry] = {}
+
+
+class LazyGroup(TyperGroup):
+    """A group that lists its commands from the table above: loading them all would make help wait for a second."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        entry = COMMANDS.get(cmd_name)
+        return None if entry is None else TyperCommand(name=cmd_name, help=entry.sentence)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _named_only, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name in COMMANDS else None, rest
+
+
+def load(name: str) -> Any:
+    """The real command of a name, with its options."""
+    found = get_command(import_module(COMMANDS[name].module).app)
+    found = getattr(found, "commands", {}).get(name, found)
+    found.name = name
+    return found
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    name="fabula",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,  # importing rich for the panels would double the time that help takes
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"fabula {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _fabula(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Fabula: stories that talk back. Start with `fabula serve`."""
+
+
+def main() -> None:
+    """Runs a command; whatever goes wrong becomes one sentence and an exit code."""
+    try:
+        app()
+    except Exception as error:
+        from fabula.cli.options import tell
+
+        if os.environ.get("FABULA_LOG_LEVEL", "").lower() == "debug":
+            raise
+        sys.exit(tell(error))

@@ -1,0 +1,63 @@
+"""What the commands share: options, settings from all sources, and how errors and tables are told.
+
+Exit codes: 0 done; 1 it could not be done, with a sentence on stderr; 2 the command or a setting was not understood.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+
+from fabula.ports.errors import FabulaError
+from fabula.settings import Settings, SettingsError, load_settings
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="A TOML file with settings; otherwise ./fabula.toml is read when it is there."),
+]
+DataDirOption = Annotated[
+    Path | None, typer.Option("--data-dir", help="The folder for the database, blobs and the key file.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Answer with JSON for scripts.")]
+
+NOT_DONE, NOT_UNDERSTOOD = 1, 2
+
+
+def settings_from(config: Path | None = None, **flags: object) -> Settings:
+    """The settings from environment, file and flags; a flag that is None was not given."""
+    return load_settings(environment=os.environ, config=config, flags=flags)
+
+
+def tell(error: Exception) -> int:
+    """Tells an error on stderr in one sentence, and answers the exit code."""
+    if isinstance(error, SettingsError):
+        say_error(str(error))
+        return NOT_UNDERSTOOD
+    if isinstance(error, FabulaError):
+        say_error(error.message)
+    else:
+        say_error(
+            f"Something unexpected went wrong ({type(error).__name__}: {error}). "
+            "Run the command again with FABULA_LOG_LEVEL=debug to see where."
+        )
+    return NOT_DONE
+
+
+def screen() -> Console:
+    """The terminal for people; markup in what users wrote is never interpreted."""
+    return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def say_error(sentence: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(sentence, style="red")
+
+
+def print_json(value: Mapping[str, object] | list[Mapping[str, object]]) -> None:
+    """Prints a value for scripts."""
+    print(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())

@@ -1,0 +1,70 @@
+"""The command line's frame: help at once, one sentence for what goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from fabula.cli.main import COMMANDS, load
+from fabula.cli.options import tell
+from fabula.ports.errors import Conflict
+from fabula.settings import SettingsError
+
+HEAVY = ("pydantic", "rich", "fastapi", "starlette", "sqlalchemy", "langgraph", "openai", "uvicorn", "asyncio", "numpy")
+
+
+def fabula(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    program = "from fabula.cli.main import main; main()"
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment or None, check=False, timeout=60)
+
+
+def test_help_lists_every_command_with_its_sentence() -> None:
+    shown = fabula("--help")
+    assert shown.returncode == 0
+    for name, entry in COMMANDS.items():
+        assert name in shown.stdout
+        assert entry.sentence in " ".join(shown.stdout.split())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys\nfrom fabula.cli.main import app\n"
+        "try: app(['--help'])\nexcept SystemExit: pass\n"
+        f"print('LOADED', *sorted({HEAVY!r} & sys.modules.keys()))".replace(repr(HEAVY), repr(set(HEAVY)))
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.splitlines()[-1].strip() == "LOADED"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_what_the_command_says_of_itself(name: str) -> None:
+    assert (load(name).help or "").strip().partition("\n")[0] == COMMANDS[name].sentence
+
+
+def test_the_version_is_told() -> None:
+    assert fabula("--version").stdout.startswith("fabula 0.")
+
+
+def test_an_unknown_command_is_told_in_a_sentence() -> None:
+    shown = fabula("sing")
+    assert shown.returncode == 2
+    assert "No such command 'sing'" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (SettingsError("The setting 'port' cannot be used."), 2, "The setting 'port' cannot be used."),
+        (Conflict("It is in use. Remove the story first."), 1, "It is in use. Remove the story first."),
+        (KeyError("x"), 1, "FABULA_LOG_LEVEL=debug"),
+    ],
+)
+def test_an_error_becomes_a_sentence_and_an_exit_code(
+    error: Exception, code: int, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tell(error) == code
+    assert sentence in capsys.readouterr().err
