@@ -1,0 +1,200 @@
+"""Writes docs/reference/ from the code, so that it cannot drift: `python -m docs.build`; `--check` only compares."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "fabula"
+REFERENCE = "docs/reference"
+_NOTE = "<!-- Written by `make docs` from the code: change the code, not this page. -->\n"
+_ROOMS_BEGIN, _ROOMS_END = "<!-- rooms: written by `make docs` -->", "<!-- end of rooms -->"
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Every written page by its path, with the function that writes it."""
+    return {
+        f"{REFERENCE}/settings.md": settings_page,
+        f"{REFERENCE}/commands.md": commands_page,
+        f"{REFERENCE}/errors.md": errors_page,
+        **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
+        "ARCHITECTURE.md": architecture_page,
+    }
+
+
+def settings_page() -> str:
+    """Each setting: its name, what it does, its default, and the variables it is read from."""
+    from fabula.settings import Settings, aliases_of, is_secret
+
+    rows = []
+    for name, field in Settings.model_fields.items():
+        variables = ", ".join(f"`{alias}`" for alias in aliases_of(name))
+        default = "*(secret, empty)*" if is_secret(name) else f"`{_plain(field.default)}`"
+        rows.append(f"| `{name}` | {field.description} | {default} | {variables} |")
+    return (
+        f"{_NOTE}# Settings\n\n"
+        "Settings come from the environment, then from a TOML file (`fabula.toml` in the working directory, or the\n"
+        "one named by `--config` or `FABULA_CONFIG`), then from flags; the later one wins. Lists are separated by\n"
+        "commas in the environment. `fabula doctor --settings` shows what a server would use, with secrets hidden.\n\n"
+        "| setting | what it does | default | read from |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    )
+
+
+def _plain(default: object) -> str:
+    if default in ("", ()):
+        return "(empty)"
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def commands_page() -> str:
+    """Each command with its arguments and options."""
+    from fabula.cli.main import COMMANDS, load
+
+    parts = [f"{_NOTE}# Commands\n\n`fabula COMMAND --help` shows the same on the terminal.\n"]
+    for name in COMMANDS:
+        parts.extend(_command(f"fabula {name}", load(name)))
+    return "\n".join(parts)
+
+
+def _command(path: str, command: Any) -> Iterator[str]:
+    yield f"## `{path}`\n\n{(command.help or '').strip()}\n"
+    options = [row for parameter in command.params if (row := _parameter(parameter))]
+    if options:
+        yield "| | |\n|---|---|\n" + "\n".join(options) + "\n"
+    for name, inner in sorted(getattr(command, "commands", {}).items()):
+        yield from _command(f"{path} {name}", inner)
+
+
+def _parameter(parameter: Any) -> str | None:
+    if parameter.name == "help" or getattr(parameter, "hidden", False):
+        return None
+    if parameter.param_type_name == "argument":
+        return f"| `{(parameter.metavar or parameter.name).upper()}` | {parameter.help or ''} |"
+    names = ", ".join(f"`{option}`" for option in [*parameter.opts, *parameter.secondary_opts])
+    return f"| {names} | {parameter.help or ''} |"
+
+
+def errors_page() -> str:
+    """Each error code, from the trees drawn at the head of the modules that define them."""
+    rows = [f"| `{code}` | {name} | {sentence} |" for name, code, sentence in error_rows()]
+    return (
+        f"{_NOTE}# Errors\n\n"
+        "Every error is `{code, message, data?}`; the message is one sentence that says what to do next. On file\n"
+        "routes and refusals at the door it is the whole body; in JSON-RPC it stands under `error`.\n\n"
+        "| code | name | when |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    )
+
+
+_PROTOCOL_ERRORS = [
+    ("ParseError", "-32700", "the body is not JSON"),
+    ("MethodNotFound", "-32601", "there is no such method; `rpc.discover` lists them all"),
+    ("InternalError", "-32603", "a mistake in Fabula itself; the server's log has the details"),
+]
+_ERROR_LINE = re.compile(r"^(?:[│ ]*[├└]── )?(?P<name>[A-Z]\w+)(?:\s+-?\d+)?\s{2,}(?P<sentence>\S.*)$")
+
+
+def error_rows() -> list[tuple[str, str, str]]:
+    """(name, code, when) of every error; one without its own code has that of its parent."""
+    from fabula.ports import errors, models
+
+    rows = list(_PROTOCOL_ERRORS)
+    for module in (errors, models):
+        for line in (module.__doc__ or "").splitlines():
+            if (found := _ERROR_LINE.match(line)) and hasattr(module, found["name"]):
+                rows.append((found["name"], str(getattr(module, found["name"]).code), found["sentence"]))
+    return rows
+
+
+def methods_page() -> str:
+    """Each method of the protocol, from the OpenRPC document that the server itself answers with."""
+    from fabula.server.rpc.catalogue import build_catalogue
+    from fabula.server.rpc.openrpc import openrpc
+
+    document: Any = openrpc(build_catalogue())
+    parts = [
+        f"{_NOTE}# Methods\n\n`POST /rpc` takes JSON-RPC 2.0. The server describes itself with `rpc.discover` and at\n"
+        "`/openrpc.json`; this page is that document in short. `?` marks what may be left out.\n"
+    ]
+    parts.extend(_method(method) for method in document["methods"])
+    return "\n".join(parts)
+
+
+def _method(method: Any) -> str:
+    params = ", ".join(f"`{one['name']}{'' if one['required'] else '?'}`" for one in method["params"]) or "nothing"
+    session = " The envelope names the session in `session_id`." if method.get("x-session") else ""
+    return (
+        f"## `{method['name']}`\n\n{method['summary']}{session}\n\n"
+        f"Takes {params}. Answers `{method['result']['name']}`. For {method['x-role']}s and above.\n"
+    )
+
+
+def architecture_page() -> str:
+    """ARCHITECTURE.md with its list of rooms as the folders and their docstrings are now."""
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    before, _, rest = text.partition(_ROOMS_BEGIN)
+    _, _, after = rest.partition(_ROOMS_END)
+    rows = "\n".join(f"| `{name}` | {sentence} |" for name, sentence in rooms().items())
+    layers = "\n".join(f"    {row}" for row in import_rows())
+    block = (
+        f"{_ROOMS_BEGIN}\n\n| room | what it is for |\n|---|---|\n{rows}\n\n"
+        "Import rows: a room may import rooms below it, never above; rooms on one row do not know each other.\n\n"
+        f"{layers}\n\n{_ROOMS_END}"
+    )
+    return before + block + after
+
+
+def rooms() -> dict[str, str]:
+    """Every room of src/fabula with the first sentence of its docstring, in the order of the import rows."""
+    order = [name for row in import_rows() for name in row.split(" | ")]
+    return {name: first_sentence(_module_of(name)) for name in order}
+
+
+def import_rows() -> list[str]:
+    """The layers of the import contract, top to bottom."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    return list(next(contract["layers"] for contract in contracts if contract["type"] == "layers"))
+
+
+def _module_of(room: str) -> Path:
+    folder = SOURCE / room
+    return folder / "__init__.py" if folder.is_dir() else SOURCE / f"{room}.py"
+
+
+def first_sentence(module: Path) -> str:
+    """The first line of a module's docstring."""
+    docstring = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    return docstring.partition("\n")[0].strip()
+
+
+def stale() -> list[str]:
+    """The pages that differ from what the code says."""
+    return [path for path, write in pages().items() if not _is(ROOT / path, write())]
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text("utf-8") == text
+
+
+def main(arguments: list[str]) -> int:
+    os.environ.setdefault("COLUMNS", "100")
+    if "--check" in arguments:
+        for path in (found := stale()):
+            print(f"{path} is out of date: run make docs")
+        return 1 if found else 0
+    for path, write in pages().items():
+        target = ROOT / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(write(), "utf-8")
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""The habits of the house, each with its check."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from docs.build import ROOT, SOURCE
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+UNDECIDED = {"util", "utils", "helper", "helpers", "common", "core", "misc", "manager", "service", "services", "base"}
+DOORS = ("server/", "cli/main.py", "cli/worker.py")
+MARKS = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b|pragma: no cover")
+MACHINE_PATHS = re.compile(r"(?<![\w.])/(work|opt|root|home/\w+)/")
+
+
+def name(module: Path) -> str:
+    return module.relative_to(SOURCE).as_posix()
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """The repository's files, as git knows them; outside a clone, as they lie there."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a git clone")
+    return [path for part in listed.stdout.split("\0") if part and (path := ROOT / part).is_file()]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name)
+def test_a_module_opens_by_saying_what_it_is_for(module: Path) -> None:
+    opening = (ast.get_docstring(ast.parse(module.read_text("utf-8"))) or "").partition("\n")[0]
+    assert opening.endswith((".", ":")), f"the first line of {name(module)} is no sentence: {opening!r}"
+
+
+def test_names_decide_something() -> None:
+    parts = {part for module in MODULES for part in re.split(r"[/_.]", name(module))}
+    assert not parts & UNDECIDED
+
+
+def test_no_module_is_larger_than_a_room() -> None:
+    assert [name(module) for module in MODULES if module.stat().st_size > 40_000] == []
+
+
+def test_nothing_is_left_unfinished() -> None:
+    # In Ink, TODO is a word of the language.
+    ours = [module for module in MODULES if not name(module).startswith("ink/")]
+    assert [name(module) for module in ours if MARKS.search(module.read_text("utf-8"))] == []
+
+
+def test_broad_handlers_stand_only_at_the_doors() -> None:
+    broad = {name(module) for module in MODULES if any(map(is_broad, ast.walk(ast.parse(module.read_text("utf-8")))))}
+    assert {module for module in broad if not module.startswith(DOORS)} == set()
+
+
+def is_broad(node: ast.AST) -> bool:
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    # A handler that cleans up or translates, and raises, holds nothing back.
+    passes_on = isinstance(node.body[-1], ast.Raise)
+    names = {one.id if isinstance(one, ast.Name) else None if one is None else "" for one in caught}
+    return bool(names & {None, "Exception", "BaseException"}) and not passes_on
+
+
+def test_nothing_stored_is_pickled() -> None:
+    loads = re.compile(r"^\s*(import|from) (pickle|marshal|shelve|dill)\b", re.MULTILINE)
+    assert [name(module) for module in MODULES if loads.search(module.read_text("utf-8"))] == []
+
+
+def test_constraints_pin_versions_and_record_no_address() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)] == []
+    assert lines == sorted(lines, key=str.lower)
+
+
+def test_no_lock_file_records_a_registry() -> None:
+    names = {path.name for path in tracked()}
+    assert not names & {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}
+    for lock in tracked("*package-lock.json"):
+        packages = json.loads(lock.read_text("utf-8"))["packages"].values()
+        assert [one["resolved"] for one in packages if "resolved" in one and "://" in one["resolved"]] == []
+
+
+def test_no_file_speaks_of_the_machine_it_was_written_on() -> None:
+    texts = tracked("*.py", "*.md", "*.toml", "*.ts", "*.svelte", "Makefile", ".ci/*", "*.txt")
+    ours = [path for path in texts if path != Path(__file__)]
+    assert [path.relative_to(ROOT) for path in ours if MACHINE_PATHS.search(path.read_text("utf-8"))] == []
+
+
+def test_the_version_is_told_once() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert changelog.startswith("# Changelog\n")
+    assert "\n## Unreleased\n" in changelog
+
+
+def test_continuous_integration_runs_the_readmes_test_command() -> None:
+    assert "make test" in (ROOT / ".ci/run").read_text("utf-8")
+    assert "make test" in (ROOT / "README.md").read_text("utf-8")

@@ -1,0 +1,55 @@
+"""The reference lists everything there is, as it is now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from docs.build import ROOT, error_rows, pages
+
+from fabula.cli.main import COMMANDS
+from fabula.ports import models
+from fabula.ports.errors import FabulaError
+from fabula.settings import Settings
+
+
+@pytest.mark.parametrize("path", pages())
+def test_a_written_page_says_what_the_code_says(path: str) -> None:
+    assert (ROOT / path).read_text("utf-8") == pages()[path](), f"{path} is out of date: run make docs"
+
+
+def test_every_setting_has_a_sentence_and_an_entry() -> None:
+    page = (ROOT / "docs/reference/settings.md").read_text("utf-8")
+    for name, field in Settings.model_fields.items():
+        assert field.description and field.description.endswith("."), f"the setting {name} has no sentence"
+        assert f"| `{name}` |" in page
+
+
+def test_every_command_has_an_entry() -> None:
+    page = (ROOT / "docs/reference/commands.md").read_text("utf-8")
+    assert [name for name in COMMANDS if f"## `fabula {name}`" not in page] == []
+
+
+def errors_under(error: type[FabulaError]) -> Iterator[type[FabulaError]]:
+    for child in error.__subclasses__():
+        yield child
+        yield from errors_under(child)
+
+
+def test_every_error_stands_in_the_tree_and_has_an_entry() -> None:
+    assert models.ModelError in set(errors_under(FabulaError))
+    named = {name for name, _, _ in error_rows()}
+    ours = {error.__name__ for error in errors_under(FabulaError) if error.__module__.startswith("fabula.ports")}
+    assert ours - named == set()
+
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+@pytest.mark.parametrize(
+    "page", sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]), ids=lambda path: path.name
+)
+def test_links_between_pages_lead_somewhere(page) -> None:  # type: ignore[no-untyped-def]
+    broken = [link for link in LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()]
+    assert broken == []
