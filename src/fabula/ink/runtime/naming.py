@@ -135,7 +135,7 @@ class PlaceNames:
         if kind == "choice":
             own, more = self._choice_names(container, index)
         elif kind == "position":
-            own, more = self._line_print(container, index), f"{self._prints[container]} {index}"
+            own, more = self._position_names(container, index)
         elif container in self._choices:
             own, more = self._choice_names(*self._choices[container])
         elif is_label(container.name):
@@ -152,6 +152,13 @@ class PlaceNames:
         assert isinstance(node, ChoicePoint)
         following = "" if node.target is None else self._prints[node.target]
         return self._choice_print(container, index), following
+
+    def _position_names(self, container: Container, index: int) -> tuple[str, str]:
+        """A line is named by its text; a call, to which the story returns, by what it calls."""
+        node = container.content[index]
+        if isinstance(node, Divert) and (node.pushes is not None or node.op == Op.EXTERNAL):
+            return f"call {self._print(node)}", self._line_print(container, index + 1)
+        return self._line_print(container, index), f"{self._prints[container]} {index}"
 
     def _around(self, container: Container) -> str:
         """The labels and choices that a place is nested in."""
@@ -191,12 +198,11 @@ class PlaceNames:
             node = here.content[index]
             index += 1
             if isinstance(node, Divert) and self._is_inner_jump(node) and node.container is not None:
+                parts.append("->")
                 here, index = node.container, node.index
                 continue
-            if isinstance(node, Text) and node.is_newline:
-                if seen_text:
-                    break
-                continue
+            if isinstance(node, Text) and node.is_newline and seen_text:
+                break
             parts.append(self._choice_print(here, index - 1) if isinstance(node, ChoicePoint) else self._print(node))
             seen_text = seen_text or (isinstance(node, Text) and node.is_visible)
             if _ends_line(node):
