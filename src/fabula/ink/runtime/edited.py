@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fabula.ink.runtime.callstack import Thread
-from fabula.ink.runtime.content import StoryContent, pointer_path
+from fabula.ink.runtime.content import ChoicePoint, StoryContent, pointer_path, resolve
 from fabula.ink.runtime.errors import InkEditedError, InkStateError
 from fabula.ink.runtime.lists import item_name, parse_item
 from fabula.ink.runtime.naming import Place, PlaceNames, knot_path
@@ -142,7 +142,7 @@ def _look_up(content: StoryContent, key: str) -> tuple[str, Place] | None:
         return ("container", (container, -1)) if number < 0 else ("position", (container, number))
     if kind == "choice":
         place = content.place(path)
-        return None if place is None else ("choice", place)
+        return ("choice", place) if place is not None and isinstance(resolve(*place), ChoicePoint) else None
     container = content.container(path)
     if container is not None:
         return "container", (container, -1)

@@ -33,12 +33,15 @@ def clean_white_space(text: str) -> str:
 class Output:
     """What has been said since the last line was handed out."""
 
-    __slots__ = ("glue_count", "items", "string_starts")
+    __slots__ = ("_done_before_strings", "_line_done", "glue_count", "items", "string_starts")
 
     def __init__(self, items: list[Node] | None = None) -> None:
         self.items: list[Node] = []
         self.glue_count = 0
         self.string_starts: list[int] = []
+        self._line_done: bool | None = False
+        """Whether the stream ends in a line break, None when that has to be looked up again."""
+        self._done_before_strings: list[bool | None] = []
         for item in items or ():
             self._append(item)
 
@@ -48,14 +51,29 @@ class Output:
         twin.items = self.items.copy()
         twin.glue_count = self.glue_count
         twin.string_starts = self.string_starts.copy()
+        twin._line_done = self._line_done
+        twin._done_before_strings = self._done_before_strings.copy()
         return twin
 
     def _append(self, item: Node) -> None:
+        if isinstance(item, Text):
+            self._append_text(item)
+            return
         if item.op == Op.GLUE:
             self.glue_count += 1
         elif item.op == Op.BEGIN_STRING:
             self.string_starts.append(len(self.items))
+            self._done_before_strings.append(self._line_done)
+        if isinstance(item, Command):
+            self._line_done = False
         self.items.append(item)
+
+    def _append_text(self, text: Text) -> None:
+        if text.is_visible:
+            self._line_done = False
+        elif text.is_newline:
+            self._line_done = True
+        self.items.append(text)
 
     def push_command(self, command: Command) -> None:
         """Marks the start of a string, or the start or end of a tag."""
@@ -96,7 +114,7 @@ class Output:
                 self._remove_glue()
             if function_start != -1:
                 _stop_trimming(thread)
-        self.items.append(text)
+        self._append_text(text)
 
     def _last_glue_or_string(self) -> tuple[int, int]:
         for index in range(len(self.items) - 1, -1, -1):
@@ -108,6 +126,8 @@ class Output:
         return -1, -1
 
     def _trim_newlines(self) -> None:
+        if not self.ends_in_newline():
+            return
         start = -1
         for index in range(len(self.items) - 1, -1, -1):
             item = self.items[index]
@@ -118,8 +138,8 @@ class Output:
                     start = index
             elif isinstance(item, Command):
                 break
-        if start >= 0:
-            self.items[start:] = [item for item in self.items[start:] if not isinstance(item, Text)]
+        self.items[start:] = [item for item in self.items[start:] if not isinstance(item, Text)]
+        self._line_done = False
 
     def _remove_glue(self) -> None:
         for index in range(len(self.items) - 1, -1, -1):
@@ -127,9 +147,8 @@ class Output:
             if isinstance(item, Glue):
                 del self.items[index]
                 self.glue_count -= 1
-            elif isinstance(item, Command):
+            if not self.glue_count or isinstance(item, Command):
                 break
-        self._recount_strings()
 
     def _recount_strings(self) -> None:
         self.string_starts = [index for index, item in enumerate(self.items) if item.op == Op.BEGIN_STRING]
@@ -138,9 +157,11 @@ class Output:
         """Takes off and returns everything from an index on."""
         removed = self.items[length:]
         del self.items[length:]
+        self._line_done = None
         self.glue_count -= sum(item.op == Op.GLUE for item in removed)
         while self.string_starts and self.string_starts[-1] >= length:
-            self.string_starts.pop()
+            done = self._done_before_strings.pop()
+            self._line_done = done if self.string_starts.pop() == length else None
         return removed
 
     def trim_function_end(self, start: int) -> None:
@@ -152,11 +173,17 @@ class Output:
             if item.is_visible:
                 return
             del self.items[index]
+            self._line_done = None
             if self.string_starts and self.string_starts[-1] > index:
                 self._recount_strings()
 
     def ends_in_newline(self) -> bool:
         """Whether a line is complete, apart from blanks after it."""
+        if self._line_done is None:
+            self._line_done = self._look_for_newline()
+        return self._line_done
+
+    def _look_for_newline(self) -> bool:
         for item in reversed(self.items):
             if isinstance(item, Text):
                 if item.is_newline:

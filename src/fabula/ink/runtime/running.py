@@ -2,14 +2,15 @@
 
 1. A step does one instruction and moves on. 2. When a line break is written, the moment is remembered and the story
 looks ahead: glue may still take the break away. 3. As soon as more text comes, the story goes back to that moment and
-the line is done. 4. At the end of content the reference's complaints become notices.
+the line is done; so it does when something goes wrong ahead. 4. At the end of content the reference's complaints
+become notices.
 """
 
 from __future__ import annotations
 
 from fabula.ink.runtime.commands import TABLE
 from fabula.ink.runtime.content import Container, FrameKind, Node, Op, pointer_path
-from fabula.ink.runtime.errors import InkBudgetExceeded, InkRuntimeError
+from fabula.ink.runtime.errors import InkBudgetExceeded, InkError, InkRuntimeError
 from fabula.ink.runtime.machine import OUTPUT_LIMIT, Machine
 
 
@@ -25,9 +26,10 @@ def run_line(machine: Machine) -> None:
                 return
             if state.frame.container is None:
                 break
-    except InkRuntimeError as error:
-        _say_where(error, machine)
-        raise
+    except InkError as error:
+        if machine.lookahead is None:
+            _say_where(error, machine)
+            raise  # whatever goes wrong while looking ahead goes wrong again with the next line
     _go_back(machine)
     if state.frame.container is None:
         _note_sudden_end(machine)
@@ -57,7 +59,7 @@ def _run_step(machine: Machine) -> bool:
             return True
         elif state.frame.container is None:
             machine.lookahead = None
-    elif output.items and output.ends_in_newline() and state.frame.container is not None:
+    elif output.ends_in_newline() and state.frame.container is not None:
         machine.lookahead = state.checkpoint()
         machine.newline_at = output.last_newline()
     return False
@@ -115,8 +117,8 @@ def _note_sudden_end(machine: Machine) -> None:
     state.notices.append(("error", message))
 
 
-def _say_where(error: InkRuntimeError, machine: Machine) -> None:
+def _say_where(error: InkError, machine: Machine) -> None:
     frame = machine.state.frame
-    if not error.path and frame.container is not None:
+    if isinstance(error, InkRuntimeError) and not error.path and frame.container is not None:
         error.path = pointer_path(frame.container, frame.index)
         error.args = (f"{error.message} (at {error.path})",)

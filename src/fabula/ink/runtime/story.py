@@ -348,6 +348,7 @@ class Story:
     def _evaluate(self, container: Container, values: list[HostValue]) -> FunctionResult:
         state = self._state
         output, height, safe_exit = state.flow.output, len(state.stack), state.safe_exit
+        before = (state.thread.previous_container, state.thread.previous_index)
         state.push_frame(FrameKind.FUNCTION_FROM_HOST, 0)
         state.frame.eval_height = height
         state.frame.container, state.frame.index = container, 0
@@ -365,6 +366,7 @@ class Story:
         state.pop_frame()
         state.flow.output = output
         state.safe_exit = safe_exit
+        state.thread.previous_container, state.thread.previous_index = before
         return FunctionResult(value=None if value is None else to_host(value), text="".join(lines))
 
     def _check_externals(self) -> None:
@@ -430,14 +432,16 @@ class Story:
         content = self._state.content
         self._machine.state = read_state(relocate(saved, content), content, self._state.defaults)
 
-    def fork(self) -> Story:
+    def fork(self, *, seed: int | None = None) -> Story:
         """A copy to try things with: it shares the story's content, and running it never touches this one.
 
-        Bound functions are shared; observers stay behind.
+        Bound functions are shared; observers stay behind. With a seed, its dice fall differently from here on.
         """
         self._refuse_if_busy()
         twin = Story.__new__(Story)
         machine = Machine(self._state.copy())
+        if seed is not None:
+            machine.state.seed, machine.state.previous_random = _seed(seed), 0
         machine.bindings = self._machine.bindings.copy()
         machine.allow_fallbacks = self._machine.allow_fallbacks
         twin._setup(machine)
