@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -56,7 +57,9 @@ def postgres_template(postgres_server: str, tmp_path_factory: pytest.TempPathFac
     """The name of a database at the newest revision; copies of it need no migration."""
     with new_database(postgres_server) as address:
         settings = Settings(database_url=address, data_dir=tmp_path_factory.mktemp("template"))
-        asyncio.run(_open_and_close(open_store(settings, FixedClock())))
+        # In a thread, because the first to ask may be a test that runs in a loop already.
+        with ThreadPoolExecutor() as pool:
+            pool.submit(asyncio.run, _open_and_close(open_store(settings, FixedClock()))).result()
         yield urlsplit(address).path.strip("/")
 
 

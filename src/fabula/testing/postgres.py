@@ -6,7 +6,9 @@ missing, tests that need it are skipped with one line.
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +20,9 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The address of a server's maintenance database; the last test process to end also ends the server."""
-    folder = _shared_folder(tmp_path_factory)
+    folder = _folder_of_this_run()
     pgserver = _package(folder)
     server = pgserver.get_server(folder / "data", cleanup_mode="delete")
     address = str(server.get_uri())
@@ -47,12 +49,19 @@ def new_database(server: str, *, template: str = "template1") -> Iterator[str]:
         _tell(server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def _shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = root / "postgres"
-    folder.mkdir(exist_ok=True)
+def _folder_of_this_run() -> Path:
+    """Shared by the test processes of one run; it goes when the server has ended."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid4().hex
+    folder = Path(tempfile.gettempdir()) / f"fabula-postgres-{run}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # Registered before the server registers its own end, hence run after it.
+    atexit.register(_sweep, folder)
     return folder
+
+
+def _sweep(folder: Path) -> None:
+    if not (folder / "data").exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _package(folder: Path) -> ModuleType:

@@ -29,7 +29,7 @@ async def back_up(store: SqlStore, target: Path) -> None:
     """Writes the whole store, as it is at one moment, into `target`, replacing what was there."""
     draft = target.with_name(f"{target.name}.partial")
     try:
-        await asyncio.to_thread(_discard, draft)
+        await asyncio.to_thread(_make_room, draft)
         if store.database.engine == "sqlite":
             await asyncio.to_thread(_copy_file, Path(store.database.place), draft)
         else:
@@ -57,10 +57,11 @@ async def _copy_rows_into_file(store: SqlStore, draft: Path) -> None:
 async def _new_file(draft: Path) -> AsyncIterator[AsyncConnection]:
     database = sqlite_database(draft)
     try:
-        await database.prepare()
-        await bring_up_to_date(database)
-        async with database.writer.begin() as connection:
-            yield connection
+        with database.plain_words():
+            await database.prepare()
+            await bring_up_to_date(database)
+            async with database.writer.begin() as connection:
+                yield connection
     finally:
         await database.writer.dispose()
         await database.reader.dispose()
@@ -74,6 +75,12 @@ def _finish(draft: Path, target: Path) -> None:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(target)
+
+
+def _make_room(draft: Path) -> None:
+    if not draft.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {draft.parent}")
+    _discard(draft)
 
 
 def _discard(draft: Path) -> None:

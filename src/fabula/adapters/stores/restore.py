@@ -23,7 +23,6 @@ from sqlalchemy import Table, delete, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.backup import batches, copy_rows
-from fabula.adapters.stores.calls import CALLS
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.adapters.stores.resources import RESOURCES
 from fabula.adapters.stores.revisions import bring_up_to_date
@@ -35,6 +34,14 @@ from fabula.ports.errors import StoreError
 
 Progress = Callable[[str, int, int], None]
 """Told after each step: what was done, how many steps are done, how many there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackupContent:
+    """What a whole backup holds: its revision, and how many resources of each kind."""
+
+    revision: str
+    kinds: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +58,7 @@ async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restore
     """Puts the content of a backup in place of everything in an open store; raises StoreError and changes nothing."""
     tables = METADATA.sorted_tables
     steps = 2 * len(tables) + 1
-    revision = await asyncio.to_thread(_check_file, file)
+    content = await asyncio.to_thread(check_backup, file)
     progress("checked the file", 1, steps)
     async with _backup_at_newest_revision(file) as origin, store.write_transaction() as target:
         await _empty(target)
@@ -61,18 +68,18 @@ async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restore
         await _count_on(store, target)
         counts: dict[str, int] = {}
         for done, table in enumerate(tables, 2 + len(tables)):
-            counts[table.name] = await _compare(table, origin, target)
+            counts[str(table.name)] = await _compare(table, origin, target)
             progress(f"compared {table.name}", done, steps)
         return Restored(
-            revision=revision,
+            revision=content.revision,
             kinds=await _count_kinds(target),
             tables=counts,
             locked_secrets=await _locked_secrets(store, target),
         )
 
 
-def _check_file(file: Path) -> str:
-    """The revision of a backup that may be restored."""
+def check_backup(file: Path) -> BackupContent:
+    """What a backup holds, read without touching it; raises StoreError for one that may not be restored."""
     if not file.is_file():
         raise StoreError(f"There is no backup {file}. Check the path.")
     try:
@@ -80,11 +87,12 @@ def _check_file(file: Path) -> str:
             revision = _revision(backup, file)
             findings = [row[0] for row in backup.execute("PRAGMA integrity_check(3)")]
             dangling = backup.execute("PRAGMA foreign_key_check").fetchall()
+            kinds = dict(backup.execute("SELECT kind, count(*) FROM resources GROUP BY kind ORDER BY kind"))
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"The backup {file} cannot be read: {error}. Take another one.") from error
     if findings != ["ok"] or dangling:
         raise StoreError(f"The backup {file} is damaged. Take another one; nothing was changed.")
-    return revision
+    return BackupContent(revision=revision, kinds=kinds)
 
 
 def _revision(backup: sqlite3.Connection, file: Path) -> str:
@@ -124,12 +132,14 @@ async def _empty(target: AsyncConnection) -> None:
 
 
 async def _count_on(store: SqlStore, target: AsyncConnection) -> None:
-    """Postgres goes on counting calls where the backup ended; SQLite does so by itself."""
-    if store.database.engine == "postgres":
-        last = (await target.execute(select(func.max(CALLS.c.number)))).scalar() or 0
-        await target.execute(
-            text("SELECT setval(pg_get_serial_sequence('calls', 'number'), :next, false)"), {"next": last + 1}
-        )
+    """Postgres goes on counting rows where the backup ended; SQLite does so by itself."""
+    if store.database.engine != "postgres":
+        return
+    for table in METADATA.sorted_tables:
+        if (column := table.autoincrement_column) is not None:
+            last = (await target.execute(select(func.max(column)))).scalar() or 0
+            names = {"table": table.name, "column": column.name, "next": last + 1}
+            await target.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :next, false)"), names)
 
 
 async def _compare(table: Table, origin: AsyncConnection, target: AsyncConnection) -> int:
