@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,15 +28,16 @@ async def refusal(**settings: object) -> str:
     return caught.value.message
 
 
-@pytest.fixture
-def ordinary_user(tmp_path: Path) -> Iterator[None]:
+@contextmanager
+def ordinary_user(folder: Path) -> Iterator[None]:
     """Permissions mean nothing to root, so a test about them acts as somebody else for a moment."""
     if os.geteuid() != 0:
         yield
         return
-    shutil.chown(tmp_path, 65534, 65534)
-    for parent in [tmp_path, *tmp_path.parents]:
-        if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
+    for path in [folder, *folder.rglob("*")]:
+        shutil.chown(path, 65534, 65534)
+    for parent in folder.parents:
+        if not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)
     os.seteuid(65534)
     try:
@@ -44,25 +46,24 @@ def ordinary_user(tmp_path: Path) -> Iterator[None]:
         os.seteuid(0)
 
 
-@pytest.mark.usefixtures("ordinary_user")
 async def test_a_read_only_data_folder(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     folder.chmod(0o500)
-    said = await refusal(data_dir=folder)
+    with ordinary_user(folder):
+        said = await refusal(data_dir=folder)
     assert f"The data folder {folder} cannot be used" in said and "Make it writable" in said
     assert list(folder.iterdir()) == []
-    folder.chmod(0o700)
 
 
-@pytest.mark.usefixtures("ordinary_user")
 async def test_a_database_file_that_may_not_be_written(tmp_path: Path) -> None:
-    store = open_store(Settings(data_dir=tmp_path), FixedClock())
+    folder = tmp_path / "data"
+    store = open_store(Settings(data_dir=folder), FixedClock())
     await store.open()
     await store.close()
-    (tmp_path / "fabula.db").chmod(0o400)
-    again = open_store(Settings(data_dir=tmp_path), FixedClock())
-    with pytest.raises(StoreError, match="may not be written"):
+    (folder / "fabula.db").chmod(0o400)
+    again = open_store(Settings(data_dir=folder), FixedClock())
+    with ordinary_user(folder), pytest.raises(StoreError, match="may not be written"):
         await again.open()
         async with again.writing() as unit:
             await unit.resources.add("schema", "a", {})
