@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from fabula.adapters.stores import open_store
 from fabula.ports.store import Store
@@ -19,6 +20,10 @@ from fabula.testing.postgres import new_database, postgres_server, postgres_url
 from fabula.testing.world import FixedClock
 
 __all__ = ["postgres_server", "postgres_url"]
+
+# Machines that test are busy: a slow example is no failure.
+hypothesis_settings.register_profile("house", deadline=None)
+hypothesis_settings.load_profile("house")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

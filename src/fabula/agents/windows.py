@@ -1,0 +1,99 @@
+"""How much a role is shown: its windows on the past, and the tokens that its prompt may take.
+
+Tokens are estimated by one rule for every model: one for every four bytes of UTF-8, and four for each message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fabula.agents.presets.templates import PromptRole
+from fabula.ports.models import Message
+from fabula.story.changes import window
+from fabula.story.contexts import ActorContext, ArchitectContext, PlannerContext, ReplyerContext, RoleContext
+from fabula.story.resources import AgentPreset, PresetAgents
+
+DEFAULT_WINDOW = 8
+DEFAULT_BUDGET = 16_000
+GENERATION_BUDGET = 48_000
+CUT_STEP = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """How many entries of each past a role sees at most."""
+
+    shared: int = DEFAULT_WINDOW
+    private: int = DEFAULT_WINDOW
+    session: int = DEFAULT_WINDOW
+
+
+def windows_of(role: PromptRole, agent: AgentPreset) -> Windows:
+    """A role's windows; roles without a limit of their own for the shared history use the director's."""
+    shared = {
+        "actor": agent.actor_shared_history_limit,
+        "narrator": agent.narrator_shared_history_limit,
+    }.get(role, agent.director_shared_history_limit)
+    return Windows(
+        shared=_or_default(shared),
+        private=_or_default(agent.actor_private_memory_limit),
+        session=_or_default(agent.replyer_session_history_limit),
+    )
+
+
+def _or_default(limit: int | None) -> int:
+    return DEFAULT_WINDOW if limit is None else limit
+
+
+def shared_history_limit(agents: PresetAgents) -> int:
+    """How many entries of the shared history a play keeps: what the role with the longest memory may see."""
+    limits = (
+        agents.director.director_shared_history_limit,
+        agents.actor.actor_shared_history_limit,
+        agents.narrator.narrator_shared_history_limit,
+    )
+    return max(map(_or_default, limits))
+
+
+def budget_of(role: PromptRole, agent: AgentPreset) -> int:
+    """How many tokens a role's prompt may take; `extra.prompt_tokens` of its preset decides, else a default."""
+    extra = agent.extra
+    chosen = extra.get("prompt_tokens") if isinstance(extra, dict) else None
+    if isinstance(chosen, int) and not isinstance(chosen, bool) and chosen > 0:
+        return chosen
+    return GENERATION_BUDGET if role in ("planner", "architect") else DEFAULT_BUDGET
+
+
+def estimated_tokens(messages: Iterable[Message]) -> int:
+    """About how many tokens a prompt takes."""
+    return sum(4 + -(-len(message.content.encode("utf-8", "replace")) // 4) for message in messages)
+
+
+def within_windows(context: RoleContext, windows: Windows) -> RoleContext:
+    """The context with no more of the past than the role may see."""
+    match context:
+        case PlannerContext() | ArchitectContext():
+            return context
+        case ActorContext():
+            private = window(context.private_memory, windows.private)
+            shared = window(context.shared_history, windows.shared)
+            return context.model_copy(update={"shared_history": shared, "private_memory": private})
+        case ReplyerContext():
+            session = window(context.session_history, windows.session)
+            shared = window(context.shared_history, windows.shared)
+            return context.model_copy(update={"shared_history": shared, "session_history": session})
+        case _:
+            return context.model_copy(update={"shared_history": window(context.shared_history, windows.shared)})
+
+
+def shortened(context: RoleContext) -> RoleContext | None:
+    """The context with a step less of its oldest past, then with less lore; None when nothing is left to drop."""
+    for name in ("shared_history", "session_history", "private_memory", "section_summaries"):
+        past = getattr(context, name, None)
+        if past:
+            return context.model_copy(update={name: past[CUT_STEP:]})
+    if context.lore.matched:
+        lore = context.lore.model_copy(update={"matched": context.lore.matched[:-1]})
+        return context.model_copy(update={"lore": lore})
+    return None
