@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabula.loops.scene.running import RunningTurns
 from fabula.ports.addresses import Addresses
+from fabula.ports.bus import Bus
+from fabula.ports.checkpoints import Checkpoints
 from fabula.ports.models import ModelClients
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
@@ -13,9 +16,15 @@ from fabula.settings import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class House:
+    """`owner` names this process among those that share the store."""
+
     settings: Settings
     store: Store
     models: ModelClients
     addresses: Addresses
     clock: Clock
     ids: Ids
+    bus: Bus
+    checkpoints: Checkpoints
+    turns: RunningTurns
+    owner: str

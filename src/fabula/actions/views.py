@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -27,7 +27,9 @@ class Nothing(Command):
 
 
 class View(Value):
-    """What a caller gets."""
+    """What a caller gets. A view that `names_session` puts its `session_id` into the envelope, too."""
+
+    names_session: ClassVar[bool] = False
 
 
 class ListView(View):

@@ -14,6 +14,7 @@ from fabula.server.files.routes import file_routes
 from fabula.server.ops.routes import ops_routes
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.routes import rpc_routes, with_discovery
+from fabula.server.stream.routes import stream_routes
 from fabula.server.web import mount_web
 
 
@@ -22,6 +23,7 @@ def create_app(house: House) -> ASGIApp:
     app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(ops_routes(house))
     app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
+    app.include_router(stream_routes(house))
     app.include_router(file_routes(house))
     mount_web(app)
 

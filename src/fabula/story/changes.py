@@ -218,3 +218,13 @@ def remember_privately(state: WorldState, entry: MemoryEntry, *, limit: int) -> 
     """The state after a character thought something."""
     own = window([*state.actor_private_memory.get(entry.speaker_id, []), entry], limit)
     return state.model_copy(update={"actor_private_memory": {**state.actor_private_memory, entry.speaker_id: own}})
+
+
+def reworded(state: WorldState, old: MemoryEntry, new: MemoryEntry | None) -> WorldState:
+    """The state in which everyone remembers something differently, or (None) not at all; the newest match counts."""
+    history = list(state.actor_shared_history)
+    for place in range(len(history) - 1, -1, -1):
+        if history[place] == old:
+            history[place : place + 1] = [] if new is None else [new]
+            return state.model_copy(update={"actor_shared_history": history})
+    return state

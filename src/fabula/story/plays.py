@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.story.state import Snapshot
+from fabula.story.state import Snapshot, WorldState
 from fabula.story.values import Id, Value
 
 
@@ -34,6 +34,14 @@ class PlayState(Value):
     message_count: int = 0
     dice_cursor: int = 0
     ended: bool = False
+
+    @property
+    def world(self) -> WorldState:
+        return self.snapshot.world_state
+
+    def with_world(self, world: WorldState) -> PlayState:
+        """The same play with another world state in its snapshot."""
+        return self.model_copy(update={"snapshot": self.snapshot.model_copy(update={"world_state": world})})
 
 
 class SessionSettings(Value):

@@ -29,7 +29,7 @@ def file_routes(house: House) -> APIRouter:
     async def upload(resource_id: str, file_id: str, request: Request) -> Response:
         async def take() -> Response:
             _check(request, resource_id, file_id)
-            if not caller_of(request).may_act_as("author"):
+            if not caller_of(request.scope).may_act_as("author"):
                 raise Denied("Uploads need a token with the role author.")
             taken = await take_file(
                 house,
@@ -47,7 +47,7 @@ def file_routes(house: House) -> APIRouter:
     async def download(resource_id: str, file_id: str, request: Request) -> Response:
         async def give() -> Response:
             _check(request, resource_id, file_id)
-            if file_id != "cover" and not caller_of(request).may_act_as("author"):
+            if file_id != "cover" and not caller_of(request.scope).may_act_as("author"):
                 raise Denied("Archives need a token with the role author.")
             file = await give_file(house, resource_id, file_id)
             headers = {"content-disposition": _disposition(file.file_name)}

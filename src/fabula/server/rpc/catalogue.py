@@ -5,23 +5,31 @@ from __future__ import annotations
 from fabula.actions import (
     api_groups,
     apis,
+    branches,
     characters,
     lorebooks,
+    messages,
     overview,
     packages,
+    player,
     player_profiles,
     presets,
+    run_turn,
     schemas,
+    session_characters,
+    sessions,
+    start_session,
     stories,
     story_resources,
 )
 from fabula.actions.views import Nothing, Paging
-from fabula.server.rpc.method import Catalogue, Method, method
+from fabula.server.rpc.method import Catalogue, Method, method, session_method
+from fabula.server.rpc.streaming import turn_methods
 
 
 def build_catalogue() -> Catalogue:
     """All methods; `rpc.discover` describes the others and is added by the door that serves them."""
-    return Catalogue([*_operating(), *_authoring(), *_packages(), *_overview()])
+    return Catalogue([*_operating(), *_authoring(), *_packages(), *_overview(), *_sessions()])
 
 
 def _operating() -> list[Method]:
@@ -219,4 +227,75 @@ def _overview() -> list[Method]:
     return [
         m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig, role="player"),
         m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard, role="player"),
+    ]
+
+
+def _sessions() -> list[Method]:
+    return [*_session_keeping(), *_tree(), *turn_methods(), *_guests(), *_messages()]
+
+
+def _session_keeping() -> list[Method]:
+    m, s, p = session_method, sessions, player
+    return [
+        method(
+            "story.start_session",
+            start_session.StartSession,
+            start_session.start_session,
+            start_session.SessionStarted,
+            role="player",
+        ),
+        method("session.list", Paging, s.list_sessions, s.SessionsListed, role="player"),
+        m("session.get", Nothing, s.get_session, s.SessionView),
+        m("session.update", s.RenameSession, s.update_session, s.SessionView),
+        m("session.delete", Nothing, s.delete_session, s.SessionDeleted),
+        m("session.get_runtime_snapshot", Nothing, s.get_runtime_snapshot, s.RuntimeSnapshot),
+        m("session.get_variables", Nothing, s.get_variables, s.SessionVariables),
+        m("session.update_variables", p.UpdateVariables, p.update_variables, s.SessionVariables),
+        m("session.get_config", Nothing, s.get_config, s.SessionConfig),
+        m("session.update_config", s.UpdateConfig, s.update_config, s.SessionConfig),
+        m("session.set_player_profile", p.SetPlayerProfile, p.set_player_profile, s.SessionView),
+        m(
+            "session.update_player_description",
+            p.UpdatePlayerDescription,
+            p.update_player_description,
+            p.PlayerDescriptionUpdated,
+        ),
+    ]
+
+
+def _tree() -> list[Method]:
+    m, b = session_method, branches
+    return [
+        m("session.backtrack", b.Backtrack, b.backtrack, sessions.SessionView),
+        m("session.fork", b.Fork, b.fork, b.SessionForked),
+        m("session.branches", Nothing, b.list_branches, b.SessionBranches),
+        m("session.switch_branch", b.SwitchBranch, b.switch_branch, sessions.SessionView),
+        m("session.follow_story", Nothing, b.follow_story, sessions.SessionView),
+        m("session.cancel_turn", Nothing, run_turn.cancel_turn, run_turn.TurnCancelled),
+    ]
+
+
+def _guests() -> list[Method]:
+    m, c = session_method, session_characters
+    name, view = c.NameSessionCharacter, c.SessionCharacterView
+    return [
+        m("session_character.create", c.CreateSessionCharacter, c.create_session_character, view),
+        m("session_character.get", name, c.get_session_character, view),
+        m("session_character.list", Nothing, c.list_session_characters, c.SessionCharactersListed),
+        m("session_character.update", c.UpdateSessionCharacter, c.update_session_character, view),
+        m("session_character.delete", name, c.delete_session_character, c.SessionCharacterDeleted),
+        m("session_character.enter_scene", name, c.enter_scene, view),
+        m("session_character.leave_scene", name, c.leave_scene, view),
+    ]
+
+
+def _messages() -> list[Method]:
+    m, t = session_method, messages
+    view = sessions.MessageView
+    return [
+        m("session_message.create", t.CreateMessage, t.create_message, view),
+        m("session_message.get", t.NameMessage, t.get_message, view),
+        m("session_message.list", Nothing, t.list_messages, t.MessagesListed),
+        m("session_message.update", t.UpdateMessage, t.update_message, view),
+        m("session_message.delete", t.NameMessage, t.delete_message, t.MessageDeleted),
     ]

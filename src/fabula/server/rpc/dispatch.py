@@ -80,8 +80,9 @@ async def answer(house: House, prepared: Prepared) -> bytes:
         log.exception("%s failed", request.method)
         sentence = "Something went wrong inside the server. Its log has the details."
         return write_error(request.id, {"code": INTERNAL_ERROR, "message": sentence}, session_id=request.session_id)
-    named = getattr(view, "session_id_of_envelope", None)
-    return write_result(request, view.as_json(), session_id=named)
+    result = view.as_json()
+    session_id = result["session_id"] if view.names_session else None
+    return write_result(request, result, session_id=session_id if isinstance(session_id, str) else None)
 
 
 def refusal(request: Request, error: FabulaError) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
@@ -12,6 +13,8 @@ from fabula.server.rpc.dispatch import answer, prepare, refusal
 from fabula.server.rpc.envelopes import Malformed, read_request, write_error
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.server.rpc.openrpc import openrpc_once
+from fabula.server.rpc.streaming import StreamingMethod
+from fabula.server.stream.routes import STATUS, turn_response
 from fabula.story.values import JsonObject
 
 
@@ -54,16 +57,21 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         if isinstance(parsed, Malformed):
             body = write_error(parsed.id, {"code": parsed.code, "message": parsed.message})
             return json_response(body, status=400)
+        method = catalogue.find(parsed.method)
+        streams = isinstance(method, StreamingMethod)
         try:
-            prepared = prepare(catalogue, parsed, caller_of(request).role)
+            prepared = prepare(catalogue, parsed, caller_of(request.scope).role)
+            if isinstance(prepared.method, StreamingMethod):
+                turn = await prepared.method.begin(house, prepared.command, prepared.call)
+                return turn_response(house, parsed, turn)
         except FabulaError as error:
-            return json_response(refusal(parsed, error))
+            # A stream that does not begin is refused with the status of its code; other errors are results.
+            status = STATUS.get(error.code, 500) if streams else 200
+            return json_response(refusal(parsed, error), status=status)
         return json_response(await answer(house, prepared))
 
     @router.get("/openrpc.json", include_in_schema=False)
     async def document() -> Response:
-        import orjson
-
         return json_response(orjson.dumps(openrpc_once(catalogue)))
 
     return router

@@ -1,0 +1,76 @@
+"""Gather what a session plays: story version, cast, schemas, lore, prompts and models, each read once."""
+
+from __future__ import annotations
+
+from fabula.actions.shelves import (
+    API_GROUPS,
+    APIS,
+    CHARACTERS,
+    LOREBOOKS,
+    PRESETS,
+    SCHEMAS,
+    STORIES,
+    STORY_RESOURCES,
+)
+from fabula.loops.scene.bundle import Bundle
+from fabula.ports.errors import InvalidRequest, StoreError
+from fabula.ports.store import Unit
+from fabula.story.graph import Graph
+from fabula.story.plays import SessionSettings
+from fabula.story.stories import Story
+
+
+async def gather_bundle(unit: Unit, session: SessionSettings, graph_blob: str) -> Bundle:
+    """The bundle of a session for the version of the graph that it plays."""
+    story = await STORIES.get(unit, session.story_id)
+    return await _bundle(unit, session, story, await read_graph(unit, graph_blob))
+
+
+async def gather_new_bundle(unit: Unit, session: SessionSettings) -> Bundle:
+    """The bundle of a session that is about to start, with the graph as it is now."""
+    story = await STORIES.get(unit, session.story_id)
+    return await _bundle(unit, session, story, story.graph)
+
+
+async def keep_graph(unit: Unit, graph: Graph) -> str:
+    """Keeps a version of a graph, by its content, for the sessions that play it."""
+    return await unit.blobs.put(graph.model_dump_json(by_alias=True).encode())
+
+
+async def read_graph(unit: Unit, blob: str) -> Graph:
+    data = await unit.blobs.get(blob)
+    if data is None:
+        raise StoreError("The graph that this session plays is missing. Restore a backup.")
+    return Graph.model_validate_json(data)
+
+
+async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Graph) -> Bundle:
+    resource = await STORY_RESOURCES.get(unit, story.resource_id)
+    cast = await CHARACTERS.get_all(unit, _needed(graph, resource.character_ids))
+    characters = {id: one.content for id, one in cast.items()}
+    schema_ids = {story.world_schema_id, story.player_schema_id, *(one.schema_id for one in characters.values())}
+    schemas = await SCHEMAS.get_all(unit, sorted(schema_ids))
+    books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
+    group = await API_GROUPS.get(unit, session.api_group_id)
+    return Bundle(
+        session=session,
+        graph=graph,
+        introduction=story.introduction,
+        world_schema=schemas[story.world_schema_id],
+        player_schema=schemas[story.player_schema_id],
+        characters=characters,
+        character_schemas=schemas,
+        lore=tuple(entry for id in resource.lorebook_ids for entry in books[id].entries),
+        preset=await PRESETS.get(unit, session.preset_id),
+        group=group,
+        apis=await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values()))),
+    )
+
+
+def _needed(graph: Graph, cast: list[str]) -> list[str]:
+    """The whole cast of the resource; a graph that names anyone else cannot be played."""
+    for node in graph.nodes:
+        for id in node.characters:
+            if id not in cast:
+                raise InvalidRequest(f"The node '{node.id}' names the character '{id}', who is not in the cast.")
+    return cast

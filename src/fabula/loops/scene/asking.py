@@ -1,0 +1,140 @@
+"""Asking a role: its prompt is written, its model is asked, and what it says becomes a proposal or a fallback."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import cache
+from typing import Generic, TypeVar
+
+from fabula.agents.prompts import write_prompt
+from fabula.agents.replies.shapes import output_schema, repair_messages
+from fabula.loops.scene.desk import Desk
+from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, Piece, whole
+from fabula.story.contexts import RoleContext
+from fabula.story.resources import AgentRole
+from fabula.story.values import JsonObject
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal(Generic[T]):
+    """What a role proposed, its reply, and why it is only the fallback, if so."""
+
+    value: T
+    reply: ModelReply | None
+    degraded: str | None = None
+
+
+async def propose(
+    desk: Desk,
+    context: RoleContext,
+    *,
+    call: str,
+    read: Callable[[str], tuple[T | None, list[str]]],
+    fallback: Callable[[], T],
+) -> Proposal[T]:
+    """Asks for JSON; a faulty answer is repaired once; what is then unusable is replaced by the fallback, and told."""
+    role = preset_role(context)
+    schema = _schema_of(role)
+    prompt = write_prompt(desk.bundle.agent(role), context)
+    said, problems = "", ["the answer was no JSON"]
+    messages = prompt.messages
+    for attempt in range(2):
+        try:
+            reply = await _whole(desk, role, context, messages, call=f"{call}:{attempt}", schema=schema)
+        except ModelUnusable as error:
+            said, problems = error.reply_text, [error.message]
+        else:
+            value, problems = read(reply.text)
+            if value is not None and (not problems or attempt > 0):
+                return Proposal(value=value, reply=reply)
+            said = reply.text
+        messages = repair_messages(prompt.messages, raw=said, problems=problems, schema=schema)
+    reason = f"its answer could not be used: {'; '.join(problems[:3])}"
+    desk.stage.tell("agent_degraded", agent=context.role, reason=reason)
+    return Proposal(value=fallback(), reply=None, degraded=reason)
+
+
+async def stream(desk: Desk, context: RoleContext, *, call: str) -> AsyncGenerator[Piece | ModelReply, None]:
+    """Asks for text and passes it on as it comes."""
+    role = preset_role(context)
+    prompt = write_prompt(desk.bundle.agent(role), context)
+    client = await desk.models.client_for(desk.bundle.api(role))
+    request = _request(desk, role, context, prompt.messages, call=call, schema=None)
+    async with aclosing(client.ask(request)) as parts:
+        async for part in parts:
+            yield part
+
+
+async def _whole(
+    desk: Desk,
+    role: AgentRole,
+    context: RoleContext,
+    messages: tuple[Message, ...],
+    *,
+    call: str,
+    schema: JsonObject | None,
+) -> ModelReply:
+    client = await desk.models.client_for(desk.bundle.api(role))
+    return await whole(client, _request(desk, role, context, messages, call=call, schema=schema))
+
+
+def _request(
+    desk: Desk,
+    role: AgentRole,
+    context: RoleContext,
+    messages: tuple[Message, ...],
+    *,
+    call: str,
+    schema: JsonObject | None,
+) -> ModelRequest:
+    agent, session = desk.bundle.agent(role), desk.bundle.session
+    return ModelRequest(
+        origin=CallOrigin(
+            agent=context.role, session_id=session.session_id, story_id=session.story_id, turn_id=desk.turn.turn_id
+        ),
+        messages=messages,
+        context=context,
+        output_schema=schema,
+        seed=call_seed(desk.turn.seed, call),
+        temperature=agent.temperature,
+        max_tokens=agent.max_tokens,
+        deadline=desk.deadline,
+    )
+
+
+@cache
+def _schema_of(role: AgentRole) -> JsonObject | None:
+    return output_schema(role)
+
+
+def call_seed(turn_seed: int, call: str) -> int:
+    """The seed of one call of a turn: a resumed turn asks the same, a regenerated one asks anew."""
+    return int.from_bytes(hashlib.sha256(f"{turn_seed}:{call}".encode()).digest()[:4], "big") >> 1
+
+
+def preset_role(context: RoleContext) -> AgentRole:
+    """Whose preset and model a context is for; the swift pace is the director's."""
+    return "director" if context.role == "swift" else context.role
+
+
+def output_view(reply: ModelReply | None) -> JsonObject | None:
+    """A reply as the result of a turn shows it."""
+    if reply is None:
+        return None
+    usage = reply.usage
+    return {
+        "message": {"role": "assistant", "content": reply.text},
+        "model": reply.model,
+        "finish_reason": reply.finish_reason,
+        "usage": {
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "total_tokens": usage.total_tokens,
+        },
+        "structured_output": reply.structured,
+    }

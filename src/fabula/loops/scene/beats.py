@@ -1,0 +1,157 @@
+"""Beats: the narrator tells, an actor thinks, acts and speaks; each is streamed, and ends as a line of the turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fabula.loops.scene.asking import stream
+from fabula.loops.scene.contexts import SceneTeller
+from fabula.loops.scene.desk import Desk, during
+from fabula.ports.models import Piece
+from fabula.story.contexts import ActorPurpose, NarratorPurpose
+from fabula.story.plans import ActorBeat, NarratorBeat
+from fabula.story.state import MemoryEntry
+from fabula.story.tags import ACTOR_TAGS, Closed, TagEvent, TagParser, TagSet, Text
+from fabula.story.values import JsonObject
+
+NARRATOR = "narrator"
+NARRATOR_NAME = "Narrator"
+_NARRATION = TagSet(names=("narration",), default="narration")
+_NARRATOR_PURPOSES: dict[str, NarratorPurpose] = {
+    "DescribeTransition": "describe_transition",
+    "DescribeScene": "describe_scene",
+    "DescribeResult": "describe_result",
+}
+_ACTOR_PURPOSES: dict[str, ActorPurpose] = {
+    "AdvanceGoal": "advance_goal",
+    "ReactToPlayer": "react_to_player",
+    "CommentOnScene": "comment_on_scene",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beat:
+    """A finished beat: how the result shows it, and what was said, done, told and thought in it."""
+
+    view: JsonObject
+    entries: list[MemoryEntry]
+
+
+@dataclass(kw_only=True)
+class NarratorStage:
+    """Tells one narrator beat while its text comes in."""
+
+    desk: Desk
+    index: int
+    purpose: str
+    raw: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        self.desk.stage.tell("narrator_started", beat_index=self.index, purpose=self.purpose)
+
+    def more(self, text: str) -> None:
+        self.texts.append(text)
+        self.desk.stage.delta("narrator_text_delta", text, beat_index=self.index, purpose=self.purpose)
+
+    def end(self) -> Beat:
+        text = "".join(self.texts).strip()
+        response: JsonObject = {"text": text, "raw_output": "".join(self.raw)}
+        fields: JsonObject = {"beat_index": self.index, "purpose": self.purpose, "response": response}
+        self.desk.stage.tell("narrator_completed", **fields)
+        entry = MemoryEntry(speaker_id=NARRATOR, speaker_name=NARRATOR_NAME, kind="narration", text=text)
+        return Beat(view={"type": "narrator", **fields}, entries=[entry] if text else [])
+
+
+@dataclass(kw_only=True)
+class ActorStage:
+    """Tells one actor beat while its tags come in."""
+
+    desk: Desk
+    index: int
+    purpose: str
+    speaker_id: str
+    speaker_name: str
+    raw: list[str] = field(default_factory=list)
+    segments: list[MemoryEntry] = field(default_factory=list)
+
+    def start(self) -> None:
+        self.desk.stage.tell("actor_started", beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose)
+
+    def more(self, tag: str, text: str) -> None:
+        """Thoughts and speech are streamed; an action is told when it is whole."""
+        if tag in ("thought", "dialogue"):
+            self.desk.stage.delta(f"actor_{tag}_delta", text, beat_index=self.index, speaker_id=self.speaker_id)
+
+    def close(self, tag: str, text: str) -> None:
+        text = text.strip()
+        if not text:
+            return
+        match tag:
+            case "thought" | "action" | "dialogue":
+                self.segments.append(
+                    MemoryEntry(speaker_id=self.speaker_id, speaker_name=self.speaker_name, kind=tag, text=text)
+                )
+        if tag == "action":
+            self.desk.stage.tell("actor_action_complete", beat_index=self.index, speaker_id=self.speaker_id, text=text)
+
+    def end(self) -> Beat:
+        response: JsonObject = {
+            "speaker_id": self.speaker_id,
+            "speaker_name": self.speaker_name,
+            "segments": [{"kind": one.kind, "text": one.text} for one in self.segments],
+            "raw_output": "".join(self.raw),
+        }
+        fields: JsonObject = {
+            "beat_index": self.index,
+            "speaker_id": self.speaker_id,
+            "purpose": self.purpose,
+            "response": response,
+        }
+        self.desk.stage.tell("actor_completed", **fields)
+        return Beat(view={"type": "actor", **fields}, entries=self.segments)
+
+
+async def narrator_beat(desk: Desk, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
+    """One passage of narration."""
+    told = NarratorStage(desk=desk, index=index, purpose=beat.purpose)
+    parser = TagParser(_NARRATION)
+    told.start()
+    with during("narrator"):
+        context = teller.narrator(_NARRATOR_PURPOSES[beat.purpose])
+        async for part in stream(desk, context, call=f"narrator:{index}"):
+            if isinstance(part, Piece):
+                told.raw.append(part.text)
+                _narrate(told, parser.feed(part.text))
+    _narrate(told, parser.close())
+    return told.end()
+
+
+def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
+    for event in events:
+        if isinstance(event, Text):
+            told.more(event.delta)
+
+
+async def actor_beat(desk: Desk, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
+    """One character thinks, acts and speaks."""
+    name = teller.member(beat.speaker_id).name
+    told = ActorStage(desk=desk, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
+    parser = TagParser(ACTOR_TAGS)
+    told.start()
+    with during("actor"):
+        context = teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
+        async for part in stream(desk, context, call=f"actor:{index}"):
+            if isinstance(part, Piece):
+                told.raw.append(part.text)
+                _act(told, parser.feed(part.text))
+    _act(told, parser.close())
+    return told.end()
+
+
+def _act(told: ActorStage, events: list[TagEvent]) -> None:
+    for event in events:
+        if isinstance(event, Text):
+            told.more(event.tag, event.delta)
+        elif isinstance(event, Closed):
+            told.close(event.tag, event.text)

@@ -1,0 +1,162 @@
+"""Contexts: what each role of a turn is told, built from the bundle and the state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabula.loops.scene.bundle import Bundle
+from fabula.story.contexts import (
+    ActorContext,
+    ActorPurpose,
+    CastMember,
+    DirectorContext,
+    KeeperContext,
+    KeeperPhase,
+    Lore,
+    NarratorContext,
+    NarratorPurpose,
+    PlayerCard,
+    ProgressionHint,
+    ReplyerContext,
+    StateView,
+    SwiftContext,
+)
+from fabula.story.graph import Node
+from fabula.story.lore import active_lore
+from fabula.story.plays import PlayState
+from fabula.story.resources import CharacterContent
+from fabula.story.state import MemoryEntry
+from fabula.story.templates import cast_member
+from fabula.story.values import Value
+
+
+class Scene(Value):
+    """Where a turn stands: the node it came from, and what changed on the way here."""
+
+    previous_node_id: str
+    previous_cast: list[str]
+    transitioned: bool = False
+
+
+class SceneTeller:
+    """Builds contexts for one state of one turn."""
+
+    def __init__(self, bundle: Bundle, play: PlayState, scene: Scene, player_input: str) -> None:
+        self._bundle, self._play, self._scene, self._input = bundle, play, scene, player_input
+        self._node = bundle.nodes[play.world.current_node]
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    def director(self) -> DirectorContext:
+        return DirectorContext(**self._shared(), player_fields=self._bundle.player_schema.fields)
+
+    def narrator(self, purpose: NarratorPurpose) -> NarratorContext:
+        return NarratorContext(
+            **self._shared(),
+            purpose=purpose,
+            player_fields=self._bundle.player_schema.fields,
+            previous_node=self._previous_node(),
+            previous_cast=self._cast(self._scene.previous_cast) if self._scene.transitioned else [],
+        )
+
+    def actor(self, speaker_id: str, purpose: ActorPurpose) -> ActorContext:
+        """The speaker knows the world and its own mind, but not the player's variables."""
+        shared = self._shared()
+        world = self._play.world
+        own = {speaker_id: world.character_state.get(speaker_id, {})}
+        return ActorContext(
+            **{**shared, "world_state": StateView(custom=world.custom, character_state=own)},
+            actor=self.member(speaker_id),
+            purpose=purpose,
+            private_memory=world.actor_private_memory.get(speaker_id, []),
+        )
+
+    def keeper(self, phase: KeeperPhase, completed_beats: list[MemoryEntry]) -> KeeperContext:
+        moved = f"{self._scene.previous_node_id} -> {self._node.id}" if self._scene.transitioned else None
+        return KeeperContext(
+            **self._shared(),
+            phase=phase,
+            world_fields=self._bundle.world_schema.fields,
+            player_fields=self._bundle.player_schema.fields,
+            previous_node=self._previous_node(),
+            previous_cast=self._cast(self._scene.previous_cast) if self._scene.transitioned else [],
+            node_change=moved,
+            progression_hints=self._hints(),
+            player_input=self._input,
+            completed_beats=completed_beats,
+            turns_in_scene=self._play.turns_in_scene,
+        )
+
+    def replyer(self, limit: int, history: list[MemoryEntry]) -> ReplyerContext:
+        return ReplyerContext(
+            **self._shared(),
+            player_fields=self._bundle.player_schema.fields,
+            reply_limit=limit,
+            session_history=history,
+        )
+
+    def swift(self) -> SwiftContext:
+        return SwiftContext(
+            **self._shared(),
+            player_fields=self._bundle.player_schema.fields,
+            world_fields=self._bundle.world_schema.fields,
+            previous_node=self._previous_node(),
+            progression_hints=self._hints(),
+            player_input=self._input,
+            turns_in_scene=self._play.turns_in_scene,
+        )
+
+    def member(self, id: str) -> CastMember:
+        """A character as roles see it; guests of the play are characters too."""
+        state = self._play.world.character_state.get(id, {})
+        content = self._bundle.characters.get(id)
+        if content is not None:
+            schema = self._bundle.character_schemas.get(content.schema_id)
+            return cast_member(content, user=self._play.player_name, state=state, schema=schema)
+        guest = self._play.session_characters[id]
+        stand_in = CharacterContent(
+            id=id,
+            name=guest.display_name,
+            personality=guest.personality,
+            style=guest.style,
+            schema_id="guest",
+            system_prompt=guest.system_prompt,
+        )
+        return cast_member(stand_in, user=self._play.player_name, state=state, schema=None)
+
+    def cast(self) -> list[CastMember]:
+        """Who is in the scene."""
+        return self._cast(self._play.world.active_characters)
+
+    def knows(self, id: str) -> bool:
+        return id in self._bundle.characters or id in self._play.session_characters
+
+    def _cast(self, ids: list[str]) -> list[CastMember]:
+        return [self.member(id) for id in ids if self.knows(id)]
+
+    def _previous_node(self) -> Node | None:
+        return self._bundle.nodes.get(self._scene.previous_node_id) if self._scene.transitioned else None
+
+    def _hints(self) -> list[ProgressionHint]:
+        return [ProgressionHint(to=way.to, condition=way.condition) for way in self._node.transitions]
+
+    def _shared(self) -> dict[str, Any]:
+        world = self._play.world
+        return {
+            "lore": self._lore(),
+            "player": PlayerCard(name=self._play.player_name, description=self._play.snapshot.player_description),
+            "current_cast": self.cast(),
+            "current_node": self._node,
+            "transitioned_this_turn": self._scene.transitioned,
+            "world_state": StateView(
+                custom=world.custom, player_state=world.player_state, character_state=world.character_state
+            ),
+            "shared_history": world.actor_shared_history,
+        }
+
+    def _lore(self) -> Lore:
+        node = self._node
+        heard = [entry.text for entry in self._play.world.actor_shared_history]
+        return active_lore(self._bundle.lore, [node.title, node.scene, node.goal, *heard, self._input])

@@ -1,0 +1,63 @@
+"""The keeper: proposes operations on the state; the schemas decide which of them are applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.agents.replies.keeper import read_state_update
+from fabula.loops.scene.asking import output_view, propose
+from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.desk import Desk, during
+from fabula.story.changes import apply_all, progression_ops
+from fabula.story.contexts import KeeperPhase
+from fabula.story.graph import Transition
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry, StateOp, StateUpdate
+from fabula.story.values import JsonObject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The state after the keeper's operations, those that were applied, and the keeper's own words."""
+
+    play: PlayState
+    update: StateUpdate
+    output: JsonObject | None
+
+    def view(self) -> JsonObject:
+        return {"update": self.update.as_json(), "output": self.output}
+
+
+async def ask_keeper(
+    desk: Desk,
+    play: PlayState,
+    scene: Scene,
+    *,
+    phase: KeeperPhase,
+    said: list[MemoryEntry],
+    way: Transition | None = None,
+) -> Kept:
+    """Asks the keeper what changed, and applies what may be applied."""
+    teller = SceneTeller(desk.bundle, play, scene, desk.turn.player_input)
+    with during(f"keeper_{phase}"):
+        proposal = await propose(
+            desk,
+            teller.keeper(phase, said),
+            call=f"keeper:{phase}",
+            read=read_state_update,
+            fallback=lambda: StateUpdate(ops=[]),
+        )
+    return applied(desk, play, proposal.value, output=output_view(proposal.reply), way=way)
+
+
+def applied(
+    desk: Desk, play: PlayState, update: StateUpdate, *, output: JsonObject | None, way: Transition | None = None
+) -> Kept:
+    """Applies an update; what the schemas refuse is told, and does not fail the turn."""
+    ops: list[StateOp] = list(update.ops)
+    if way is not None:
+        ops += progression_ops(way, update)
+    done = apply_all(ops, play.world, desk.bundle.bounds(play))
+    for refused in done.refused:
+        desk.stage.tell("state_op_refused", op=refused.op.as_json(), reason=refused.reason)
+    return Kept(play=play.with_world(done.state), update=StateUpdate(ops=list(done.ops)), output=output)

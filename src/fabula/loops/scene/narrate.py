@@ -1,0 +1,71 @@
+"""Narrate, the ensemble way: guests come and go, then beat follows beat, each knowing what was said before it."""
+
+from __future__ import annotations
+
+from fabula.loops.scene.beats import Beat, actor_beat, narrator_beat
+from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.desk import Desk
+from fabula.story.changes import remember, remember_privately
+from fabula.story.guests import added, entered, left
+from fabula.story.plans import CreateAndEnter, NarratorBeat, ResponsePlan, RoleAction
+from fabula.story.plays import PlayState, SessionCharacter
+
+
+async def perform(desk: Desk, play: PlayState, scene: Scene, plan: ResponsePlan) -> tuple[PlayState, list[Beat]]:
+    """Carries the director's plan out."""
+    for action in plan.role_actions:
+        play = _come_and_go(desk, play, action)
+    beats: list[Beat] = []
+    for index, beat in enumerate(plan.beats):
+        teller = SceneTeller(desk.bundle, play, scene, desk.turn.player_input)
+        if isinstance(beat, NarratorBeat):
+            done = await narrator_beat(desk, teller, beat, index)
+        else:
+            done = await actor_beat(desk, teller, beat, index)
+        play = remembered(desk, play, done)
+        beats.append(done)
+    return play, beats
+
+
+def remembered(desk: Desk, play: PlayState, beat: Beat) -> PlayState:
+    """The state after a beat: what was said is shared, what was thought stays with who thought it."""
+    world = remember(play.world, beat.entries, limit=desk.bundle.shared_window)
+    for entry in beat.entries:
+        if entry.kind == "thought":
+            world = remember_privately(world, entry, limit=desk.bundle.private_window)
+    return play.with_world(world)
+
+
+def _come_and_go(desk: Desk, play: PlayState, action: RoleAction) -> PlayState:
+    if not isinstance(action, CreateAndEnter):
+        play = left(play, action.session_character_id)
+        _tell(desk, "session_character_left_scene", action.session_character_id, play)
+        return play
+    guest = _guest(desk, play, action)
+    play = added(play, guest)
+    desk.stage.tell(
+        "session_character_created",
+        session_character={**guest.as_json(), "in_scene": False},
+        snapshot=play.snapshot.as_json(),
+    )
+    play = entered(play, guest.session_character_id)
+    _tell(desk, "session_character_entered_scene", guest.session_character_id, play)
+    return play
+
+
+def _tell(desk: Desk, type: str, session_character_id: str, play: PlayState) -> None:
+    desk.stage.tell(type, session_character_id=session_character_id, snapshot=play.snapshot.as_json())
+
+
+def _guest(desk: Desk, play: PlayState, action: CreateAndEnter) -> SessionCharacter:
+    known = play.session_characters.get(action.session_character_id)
+    now = desk.turn.created_at_ms
+    return SessionCharacter(
+        session_character_id=action.session_character_id,
+        display_name=action.display_name,
+        personality=action.personality,
+        style=action.style,
+        system_prompt=action.system_prompt,
+        created_at_ms=known.created_at_ms if known is not None else now,
+        updated_at_ms=now,
+    )

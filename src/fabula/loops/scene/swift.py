@@ -1,0 +1,136 @@
+"""Narrate, the swift way: one streamed call writes the whole turn as tags, so that the first word comes at once.
+
+Each run of tags of one voice becomes a beat, with the same events as in the ensemble pace. `<update>` carries the
+keeper's operations and is never shown.
+"""
+
+from __future__ import annotations
+
+from fabula.agents.replies.keeper import read_state_update
+from fabula.loops.scene.asking import output_view, stream
+from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage
+from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.desk import Desk, during
+from fabula.loops.scene.narrate import remembered
+from fabula.ports.models import ModelReply, Piece
+from fabula.story.plays import PlayState
+from fabula.story.state import StateUpdate
+from fabula.story.tags import SWIFT_TAGS, Closed, Opened, TagEvent, TagParser, Text
+from fabula.story.values import JsonObject
+
+
+async def perform_swiftly(
+    desk: Desk, play: PlayState, scene: Scene
+) -> tuple[PlayState, list[Beat], StateUpdate, JsonObject | None]:
+    """Streams the turn; answers state, beats, the proposed update and the model's words."""
+    writing = _Writing(desk, SceneTeller(desk.bundle, play, scene, desk.turn.player_input), scene)
+    parser = TagParser(SWIFT_TAGS)
+    reply: ModelReply | None = None
+    with during("narrator"):
+        async for part in stream(desk, writing.teller.swift(), call="swift"):
+            if isinstance(part, Piece):
+                writing.take(parser.feed(part.text))
+            else:
+                reply = part
+    writing.take(parser.close())
+    beats = writing.finish()
+    for beat in beats:
+        play = remembered(desk, play, beat)
+    return play, beats, _update(desk, writing.updates), output_view(reply)
+
+
+def _update(desk: Desk, texts: list[str]) -> StateUpdate:
+    ops = []
+    for text in texts:
+        update, problems = read_state_update(text)
+        if problems:
+            reason = f"its update could not be used: {'; '.join(problems[:3])}"
+            desk.stage.tell("agent_degraded", agent="keeper", reason=reason)
+        if update is not None:
+            ops += update.ops
+    return StateUpdate(ops=ops)
+
+
+class _Writing:
+    """Turns tags into beats: a beat goes on while its voice stays the same."""
+
+    def __init__(self, desk: Desk, teller: SceneTeller, scene: Scene) -> None:
+        self._desk, self.teller, self._scene = desk, teller, scene
+        self._beats: list[Beat] = []
+        self._narrator: NarratorStage | None = None
+        self._actor: ActorStage | None = None
+        self.updates: list[str] = []
+
+    def take(self, events: list[TagEvent]) -> None:
+        for event in events:
+            match event:
+                case Opened():
+                    self._open(event)
+                case Text():
+                    self._more(event)
+                case Closed():
+                    self._close(event)
+
+    def finish(self) -> list[Beat]:
+        self._end_beat()
+        return self._beats
+
+    def _open(self, event: Opened) -> None:
+        if event.tag == "update":
+            return
+        speaker = None if event.tag == "narration" else self._speaker(event.attrs.get("who", ""))
+        if speaker is None:
+            self._begin_narration()
+        elif self._actor is None or self._actor.speaker_id != speaker:
+            self._begin_acting(speaker)
+
+    def _begin_narration(self) -> None:
+        if self._narrator is not None:
+            self._narrator.more("\n\n")
+            return
+        self._end_beat()
+        first = self._scene.transitioned and not self._beats
+        purpose = "DescribeTransition" if first else "DescribeResult"
+        self._narrator = NarratorStage(desk=self._desk, index=len(self._beats), purpose=purpose)
+        self._narrator.start()
+
+    def _begin_acting(self, speaker: str) -> None:
+        self._end_beat()
+        self._actor = ActorStage(
+            desk=self._desk,
+            index=len(self._beats),
+            purpose="ReactToPlayer",
+            speaker_id=speaker,
+            speaker_name=self.teller.member(speaker).name,
+        )
+        self._actor.start()
+
+    def _more(self, event: Text) -> None:
+        if event.tag == "update":
+            return
+        if self._actor is not None:
+            self._actor.raw.append(event.delta)
+            self._actor.more(event.tag, event.delta)
+        elif self._narrator is not None:
+            self._narrator.raw.append(event.delta)
+            self._narrator.more(event.delta)
+
+    def _close(self, event: Closed) -> None:
+        if event.tag == "update":
+            self.updates.append(event.text)
+        elif self._actor is not None:
+            self._actor.close(event.tag, event.text)
+
+    def _end_beat(self) -> None:
+        for told in (self._narrator, self._actor):
+            if told is not None:
+                self._beats.append(told.end())
+        self._narrator = self._actor = None
+
+    def _speaker(self, who: str) -> str | None:
+        """The character that is meant, by id or by name; what an unknown voice says is told by the narrator."""
+        named = who.strip().casefold()
+        for member in self.teller.cast():
+            if named in (member.id.casefold(), member.name.casefold()):
+                return member.id
+        return None
