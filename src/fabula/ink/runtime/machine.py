@@ -23,9 +23,8 @@ _ITEMS_PER_STEP: Final = 16
 HostFunction = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Suspend:
-    """What a host function returns when it cannot answer at once.
+class Suspend(Exception):
+    """What a host function returns, or raises, when it cannot answer at once.
 
     The story stops with `pending_request` set, can be saved, and goes on with `resume(answer)`. The request should be
     plain JSON data if the story is to be saved meanwhile.
@@ -34,7 +33,9 @@ class Suspend:
     {'kind': 'input'}
     """
 
-    request: Any
+    def __init__(self, request: Any) -> None:
+        super().__init__(request)
+        self.request = request
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,6 +219,8 @@ class Machine:
         arguments.reverse()
         try:
             answer = binding.function(*arguments)
+        except Suspend as suspend:
+            answer = suspend
         except InkError:
             raise
         except Exception as error:

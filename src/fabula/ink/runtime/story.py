@@ -30,7 +30,11 @@ _PAST_TURNS_KEPT = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choice:
-    """A choice on offer. `index` is what `choose` wants."""
+    """A choice on offer. `index` is what `choose` wants.
+
+    >>> Choice(index=0, text="Go", tags=()).text
+    'Go'
+    """
 
     index: int
     text: str
@@ -54,7 +58,13 @@ class FunctionResult:
 
 
 class Variables(MutableMapping[str, "HostValue | None"]):
-    """The story's global variables as a mapping; only declared ones can be set, and none can be removed."""
+    """The story's global variables as a mapping; only declared ones can be set, and none can be removed.
+
+    >>> story = Story.from_source("VAR coins = 3\\nYou have {coins}.\\n-> END")
+    >>> story.variables["coins"] = story.variables["coins"] + 1
+    >>> story.continue_()
+    'You have 4.\\n'
+    """
 
     __slots__ = ("_story",)
 
@@ -141,7 +151,11 @@ class Story:
 
     @property
     def can_continue(self) -> bool:
-        """Whether `continue_` has something to say."""
+        """Whether `continue_` has something to say.
+
+        >>> Story.from_source("One line.").can_continue
+        True
+        """
         return self._machine.can_continue and self._state.pending is None
 
     def continue_(self) -> str:
@@ -161,9 +175,15 @@ class Story:
         """Runs lines until there is a choice, an end, or a request; the budget is for all of them together."""
         self._refuse_if_busy()
         lines = []
+        before, done = self._state.copy(), False
         self._machine.steps_left = self.step_budget
-        while self.can_continue:
-            lines.append(self._run_line())
+        try:
+            while self.can_continue:
+                lines.append(self._run_line())
+            done = True
+        finally:
+            if not done:
+                self._machine.state = before
         return "".join(lines)
 
     def resume(self, answer: object = None) -> str:
@@ -212,7 +232,12 @@ class Story:
 
     @property
     def current_tags(self) -> list[str]:
-        """The tags of the last line."""
+        """The tags of the last line.
+
+        >>> story = Story.from_source("A line. # loud # sad")
+        >>> story.continue_(), story.current_tags
+        ('A line.\\n', ['loud', 'sad'])
+        """
         return self._state.flow.output.tags()
 
     @property
@@ -247,7 +272,15 @@ class Story:
 
     @property
     def current_choices(self) -> list[Choice]:
-        """The choices on offer, once the story cannot continue without one."""
+        """The choices on offer, once the story cannot continue without one.
+
+        >>> story = Story.from_source("* [Stay] You stay.\\n* [Go] You go.\\n- -> END")
+        >>> story.continue_maximally(), [choice.text for choice in story.current_choices]
+        ('', ['Stay', 'Go'])
+        >>> story.choose(1)
+        >>> story.continue_()
+        'You go.\\n'
+        """
         if self._machine.can_continue or self._state.pending is not None:
             return []
         shown = [choice for choice in self._state.flow.choices if not choice.is_fallback]
@@ -268,7 +301,13 @@ class Story:
         self._state.journal.clear()
 
     def choose_path(self, path: str, args: tuple[HostValue, ...] | list[HostValue] = (), reset: bool = True) -> None:
-        """Goes to a knot or stitch, with arguments; by default everything on the call stack is left behind."""
+        """Goes to a knot or stitch, with arguments; by default everything on the call stack is left behind.
+
+        >>> story = Story.from_source("Start.\\n-> END\\n=== greet(name)\\nHello, {name}.\\n-> END")
+        >>> story.choose_path("greet", ["Ann"])
+        >>> story.continue_()
+        'Hello, Ann.\\n'
+        """
         self._refuse_if_busy()
         values = [from_host(value) for value in args]
         self._container(path)
@@ -298,6 +337,14 @@ class Story:
 
         A function that is not safe for look-ahead is never called before its line is reached for good. It may return
         int, float, bool, str, InkList, DivertTarget, None, or `Suspend(request)` to answer later.
+
+        >>> from fabula.ink import Suspend
+        >>> story = Story.from_source("EXTERNAL ask(question)\\nThe answer is {ask(6)}.\\n-> END")
+        >>> story.bind_external("ask", lambda question: Suspend({"question": question}))
+        >>> story.continue_(), story.pending_request
+        ('', {'question': 6})
+        >>> story.resume(42)
+        'The answer is 42.\\n'
         """
         if name in self._machine.bindings:
             raise InkUsageError(f"EXTERNAL function '{name}' is bound already.")
@@ -313,7 +360,11 @@ class Story:
         return name in self._state.content.root.named
 
     def evaluate_function(self, name: str, *args: HostValue) -> HostValue | None:
-        """Runs an Ink function and returns its value; what the reader sees stays untouched."""
+        """Runs an Ink function and returns its value; what the reader sees stays untouched.
+
+        >>> Story.from_source("=== function twice(x)\\n~ return x * 2").evaluate_function("twice", 21)
+        42
+        """
         return self.call_function(name, *args).value
 
     def call_function(self, name: str, *args: HostValue) -> FunctionResult:
@@ -383,7 +434,13 @@ class Story:
     # Variables
 
     def observe_variable(self, name: str, observer: Observer) -> Callable[[], None]:
-        """Calls the observer with name and value when a global has changed; returns a function that ends it."""
+        """Calls the observer with name and value when a global has changed; returns a function that ends it.
+
+        >>> story = Story.from_source("VAR coins = 1\\n~ coins = 5\\nRich!\\n-> END")
+        >>> stop = story.observe_variable("coins", print)
+        >>> line = story.continue_()
+        coins 5
+        """
         if name not in self._state.globals:
             raise InkUsageError(f"There is no variable '{name}' in this story.")
         self._observers.setdefault(name, []).append(observer)
@@ -423,6 +480,14 @@ class Story:
 
         Raises InkStateError for a text that is not a save, and InkEditedError when the story was edited so that the
         saved place does not exist unchanged; the story then stays where it is.
+
+        >>> story = Story.from_source("One.\\nTwo.\\n-> END")
+        >>> saved = story.state_json()
+        >>> story.continue_maximally()
+        'One.\\nTwo.\\n'
+        >>> story.load_state(saved)
+        >>> story.continue_()
+        'One.\\n'
         """
         self._refuse_if_busy()
         try:
@@ -436,6 +501,10 @@ class Story:
         """A copy to try things with: it shares the story's content, and running it never touches this one.
 
         Bound functions are shared; observers stay behind. With a seed, its dice fall differently from here on.
+
+        >>> story = Story.from_source("One.\\nTwo.\\n-> END")
+        >>> story.fork().continue_maximally(), story.continue_()
+        ('One.\\nTwo.\\n', 'One.\\n')
         """
         self._refuse_if_busy()
         twin = Story.__new__(Story)

@@ -204,3 +204,13 @@ def test_a_suspended_call_inside_a_function_keeps_its_white_space_rules_over_a_s
     again.bind_external("ask", print)
     again.load_state(story.state_json())
     assert again.resume("no") == story.resume("no") == "He said no twice.\n"
+
+
+def test_a_request_may_be_raised_from_deep_inside_the_host() -> None:
+    def ask(question: str) -> str:
+        raise Suspend(question)
+
+    story = start(ASKS)
+    story.bind_external("ask", ask)
+    story.continue_maximally()
+    assert story.pending_request == "why"

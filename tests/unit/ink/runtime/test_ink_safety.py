@@ -36,6 +36,7 @@ def test_a_story_that_never_stops_talking_ends_by_its_budget() -> None:
     story = start("-> k\n=== k\nBla.\n-> k\n")
     with pytest.raises(InkBudgetExceeded):
         story.continue_maximally()
+    assert story.state_json() == start("-> k\n=== k\nBla.\n-> k\n").state_json()
     assert story.continue_() == "Bla.\n"
 
 
