@@ -40,7 +40,8 @@ def test_random_plays_reach_an_end_without_an_error(share: int) -> None:
 
 @needs_story
 def test_a_saved_play_goes_on_as_the_unsaved_one() -> None:
-    story, restless = Story(story_json(), seed=3), Story(story_json(), seed=4)
+    first = Story(story_json())
+    story, restless = first.fork(seed=3), first.fork(seed=4)
     restless.load_state(story.state_json())
     dice = random.Random(8)
     for _ in range(60):
@@ -52,5 +53,5 @@ def test_a_saved_play_goes_on_as_the_unsaved_one() -> None:
         story.choose(choice)
         restless.choose(choice)
         saved = restless.state_json()
-        restless = Story(story_json())
+        restless = first.fork()
         restless.load_state(saved)

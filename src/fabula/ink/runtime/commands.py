@@ -182,7 +182,9 @@ def _eval_output(machine: Machine, node: Command) -> None:
     if state.stack:
         value = state.stack.pop()
         if not isinstance(value, Void):
-            state.flow.output.push_text(Text(print_value(value)), state.thread)
+            text = print_value(value)
+            machine.spend_on_value(text)
+            state.flow.output.push_text(Text(text), state.thread)
 
 
 def _duplicate(machine: Machine, node: Command) -> None:
@@ -201,6 +203,8 @@ def _native(machine: Machine, node: Native) -> None:
         raise InkRuntimeError(f"Too few values for {node.name}")
     arguments = stack[-count:]
     del stack[-count:]
+    for argument in arguments:
+        machine.spend_on_value(argument)
     result = call_native(node.name, arguments, machine.state.content.lists)
     stack.append(result)
     machine.spend_on_value(result)

@@ -72,7 +72,7 @@ class Machine:
             raise InkBudgetExceeded("The story ran for more steps than its budget allows")
 
     def spend_on_value(self, value: Value) -> None:
-        """Charges for the size of a freshly made value."""
+        """Charges for the size of a value that was made or gone through."""
         if type(value) is str and len(value) > _CHARACTERS_PER_STEP:
             self.spend(len(value) // _CHARACTERS_PER_STEP)
         elif isinstance(value, InkList) and len(value) > _ITEMS_PER_STEP:
@@ -144,10 +144,13 @@ class Machine:
         if child is container:
             ancestor, at_start = container.parent, container.index == 0
         before = self._lineage_before()
+        entered = 0
         while ancestor is not None and (ancestor not in before or ancestor.count_at_start_only):
             state.visit(ancestor, at_start)
             at_start = at_start and ancestor.index == 0
             ancestor = ancestor.parent
+            entered += 1
+        self.steps_left -= entered // _ITEMS_PER_STEP
 
     def _lineage_before(self) -> frozenset[Container]:
         thread = self.state.thread

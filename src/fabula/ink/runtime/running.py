@@ -85,6 +85,7 @@ def step(machine: Machine) -> None:
         node = container.content[index] if index < len(container.content) else None
     while isinstance(node, Container):
         state.visit(node, True)
+        machine.steps_left -= 1
         if not node.content:
             break
         container, index = node, 0

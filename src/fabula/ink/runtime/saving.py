@@ -14,7 +14,7 @@ from fabula.ink.runtime.content import Container, FrameKind, Literal, Node, Stor
 from fabula.ink.runtime.errors import InkStateError, InkUsageError
 from fabula.ink.runtime.loader import VERSION
 from fabula.ink.runtime.output import Output
-from fabula.ink.runtime.state import DEPTH_LIMIT, Flow, OfferedChoice, PastTurn, Pending, StoryState
+from fabula.ink.runtime.state import DEPTH_LIMIT, THREAD_LIMIT, Flow, OfferedChoice, PastTurn, Pending, StoryState
 from fabula.ink.runtime.tokens import (
     Json,
     TokenError,
@@ -180,7 +180,7 @@ def _read_counts(token: Json, what: str) -> dict[str, int]:
 def _read_flow(name: str, saved: dict[str, Json], content: StoryContent) -> Flow:
     calls = as_object(saved.get("callstack"), "callstack")
     threads = [_read_thread(token, content) for token in as_list(calls.get("threads"), "threads")]
-    if not threads or len(threads) > DEPTH_LIMIT:
+    if not 0 < len(threads) <= THREAD_LIMIT:
         raise TokenError("a flow should have a thread")
     flow = Flow(name, CallStack(threads, as_int(calls.get("threadCounter"), "threadCounter")))
     flow.output = Output([_read_output(token) for token in as_list(saved.get("outputStream"), "outputStream")])
@@ -202,7 +202,7 @@ def _read_thread(token: Json, content: StoryContent) -> Thread:
     frames = [
         _read_frame(as_object(frame, "a frame"), content) for frame in as_list(saved.get("callstack"), "callstack")
     ]
-    if not frames or len(frames) > DEPTH_LIMIT:
+    if not 0 < len(frames) <= DEPTH_LIMIT:
         raise TokenError("a thread should have a frame")
     thread = Thread(frames, as_int(saved.get("threadIndex"), "threadIndex"))
     if "previousContentObject" in saved:

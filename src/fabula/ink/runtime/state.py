@@ -18,6 +18,7 @@ from fabula.ink.runtime.values import Value, VariablePointer, same_value
 
 DEFAULT_FLOW: Final = "DEFAULT_FLOW"
 DEPTH_LIMIT: Final = 5_000
+THREAD_LIMIT: Final = 500
 _POINTER_LIMIT: Final = 64
 _ABSENT: Final = object()
 
@@ -263,8 +264,8 @@ class StoryState:
 
     def push_thread(self) -> None:
         """Starts a thread as a copy of the running one."""
-        if len(self.flow.calls.threads) >= DEPTH_LIMIT:
-            raise InkDepthExceeded(f"Threads are nested deeper than {DEPTH_LIMIT}")
+        if len(self.flow.calls.threads) >= THREAD_LIMIT:
+            raise InkDepthExceeded(f"Threads are nested deeper than {THREAD_LIMIT}")
         self.flow.calls.threads.append(self.flow.calls.fork_thread())
         self.refresh()
 

@@ -13,6 +13,8 @@ ENDLESS = {
     "a recursion of tunnels": "Start.\n* [Go]\n- -> t ->\n-> END\n=== t\n-> t ->\n->->\n",
     "a recursion of threads": "Start.\n* [Go]\n- -> t\n=== t\n<- t\n-> END\n",
     "a string that doubles": 'VAR s = "ab"\nStart.\n* [Go]\n- -> d\n=== d\n~ s = s + s\n-> d\n',
+    "a search in a long string": 'VAR s = "ab"\nStart.\n* [Go]\n- -> d\n=== d\n{s ? "zz": -> END}\n~ s = s + s\n-> d\n',
+    "a deep nest entered for ever": "Start.\n* [Go]\n- -> d\n=== d\n" + "{true:\n" * 30 + "-> d\n" + "}\n" * 30,
     "a line without an end": "Start.\n* [Go]\n- -> l\n=== l\nla <>\n-> l\n",
     "blanks without an end": 'Start.\n* [Go]\n- -> l\n=== l\n<> {" "}\n-> l\n',
     "functions calling": "Start.\n* [Go]\n- ~ f()\n-> END\n=== function f()\n~ g()\n=== function g()\n~ f()\n",
