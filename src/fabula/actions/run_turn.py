@@ -20,9 +20,11 @@ from fabula.actions.house import House
 from fabula.actions.sessions import play_of, state_at
 from fabula.actions.shelves import SESSIONS
 from fabula.actions.views import Command, Nothing, View
+from fabula.loops.scene import scene_player
 from fabula.loops.scene.desk import Desk
 from fabula.loops.scene.stage import Stage
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
+from fabula.ports.gate import off_loop
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
 from fabula.story.values import JsonObject
@@ -102,6 +104,12 @@ async def cancel_turn(house: House, session_id: str, command: Nothing) -> TurnCa
     return TurnCancelled(turn_id=turn_id)
 
 
+async def warm_up(house: House) -> None:
+    """Loads what the first turn needs, so that no player waits for it."""
+    await off_loop(scene_player)
+    await house.checkpoints.saver()
+
+
 async def resume_turns(house: House) -> int:
     """Takes up the turns that a process left behind when it died; answers how many."""
     async with house.store.writing() as unit:
@@ -179,11 +187,9 @@ async def carry_out(house: House, turn: Turn, stage: Stage, *, resumed: bool) ->
 
 
 async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
-    # LangGraph takes a second to import; a server does it at its first turn, or while it warms up.
-    from fabula.loops.scene.graph import play_scene
-
+    play_scene = await off_loop(scene_player)
     desk = await _desk(house, turn, stage)
-    await play_scene(desk, house.checkpoints.saver, thread_id=_thread(turn), resumed=resumed)
+    await play_scene(desk, await house.checkpoints.saver(), thread_id=_thread(turn), resumed=resumed)
 
 
 async def _desk(house: House, turn: Turn, stage: Stage) -> Desk:

@@ -6,12 +6,11 @@ from typing import Any, Protocol
 
 
 class Checkpoints(Protocol):
-    """Law: `saver` is a LangGraph checkpointer; `forget` removes all checkpoints of a thread that has finished."""
+    """Law: `saver` answers a LangGraph checkpointer, opened at the first question, the same one ever after;
+    `forget` removes all checkpoints of a thread that has finished, and does nothing for an unknown one.
+    """
 
-    async def open(self) -> None: ...
-
-    @property
-    def saver(self) -> Any: ...
+    async def saver(self) -> Any: ...
 
     async def forget(self, thread_id: str) -> None: ...
 

@@ -6,80 +6,90 @@ done again, and finished model calls are answered from the memo.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fabula.settings import Settings
 
+Open = Callable[[AsyncExitStack], Awaitable[Any]]
 
-class SqliteCheckpoints:
-    def __init__(self, file: Path) -> None:
-        self._file = file
+
+class LazyCheckpoints:
+    """Opens its saver when it is first asked for: importing LangGraph takes a second that not every command needs."""
+
+    def __init__(self, open_saver: Open) -> None:
+        self._open_saver = open_saver
+        self._opening = asyncio.Lock()
         self._saver: Any = None
-        self._open = AsyncExitStack()
+        self._opened = AsyncExitStack()
 
-    async def open(self) -> None:
-        import aiosqlite
-        from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-        connection = await self._open.enter_async_context(aiosqlite.connect(self._file))
-        await connection.execute("PRAGMA journal_mode=WAL")
-        await connection.execute("PRAGMA synchronous=NORMAL")
-        self._saver = AsyncSqliteSaver(connection)
-        await self._saver.setup()
-
-    @property
-    def saver(self) -> Any:
-        return self._saver
+    async def saver(self) -> Any:
+        async with self._opening:
+            if self._saver is None:
+                self._saver = await self._open_saver(self._opened)
+            return self._saver
 
     async def forget(self, thread_id: str) -> None:
-        await self._saver.adelete_thread(thread_id)
+        if self._saver is not None:
+            await self._saver.adelete_thread(thread_id)
 
     async def close(self) -> None:
-        await self._open.aclose()
+        await self._opened.aclose()
 
 
-class PostgresCheckpoints:
-    def __init__(self, address: str) -> None:
-        self._address = address.replace("postgresql+asyncpg://", "postgresql://")
-        self._saver: Any = None
-        self._open = AsyncExitStack()
+async def _open_sqlite(file: Path, opened: AsyncExitStack) -> Any:
+    import aiosqlite
 
-    async def open(self) -> None:
-        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-        from psycopg.rows import dict_row
-        from psycopg_pool import AsyncConnectionPool
-
-        pool: Any = AsyncConnectionPool(
-            self._address,
-            min_size=1,
-            max_size=4,
-            open=False,
-            kwargs={
-                "autocommit": True,
-                "prepare_threshold": 0,
-                "row_factory": dict_row,
-                "options": "-c search_path=fabula,public",
-            },
-        )
-        await self._open.enter_async_context(pool)
-        self._saver = AsyncPostgresSaver(pool)
-        await self._saver.setup()
-
-    @property
-    def saver(self) -> Any:
-        return self._saver
-
-    async def forget(self, thread_id: str) -> None:
-        await self._saver.adelete_thread(thread_id)
-
-    async def close(self) -> None:
-        await self._open.aclose()
+    from_sqlite = await asyncio.to_thread(_import_sqlite_saver)
+    connection = await opened.enter_async_context(aiosqlite.connect(file))
+    await connection.execute("PRAGMA journal_mode=WAL")
+    await connection.execute("PRAGMA synchronous=NORMAL")
+    saver = from_sqlite(connection)
+    await saver.setup()
+    return saver
 
 
-def open_checkpoints(settings: Settings) -> SqliteCheckpoints | PostgresCheckpoints:
-    """The checkpoints that belong to the store of the settings; they still want their `open()`."""
+def _import_sqlite_saver() -> Any:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    return AsyncSqliteSaver
+
+
+async def _open_postgres(address: str, opened: AsyncExitStack) -> Any:
+    saver_class, pool_class, row_factory = await asyncio.to_thread(_import_postgres_saver)
+    pool = pool_class(
+        address,
+        min_size=1,
+        max_size=4,
+        open=False,
+        kwargs={
+            "autocommit": True,
+            "prepare_threshold": 0,
+            "row_factory": row_factory,
+            "options": "-c search_path=fabula,public",
+        },
+    )
+    await opened.enter_async_context(pool)
+    saver = saver_class(pool)
+    await saver.setup()
+    return saver
+
+
+def _import_postgres_saver() -> tuple[Any, Any, Any]:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from psycopg.rows import dict_row
+    from psycopg_pool import AsyncConnectionPool
+
+    return AsyncPostgresSaver, AsyncConnectionPool, dict_row
+
+
+def open_checkpoints(settings: Settings) -> LazyCheckpoints:
+    """The checkpoints that belong to the store of the settings."""
     if settings.database_url:
-        return PostgresCheckpoints(settings.database_url)
-    return SqliteCheckpoints(settings.data_folder / "loops.db")
+        address = settings.database_url.replace("postgresql+asyncpg://", "postgresql://")
+        return LazyCheckpoints(partial(_open_postgres, address))
+    return LazyCheckpoints(partial(_open_sqlite, settings.data_folder / "loops.db"))

@@ -14,6 +14,7 @@ from sqlalchemy import URL, Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from fabula.adapters.stores.database import PATIENCE_S, Database
+from fabula.adapters.stores.whole_cursor import connect_whole
 from fabula.ports.errors import StoreError
 
 _ALWAYS = ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA temp_store=MEMORY")
@@ -36,7 +37,7 @@ def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(file)),
         # Without an isolation level the driver starts no transactions of its own: ours begin as `begin` says.
-        connect_args={"isolation_level": None, "timeout": PATIENCE_S},
+        connect_args={"isolation_level": None, "timeout": PATIENCE_S, "async_creator_fn": connect_whole},
         pool_size=size,
         max_overflow=more,
         pool_timeout=PATIENCE_S,

@@ -7,10 +7,11 @@ had finished there are answered from the memo with the same words.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from fabula.loops.scene.beats import Beat
@@ -113,11 +114,16 @@ def _beats(views: list[JsonObject], said: list[MemoryEntry]) -> list[Beat]:
 
 async def play_scene(desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -> None:
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
-    graph = scene_graph().compile(checkpointer=saver)
+    graph = _compiled(saver)
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
     start: SceneState | None = None if known else {"turn_id": desk.turn.turn_id}
     await graph.ainvoke(start, config, context=desk, durability="async")
+
+
+@lru_cache(maxsize=8)
+def _compiled(saver: Any) -> CompiledStateGraph[SceneState, Desk, Any, Any]:
+    return scene_graph().compile(checkpointer=saver)
 
 
 @lru_cache(maxsize=1)
@@ -134,3 +140,9 @@ def scene_graph() -> StateGraph[SceneState, Desk, Any, Any]:
     graph.add_edge("narrate", "persist_turn_artifacts")
     graph.add_edge("persist_turn_artifacts", END)
     return graph
+
+
+class PlayScene(Protocol):
+    """`play_scene`, for those who load it late."""
+
+    async def __call__(self, desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -> None: ...
