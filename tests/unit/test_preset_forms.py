@@ -46,7 +46,7 @@ def test_a_preset_sent_back_whole_with_trimmed_texts_and_empty_built_in_modules_
     for agent in raw.values():
         for module in agent["modules"]:
             for entry in module["entries"]:
-                if entry["text"]:
+                if entry.get("text"):
                     entry["text"] = "something else"
     stored, problems = normalise(PresetAgents.model_validate(raw))
     assert problems == []

@@ -80,11 +80,24 @@ def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block
 
 
 def _blocks_for(agent: AgentPreset, context: RoleContext) -> list[Block]:
+    context = _told(agent, context)
     mode = context.mode if isinstance(context, ArchitectContext) else None
     found = blocks(context.role, agent, values=rendered(context), mode=mode)
     if isinstance(context, ActorContext):
         found.append(_card_block(context))
     return found
+
+
+def _told(agent: AgentPreset, context: RoleContext) -> RoleContext:
+    """The context as far as the preset uses it: lore stands in the history only where both are wanted."""
+    entries = [entry for module in agent.modules for entry in module.entries]
+    switched_off = {entry.entry_id for entry in entries if entry.kind == "built_in_context_ref" and not entry.enabled}
+    matched = context.lore.matched
+    if "lorebook_matched" in switched_off:
+        matched = []
+    elif "shared_history" in switched_off:
+        matched = [note.model_copy(update={"heard_at": None}) for note in matched]
+    return context.model_copy(update={"lore": context.lore.model_copy(update={"matched": matched})})
 
 
 def blocks(

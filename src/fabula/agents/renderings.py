@@ -91,16 +91,17 @@ def _architect(context: ArchitectContext) -> dict[str, str]:
 
 
 def _scene(context: SceneContext) -> dict[str, str]:
+    notes = context.lore.matched
     changed = "The scene has just changed." if context.transitioned_this_turn else "The scene is the same as before."
     return {
         "lorebook_base": lore_text("Lore", context.lore.base),
-        "lorebook_matched": lore_text("Lore that comes to mind now", context.lore.matched),
+        "lorebook_matched": lore_text("Lore that comes to mind now", (one for one in notes if one.heard_at is None)),
         "player": player_text(context.player),
         "current_cast": cast_text("Who is in the scene", context.current_cast),
         "current_node": node_text("The scene", context.current_node),
         "transitioned_this_turn": changed,
         "world_state": state_text(context.world_state),
-        "shared_history": history_text("What happened so far", context.shared_history),
+        "shared_history": history_text("What happened so far", context.shared_history, notes),
     }
 
 
@@ -144,6 +145,10 @@ def _replyer(context: ReplyerContext) -> dict[str, str]:
         **_scene(context),
         "player_state_schema": fields_text("Player variables", context.player_fields),
         "session_history": history_text("The play so far", context.session_history),
+        "shared_history": ""
+        if context.session_history
+        else history_text("What happened so far", context.shared_history),
+        "lorebook_matched": lore_text("Lore that comes to mind now", context.lore.matched),
         "reply_limit": f"Suggest {context.reply_limit} replies.",
     }
 
@@ -219,9 +224,14 @@ def _variables(holder: str, variables: JsonObject) -> str:
     return f"{holder}: {pairs}" if pairs else ""
 
 
-def history_text(title: str, entries: Iterable[MemoryEntry]) -> str:
-    """What was said and done, oldest first: it only grows at its end."""
-    return _titled(title, "\n".join(map(memory_line, entries)))
+def history_text(title: str, entries: Iterable[MemoryEntry], notes: Iterable[LoreNote] = ()) -> str:
+    """What was said and done, oldest first, each with the lore that it called to mind: it only grows at its end."""
+    called: dict[int, list[str]] = {}
+    for note in notes:
+        if note.heard_at is not None:
+            called.setdefault(note.heard_at, []).append(f"[Lore: {note.title}: {note.content}]")
+    lines = [line for place, entry in enumerate(entries) for line in (memory_line(entry), *called.get(place, ()))]
+    return _titled(title, "\n".join(lines))
 
 
 def memory_line(entry: MemoryEntry) -> str:
@@ -258,7 +268,9 @@ def _node_line(node: Node) -> str:
 
 
 def _nodes_json(nodes: list[Node]) -> str:
-    return "\n".join(_json(node.as_json()) for node in nodes)
+    """Nodes in the shape in which the architect writes them, which knows no priority."""
+    leave_out = {"transitions": {"__all__": {"priority"}}}
+    return "\n".join(_json(node.model_dump(mode="json", by_alias=True, exclude=leave_out)) for node in nodes)
 
 
 def _listed(title: str, lines: Iterable[str]) -> str:

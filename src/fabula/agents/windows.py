@@ -7,17 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fabula.agents.presets.templates import PromptRole
 from fabula.ports.models import Message
 from fabula.story.changes import window
-from fabula.story.contexts import ActorContext, ArchitectContext, PlannerContext, ReplyerContext, RoleContext
+from fabula.story.contexts import (
+    ActorContext,
+    ArchitectContext,
+    PlannerContext,
+    ReplyerContext,
+    RoleContext,
+    SceneContext,
+)
 from fabula.story.resources import AgentPreset, PresetAgents
+
+Scene = TypeVar("Scene", bound=SceneContext)
 
 DEFAULT_WINDOW = 8
 DEFAULT_BUDGET = 16_000
 GENERATION_BUDGET = 48_000
-CUT_STEP = 8
+CUT_STEP = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,19 +87,31 @@ def within_windows(context: RoleContext, windows: Windows) -> RoleContext:
             return context
         case ActorContext():
             private = window(context.private_memory, windows.private)
-            shared = window(context.shared_history, windows.shared)
-            return context.model_copy(update={"shared_history": shared, "private_memory": private})
+            context = context.model_copy(update={"private_memory": private})
         case ReplyerContext():
             session = window(context.session_history, windows.session)
-            shared = window(context.shared_history, windows.shared)
-            return context.model_copy(update={"shared_history": shared, "session_history": session})
-        case _:
-            return context.model_copy(update={"shared_history": window(context.shared_history, windows.shared)})
+            context = context.model_copy(update={"session_history": session})
+    shown = window(context.shared_history, windows.shared)
+    return _without_oldest(context, len(context.shared_history) - len(shown))
+
+
+def _without_oldest(context: Scene, count: int) -> Scene:
+    """The context without the oldest entries of its shared history, and without the lore that only they called up."""
+    if count == 0:
+        return context
+    later = [note for note in context.lore.matched if note.heard_at is None or note.heard_at >= count]
+    matched = [
+        note if note.heard_at is None else note.model_copy(update={"heard_at": note.heard_at - count}) for note in later
+    ]
+    lore = context.lore.model_copy(update={"matched": matched})
+    return context.model_copy(update={"shared_history": context.shared_history[count:], "lore": lore})
 
 
 def shortened(context: RoleContext) -> RoleContext | None:
     """The context with a step less of its oldest past, then with less lore; None when nothing is left to drop."""
-    for name in ("shared_history", "session_history", "private_memory", "section_summaries"):
+    if not isinstance(context, (PlannerContext, ArchitectContext)) and context.shared_history:
+        return _without_oldest(context, min(CUT_STEP, len(context.shared_history)))
+    for name in ("session_history", "private_memory", "section_summaries"):
         past = getattr(context, name, None)
         if past:
             return context.model_copy(update={name: past[CUT_STEP:]})

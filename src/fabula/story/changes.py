@@ -198,13 +198,13 @@ def _place(op: StateOp) -> tuple[str, ...]:
 def window(entries: Sequence[MemoryEntry], limit: int) -> list[MemoryEntry]:
     """The newest entries, never more than `limit`.
 
-    A long window is cut in steps of a quarter, so that its beginning, and with it the beginning of every prompt,
-    stays the same for several turns; a short one rolls entry by entry.
+    A long window is cut by half at a time, so that its beginning, and with it the beginning of every prompt, stays
+    the same for many turns; a short one rolls entry by entry.
     """
     over = len(entries) - limit
     if over <= 0:
         return list(entries)
-    step = limit // 4 if limit > SMALL_WINDOW else 1
+    step = limit // 2 if limit > SMALL_WINDOW else 1
     return list(entries[-(-over // step) * step :])
 
 

@@ -16,10 +16,11 @@ KeeperPhase = Literal["after_player_input", "after_turn_outputs"]
 
 
 class LoreNote(Value):
-    """A lore entry that applies now."""
+    """A lore entry that applies now. `heard_at` is the entry of the shared history that called it to mind first."""
 
     title: str
     content: str
+    heard_at: int | None = None
 
 
 class CastMember(Value):

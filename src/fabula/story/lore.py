@@ -3,59 +3,129 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from fabula.story.contexts import Lore, LoreNote
 from fabula.story.resources import LorebookEntry
 
 MOST_BASE = 4
 MOST_MATCHED = 8
+MOST_TIED = 24
+AT_ONCE = 4
+DROP_STEP = 12
 LONGEST_CONTENT = 800
 
 # Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"[^\W{_UNSPACED}]"
+_WORD = re.compile(rf"{_LETTER}+")
 
 
-def active_lore(entries: Iterable[LorebookEntry], texts: Sequence[str]) -> Lore:
-    """The lore for a prompt: by the entries' order, then in the author's; disabled entries never apply."""
+def active_lore(entries: Iterable[LorebookEntry], texts: Sequence[str], history: Sequence[str] = ()) -> Lore:
+    """The lore for a prompt: by the entries' order, then in the author's; disabled entries never apply.
+
+    `texts` tell of the scene as it is; `history` are the entries of the shared history, oldest first. A note that the
+    history called up is tied to the entry that did so first: there it stays, and prompts keep their beginning.
+    """
     enabled = sorted((entry for entry in entries if entry.enabled), key=lambda entry: entry.order)
     base = [entry for entry in enabled if entry.always_include][:MOST_BASE]
-    matched = matched_entries([entry for entry in enabled if not entry.always_include], base, texts)
-    return Lore(base=[note(entry) for entry in base], matched=[note(entry) for entry in matched])
+    candidates = [entry for entry in enabled if not entry.always_include]
+    found = _called_up(candidates, base, texts, history)
+    matches = [Match(entry=entry, place=found[n]) for n, entry in enumerate(candidates) if n in found]
+    kept = _within_limit(matches, len(history))
+    return Lore(base=[note(entry) for entry in base], matched=[note(match.entry, match.place) for match in kept])
 
 
-def matched_entries(
-    candidates: Sequence[LorebookEntry], base: Sequence[LorebookEntry], texts: Sequence[str]
-) -> list[LorebookEntry]:
-    """The entries that the texts call to mind; the content of recursive ones may call up more."""
-    found: list[LorebookEntry] = []
-    heard = "\n".join([*texts, *(entry.content for entry in base if entry.recursive)]).casefold()
-    while heard:
-        fresh = [entry for entry in candidates if entry not in found and called_up(entry, heard)]
-        found += fresh
-        heard = "\n".join(entry.content for entry in fresh if entry.recursive).casefold()
-    place = {entry.entry_id: index for index, entry in enumerate(candidates)}
-    return sorted(found[:MOST_MATCHED], key=lambda entry: place[entry.entry_id])
+@dataclass(frozen=True, kw_only=True)
+class Match:
+    """An entry that came to mind; `place` is the entry of the history that called it up, None for the scene."""
+
+    entry: LorebookEntry
+    place: int | None
 
 
-def called_up(entry: LorebookEntry, folded_text: str) -> bool:
-    """Whether one of the entry's keywords stands in the text (given in casefolded form)."""
-    keywords = [folded for keyword in entry.keywords if (folded := keyword.strip().casefold())]
-    if entry.match == "substring":
-        return any(keyword in folded_text for keyword in keywords)
-    return any(keyword in folded_text and _whole_word(keyword).search(folded_text) for keyword in keywords)
+class Heard:
+    """Texts in which keywords are looked for, folded to one case and split into words once."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        folded = [text.casefold() for text in texts]
+        self._text = "\n".join(folded)
+        self._ends = list(accumulate(len(text) + 1 for text in folded))
+        self._words: dict[str, int] = {}
+        for word in _WORD.finditer(self._text):
+            self._words.setdefault(word.group(), word.start())
+
+    def first(self, entry: LorebookEntry) -> int | None:
+        """The number of the text in which one of the entry's keywords stands first."""
+        keywords = [folded for keyword in entry.keywords if (folded := keyword.strip().casefold())]
+        places = [place for keyword in keywords if (place := self._find(keyword, entry.match)) >= 0]
+        return bisect_right(self._ends, min(places)) if places else None
+
+    def _find(self, keyword: str, match: str) -> int:
+        if match == "substring":
+            return self._text.find(keyword)
+        if _WORD.fullmatch(keyword):
+            return self._words.get(keyword, -1)
+        if keyword not in self._text:
+            return -1
+        found = _whole_word(keyword).search(self._text)
+        return found.start() if found else -1
+
+
+def _called_up(
+    candidates: Sequence[LorebookEntry], base: Sequence[LorebookEntry], texts: Sequence[str], history: Sequence[str]
+) -> dict[int, int | None]:
+    """The candidates that come to mind, with their places; the content of recursive ones may call up more."""
+    found: dict[int, int | None] = {}
+    asked: list[tuple[Heard, int]] = [(Heard([*history, *texts]), len(history))]
+    asked += [(Heard([entry.content]), 0) for entry in base if entry.recursive]
+    callers: list[int | None] = [None] * len(asked)
+    while asked:
+        heard, placed = asked.pop(0)
+        caller = callers.pop(0)
+        for number, entry in enumerate(candidates):
+            if number in found or (first := heard.first(entry)) is None:
+                continue
+            found[number] = first if first < placed else caller
+            if entry.recursive:
+                asked.append((Heard([entry.content]), 0))
+                callers.append(found[number])
+    return found
 
 
 @lru_cache(maxsize=4096)
 def _whole_word(keyword: str) -> re.Pattern[str]:
-    letter = re.compile(_LETTER)
-    before = rf"(?<!{_LETTER})" if letter.match(keyword[0]) else ""
-    after = rf"(?!{_LETTER})" if letter.match(keyword[-1]) else ""
+    before = rf"(?<!{_LETTER})" if _WORD.match(keyword[0]) else ""
+    after = rf"(?!{_LETTER})" if _WORD.match(keyword[-1]) else ""
     return re.compile(before + re.escape(keyword) + after)
 
 
-def note(entry: LorebookEntry) -> LoreNote:
+def _within_limit(matches: list[Match], history_length: int) -> list[Match]:
+    """No more than eight at once: in the scene together with the newest entries, or in any few entries before.
+
+    What an entry called up does not depend on later ones, and old notes go several at once: each change among them
+    would change the beginning of every later prompt.
+    """
+    tied: list[Match] = []
+    for place in sorted({match.place for match in matches if match.place is not None}):
+        here = [match for match in matches if match.place == place]
+        tied += here[: _room(tied, place)]
+    over = len(tied) - MOST_TIED
+    kept = tied[-(-over // DROP_STEP) * DROP_STEP :] if over > 0 else tied
+    scene = [match for match in matches if match.place is None][: _room(kept, history_length)]
+    chosen = {id(match) for match in (*kept, *scene)}
+    return [match for match in matches if id(match) in chosen]
+
+
+def _room(tied: list[Match], place: int) -> int:
+    lately = sum(match.place is not None and match.place > place - AT_ONCE for match in tied)
+    return max(0, MOST_MATCHED - lately)
+
+
+def note(entry: LorebookEntry, place: int | None = None) -> LoreNote:
     """The entry as a role reads it: cut to its own budget of letters, or to the common one."""
-    return LoreNote(title=entry.title, content=entry.content[: entry.budget or LONGEST_CONTENT])
+    return LoreNote(title=entry.title, content=entry.content[: entry.budget or LONGEST_CONTENT], heard_at=place)

@@ -39,9 +39,9 @@ def builtin_preset() -> Preset:
     Its windows are longer than the contract's default of 8: the story remembers more, and prompts keep their beginning.
     """
     windows = {
-        "director_shared_history_limit": 64,
-        "actor_shared_history_limit": 64,
-        "narrator_shared_history_limit": 64,
+        "director_shared_history_limit": 128,
+        "actor_shared_history_limit": 128,
+        "narrator_shared_history_limit": 128,
         "actor_private_memory_limit": 16,
         "replyer_session_history_limit": 32,
     }
@@ -56,7 +56,7 @@ def builtin_preset() -> Preset:
             director=with_windows,
             actor=with_windows,
             narrator=with_windows,
-            keeper=AgentPreset(temperature=0.0),
+            keeper=with_windows.model_copy(update={"temperature": 0.0}),
             replyer=with_windows,
         ),
     )

@@ -87,8 +87,8 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     ),
     "director": ("shared_history", "lorebook_matched", "current_node", "world_state", "transitioned_this_turn"),
     "actor": (
-        "private_memory",
         "shared_history",
+        "private_memory",
         "lorebook_matched",
         "current_node",
         "world_state",

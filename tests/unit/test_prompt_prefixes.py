@@ -1,0 +1,150 @@
+"""Each turn's prompt extends the last one, so that what a provider has read before need not be read again."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from fabula.agents.presets.forms import builtin_preset
+from fabula.agents.prompts import write_prompt
+from fabula.agents.windows import shared_history_limit
+from fabula.story.changes import remember
+from fabula.story.contexts import (
+    ActorContext,
+    CastMember,
+    DirectorContext,
+    KeeperContext,
+    NarratorContext,
+    PlayerCard,
+    RoleContext,
+    StateView,
+    SwiftContext,
+)
+from fabula.story.graph import Node
+from fabula.story.lore import active_lore
+from fabula.story.resources import AgentPreset, LorebookEntry
+from fabula.story.schemas import SchemaField
+from fabula.story.state import MemoryEntry, WorldState
+
+WORDS = ["rain", "on", "slate", "roofs", "and", "a", "lantern", "moving", "slow", "along", "wall", "after", "dark"]
+CHANCE = random.Random(7)
+AGENTS = builtin_preset().agents
+
+
+def prose(letters: int) -> str:
+    return " ".join(CHANCE.choice(WORDS) for _ in range(letters // 5)).capitalize() + "."
+
+
+BOOK = [
+    LorebookEntry(
+        entry_id=f"lore{n}", title=f"Place {n}", content=prose(500), keywords=[f"place{n}"], always_include=n < 4
+    )
+    for n in range(300)
+]
+CAST = [
+    CastMember(id=f"c{n}", name=f"Name{n}", personality=prose(400), style=prose(200), system_prompt=prose(500))
+    for n in range(3)
+]
+FIELDS = {f"flag_{n}": SchemaField(value_type="bool", default=False, description=prose(60)) for n in range(8)}
+FLAGS = dict.fromkeys(FIELDS, False)
+
+
+def said(speaker: str, kind: str, text: str) -> MemoryEntry:
+    return MemoryEntry(speaker_id=speaker, speaker_name=speaker, kind=kind, text=text)
+
+
+@dataclass
+class Play:
+    """Thirty turns through five scenes; the talk comes to a new place of the lorebook every fourth turn."""
+
+    state: WorldState = field(default_factory=lambda: WorldState(current_node="s0", custom=dict(FLAGS)))
+    prompts: dict[str, list[str]] = field(default_factory=dict)
+
+    def turn(self, number: int) -> None:
+        place = f" They speak of place{number + 10}." if number % 4 == 0 else ""
+        self.notice(said("Ann", "player_input", prose(80) + place))
+        if number % 3 == 0:
+            custom = {**self.state.custom, f"flag_{number // 3 % 8}": True}
+            self.state = self.state.model_copy(update={"custom": custom})
+        for context in self.contexts(number):
+            agent = AGENTS.director if context.role == "swift" else AGENTS.of(context.role)
+            self.prompts.setdefault(context.role, []).append(self.text(agent, context))
+        self.notice(said("narrator", "narration", prose(350)))
+        self.notice(said("c0", "dialogue", prose(150)))
+        self.notice(said("c1", "dialogue", prose(150)))
+
+    def notice(self, entry: MemoryEntry) -> None:
+        self.state = remember(self.state, [entry], limit=shared_history_limit(AGENTS))
+
+    def contexts(self, number: int) -> list[RoleContext]:
+        scene = number // 6
+        node = Node(id=f"s{scene}", title=f"Scene {scene}", scene=f"Place{scene + 4}. " + "x " * 150, goal="y " * 20)
+        history = self.state.actor_shared_history
+        view = StateView(custom=self.state.custom, player_state={"gold": 3})
+        shared = {
+            "lore": active_lore(BOOK, [node.title, node.scene, node.goal], [entry.text for entry in history]),
+            "player": PlayerCard(name="Ann", description="A surveyor from the capital."),
+            "current_cast": CAST,
+            "current_node": node,
+            "world_state": view,
+            "shared_history": history,
+        }
+        seen_by_actor = {**shared, "world_state": view.model_copy(update={"player_state": None})}
+        given = {"world_fields": FIELDS, "player_fields": FIELDS, "player_input": history[-1].text}
+        return [
+            DirectorContext(**shared, player_fields=FIELDS),
+            NarratorContext(**shared, player_fields=FIELDS, purpose="describe_result"),
+            ActorContext(**seen_by_actor, actor=CAST[0], purpose="react_to_player"),
+            KeeperContext(**shared, **given, phase="after_player_input"),
+            SwiftContext(**shared, **given),
+        ]
+
+    def text(self, agent: AgentPreset, context: RoleContext) -> str:
+        return "\n".join(message.content for message in write_prompt(agent, context).messages)
+
+
+def common(before: str, after: str) -> int:
+    """How many letters two prompts have in common from their beginning."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(before), len(after)))
+
+
+def kept(prompts: list[str]) -> float:
+    """How much of all prompts stands again, letter by letter, at the beginning of the next."""
+    return sum(common(*pair) for pair in pairwise(prompts)) / sum(map(len, prompts[:-1]))
+
+
+def test_over_thirty_turns_with_three_hundred_lore_entries_each_prompt_extends_the_last() -> None:
+    play = Play()
+    for number in range(30):
+        play.turn(number)
+    figures = {role: kept(prompts) for role, prompts in play.prompts.items()}
+    assert min(figures.values()) >= 0.93, figures
+
+
+def test_a_quiet_turn_changes_only_the_end_of_the_prompt() -> None:
+    play = Play()
+    for number in range(20):
+        play.turn(number)
+    for role, prompts in play.prompts.items():
+        assert kept(prompts[-2:]) >= 0.94, role
+
+
+def test_lore_called_up_by_the_history_stays_where_it_was_heard() -> None:
+    heard = ["Nothing.", "Off to place20!", "Nothing."]
+    first = active_lore(BOOK, [], heard)
+    later = active_lore(BOOK, [], [*heard, "And place21.", "Back to place20."])
+    assert [(note.title, note.heard_at) for note in first.matched] == [("Place 20", 1)]
+    assert [(note.title, note.heard_at) for note in later.matched] == [("Place 20", 1), ("Place 21", 3)]
+
+
+def test_no_more_than_eight_notes_come_to_mind_at_once() -> None:
+    crowd = " ".join(f"place{n}" for n in range(20, 40))
+    assert len(active_lore(BOOK, [crowd]).matched) == 8
+    assert len(active_lore(BOOK, ["place50 place51"], ["Nothing.", crowd]).matched) == 8
+
+
+def test_old_notes_make_room_for_new_ones() -> None:
+    titles = [note.title for note in active_lore(BOOK, [], [f"Then place{n}." for n in range(20, 80)]).matched]
+    assert 12 <= len(titles) <= 24 and titles[-1] == "Place 79"
