@@ -1,0 +1,172 @@
+"""Finds and keeps the client of each api, guarded; the one door through which the rest of the house reaches models."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import random
+from collections.abc import Awaitable, Callable, Mapping
+
+import aiohttp
+
+from fabula.adapters.models import open_ai
+from fabula.adapters.models.address_policy import AddressPolicy, policy_of
+from fabula.adapters.models.capabilities import Capabilities
+from fabula.adapters.models.guarded import Guard, GuardedClient
+from fabula.adapters.models.journal import Journal, Record
+from fabula.adapters.models.local import LocalClient, gguf_files
+from fabula.adapters.models.memo import Flights
+from fabula.adapters.models.session import open_session
+from fabula.adapters.models.understudy import UNDERSTUDY, Understudy
+from fabula.ports.errors import InvalidRequest
+from fabula.ports.models import ModelClient, ModelDenied, ModelList
+from fabula.ports.store import Memo
+from fabula.ports.world import Clock
+from fabula.settings import Settings
+from fabula.story.resources import Api
+
+ReadKey = Callable[[str], Awaitable[str | None]]
+"""The stored key of an api by the api's id; `env:NAME` comes as it was stored and is looked up here."""
+
+MOST_KEPT = 256
+LIST_SECONDS = 15.0
+
+
+def open_models(
+    settings: Settings,
+    clock: Clock,
+    read_key: ReadKey,
+    memo: Memo | None = None,
+    record: Record | None = None,
+    *,
+    policy: AddressPolicy | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> OpenModels:
+    """The models of a house. Nothing is loaded or connected before the first call."""
+    return OpenModels(
+        settings=settings,
+        clock=clock,
+        read_key=read_key,
+        memo=memo if settings.memo else None,
+        record=record,
+        policy=policy or policy_of(settings),
+        environment=environment,
+    )
+
+
+class OpenModels:
+    """All clients of a house."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        clock: Clock,
+        read_key: ReadKey,
+        memo: Memo | None,
+        record: Record | None,
+        policy: AddressPolicy,
+        environment: Mapping[str, str],
+    ) -> None:
+        self._settings, self._clock, self._read_key = settings, clock, read_key
+        self._policy, self._environment, self._memo = policy, environment, memo
+        self._journal = Journal(clock=clock, record=record)
+        self._flights = Flights()
+        self._kept: dict[tuple[str, ...], GuardedClient] = {}
+        self._lessons: dict[str, Capabilities] = {}
+        self._session: aiohttp.ClientSession | None = None
+        self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
+
+    async def client_for(self, api: Api) -> ModelClient:
+        key = await self._key_of(api) if api.provider == "open_ai" else None
+        name = (api.provider, api.base_url, api.model, hashlib.sha256((key or "").encode()).hexdigest())
+        async with self._opening:
+            if name not in self._kept:
+                self._kept[name] = await self._open(api, key)
+                await self._forget_oldest()
+            return self._kept[name]
+
+    async def list_models(self, *, provider: str, base_url: str, api_key: str) -> ModelList:
+        match provider:
+            case "open_ai":
+                return await self._listed(base_url, api_key)
+            case "local":
+                names = await asyncio.to_thread(gguf_files, self._settings.models_folder)
+                return ModelList(base_url="", models=names)
+            case "understudy":
+                return ModelList(base_url="", models=(UNDERSTUDY,))
+            case _:
+                raise InvalidRequest("The provider must be one of open_ai, local or understudy.")
+
+    async def close(self) -> None:
+        for client in self._kept.values():
+            await client.close()
+        self._kept.clear()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+        await self._journal.close()
+
+    async def _open(self, api: Api, key: str | None) -> GuardedClient:
+        match api.provider:
+            case "open_ai":
+                sdk = await open_ai.open_sdk(
+                    session=await self._opened_session(), policy=self._policy, base_url=api.base_url, api_key=key
+                )
+                client: ModelClient = open_ai.OpenAiClient(
+                    sdk=sdk, base_url=api.base_url, model=api.model, lessons=self._lessons, clock=self._clock
+                )
+                return self._guarded(client, memo=self._memo)
+            case "local":
+                return self._guarded(LocalClient(folder=self._settings.models_folder, model=api.model), memo=self._memo)
+            case "understudy":
+                # It answers from the context, not from the prompt: the memo's key would not tell two questions apart.
+                return self._guarded(Understudy(), memo=None)
+
+    def _guarded(self, client: ModelClient, *, memo: Memo | None) -> GuardedClient:
+        return GuardedClient(
+            client,
+            Guard(
+                clock=self._clock,
+                journal=self._journal,
+                flights=self._flights,
+                memo=memo,
+                attempts=self._settings.model_attempts,
+                chance=random.random,
+            ),
+        )
+
+    async def _listed(self, base_url: str, api_key: str) -> ModelList:
+        address = await self._policy.check(base_url)
+        key = self._looked_up(api_key)
+        sdk = await open_ai.open_sdk(
+            session=await self._opened_session(), policy=self._policy, base_url=address, api_key=key
+        )
+        return await open_ai.list_models(sdk=sdk, base_url=address, clock=self._clock, seconds=LIST_SECONDS)
+
+    async def _opened_session(self) -> aiohttp.ClientSession:
+        async with self._connecting:
+            if self._session is None:
+                self._session = await open_session(self._policy)
+            return self._session
+
+    async def _key_of(self, api: Api) -> str | None:
+        return self._looked_up(await self._read_key(api.api_id))
+
+    def _looked_up(self, stored: str | None) -> str | None:
+        """The key itself: `env:NAME` is read from the environment now, so that a new value is used at once."""
+        if stored is None or not stored.startswith("env:"):
+            return stored
+        name = stored.removeprefix("env:")
+        key = self._environment.get(name)
+        if not key:
+            raise ModelDenied(f"The api's key is to be read from {name}, but {name} is not set in the environment.")
+        return key
+
+    async def _forget_oldest(self) -> None:
+        """Keeps the cache bounded. Only remote clients are let go: they hold nothing, and calls under way go on."""
+        if len(self._kept) > MOST_KEPT:
+            oldest = next((name for name in self._kept if name[0] == "open_ai"), None)
+            if oldest is not None:
+                await self._kept.pop(oldest).close()

@@ -1,0 +1,165 @@
+"""Plain English handled plainly: sentences, stems, and who is `I` and who is `you`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, for lists that are written as prose."""
+    return frozenset(text.split())
+
+
+STOP = word_set(
+    """a about after again all also am an and any are as at away back be because been before being but by can come could
+    did do does doing done down each even ever for from get give go going gone got had has have having he her here hers
+    him his how i if in into is it its just let like make may me might mine more most much must my never no none not
+    nothing now of off on once one only or other our out over own perhaps please put quite really say see shall she
+    should so some something still such take tell than that the their them then there these they thing this those
+    through to too toward under until up upon us very want was way we well went were what when where which while who
+    whom whose why will with without would yes yet you your yours yourself player scene story"""
+)
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'’”]?\s+(?=[\"'‘“A-Z0-9])")
+_MINE_TO_YOURS = {
+    "i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are", "i'm": "you're",
+    "i've": "you've", "i'll": "you'll", "i'd": "you'd",
+}  # fmt: skip
+_YOURS_TO_MINE = {
+    "you": "me", "your": "my", "yours": "mine", "yourself": "myself", "you're": "I'm", "you've": "I've",
+    "you'll": "I'll", "you'd": "I'd",
+}  # fmt: skip
+_AFTER_SUBJECT = word_set("are were will would can could should have had do did know think want need must say")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case, with straight apostrophes."""
+    return [word.lower() for word in _WORD.findall(text.replace("’", "'"))]
+
+
+def stem(word: str) -> str:
+    """The part of a word that its forms share; rough, and the same rough on both sides of a comparison."""
+    word = word.removesuffix("'s")
+    for ending in ("ingly", "edly", "ing", "ied", "ies", "ed", "es", "ly", "er", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    return word.rstrip("eiy") if len(word.rstrip("eiy")) >= 3 else word
+
+
+def stems(text: str) -> frozenset[str]:
+    """What a text is about: the stems of its telling words."""
+    return frozenset(stem(word) for word in words_of(text.replace("_", " ")) if word not in STOP and len(word) > 2)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each ending as a sentence does."""
+    plain = " ".join(text.split())
+    return [closed(part) for part in _SENTENCE.split(plain) if part.strip()]
+
+
+def closed(text: str) -> str:
+    """A text that begins and ends as a sentence."""
+    text = text.strip().rstrip(",;:")
+    if not text:
+        return ""
+    text = text[0].upper() + text[1:]
+    return text if text[-1] in ".!?…\"'”’" else f"{text}."
+
+
+def bare(sentence: str) -> str:
+    """A sentence without its end mark, to be put inside another."""
+    return sentence.strip().rstrip(".!?… ")
+
+
+_SMALL = word_set("a an the this that these those it its there here in on at by from with for of to as and but")
+
+
+def inner(sentence: str) -> str:
+    """A sentence as it stands after a colon or `that`: small words lose their capital, names keep it."""
+    text = bare(sentence)
+    first, _, rest = text.partition(" ")
+    return f"{first.lower()} {rest}" if first.lower() in _SMALL else text
+
+
+def to_second_person(text: str, addressed: str) -> str:
+    """The player's words as a teller says them to the player: `I take my hat` becomes `you take your hat`."""
+    told = []
+    for token in re.split(r"(\W+)", text.replace("’", "'").replace("I'm", "I am").replace("i'm", "I am")):
+        low = token.lower()
+        if low in ("we", "us"):
+            told.append("you")
+        elif low in _MINE_TO_YOURS:
+            told.append(_MINE_TO_YOURS[low])
+        elif low in ("you", "yourself"):
+            told.append(addressed)
+        elif low == "your":
+            told.append(f"{addressed}'s" if addressed else "their")
+        else:
+            told.append(token)
+    return re.sub(r"\byou was\b", "you were", "".join(told))
+
+
+def to_listener(text: str) -> str:
+    """The player's words as the one spoken to says them back: `I trust you` becomes `you trust me`."""
+    tokens = [token for token in re.split(r"(\s+|[,.!?;:])", text.replace("’", "'")) if token]
+    told: list[str] = []
+    plain = [token.lower() for token in tokens if token.strip()]
+    seen = 0
+    for token in tokens:
+        low = token.lower()
+        following = plain[seen + 1] if token.strip() and seen + 1 < len(plain) else ""
+        seen += bool(token.strip())
+        if low == "you" and following in _AFTER_SUBJECT:
+            told.append("I")
+        else:
+            told.append(_YOURS_TO_MINE.get(low) or _MINE_TO_YOURS.get(low) or token)
+    return re.sub(r"\bI are\b", "I am", re.sub(r"\byou was\b", "you were", "".join(told)))
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names in a row: `Mara, Orr and Tam`."""
+    every = list(names)
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}" if every else ""
+
+
+def slug(text: str, limit: int = 3) -> str:
+    """A short name made of a text's telling words."""
+    picked: list[str] = []
+    for word in words_of(text):
+        plain = "".join(char for char in word.removesuffix("'s") if char.isascii() and char.isalnum())
+        if plain and word not in STOP and len(plain) > 2 and plain not in picked:
+            picked.append(plain)
+    return "_".join(picked[:limit])
+
+
+def without_stage_words(text: str, player: str) -> str:
+    """An author's note as it may be told: `the player` becomes `you`, and the verb follows."""
+    text = text.replace("{{user}}", player)
+    text = re.sub(r"\b[Tt]he player's\b|\b[Pp]layer's\b", "your", text)
+    text = re.sub(r"\b(?:[Tt]he )?[Pp]layer (\w+)\b", lambda found: f"you {_second_person_verb(found[1])}", text)
+    return re.sub(r"\b(?:[Tt]he )?[Pp]layer\b", "you", text)
+
+
+def told_sentences(text: str, player: str) -> list[str]:
+    """The sentences of an author's note as they may be told."""
+    return [closed(without_stage_words(line, player or "you")) for line in sentences(text)]
+
+
+def first_person_verb(verb: str) -> str:
+    """The verb of `she knows` as in `I know`."""
+    return {"is": "am", "was": "was"}.get(verb) or _second_person_verb(verb)
+
+
+def _second_person_verb(verb: str) -> str:
+    known = {"is": "are", "has": "have", "was": "were", "does": "do", "goes": "go"}
+    if verb in known:
+        return known[verb]
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    if re.search(r"(sh|ch|x|ss|zz)es$", verb):
+        return verb[:-2]
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
