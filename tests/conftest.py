@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
 
 from fabula.adapters.stores import open_store
@@ -45,6 +46,24 @@ class Place:
         await store.close()
         raw = [file.read_bytes() for file in self.settings.data_folder.iterdir() if file.name != "secret.key"]
         return b"".join(raw)
+
+
+MAY_BLOCK = {
+    "<frozen importlib._bootstrap>": "_find_and_load",  # the first use of a part imports it, once
+    "fabula/adapters/stores/revisions.py": "_upgrade",  # before the server answers anybody
+    "asyncpg/connect_utils.py": "_parse_connect_arguments",  # looks for a password file once per connection
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_blocks_the_loop() -> Iterator[None]:
+    """A blocking call that our code makes on the event loop fails the test."""
+    with blockbuster_ctx(scanned_modules="fabula", excluded_modules=["fabula.testing"]) as blockbuster:
+        blockbuster.functions["os.path.abspath"].deactivate()
+        for function in blockbuster.functions.values():
+            for file, name in MAY_BLOCK.items():
+                function.can_block_in(file, name)
+        yield
 
 
 @pytest.fixture

@@ -33,6 +33,8 @@ def backup(
     settings = settings_from(config, data_dir=data_dir)
     if file.exists() and not force:
         raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
+    if not settings.database_url and not (settings.data_folder / "fabula.db").exists():
+        raise NotFound(f"There is nothing to back up in {settings.data_folder}. Check --data-dir.")
     with Progress(console=screen(), transient=True, disable=json) as progress:
         progress.add_task("Writing the backup", total=None)
         content = asyncio.run(write_backup(settings, file))
@@ -74,8 +76,6 @@ def restore(
 
 async def write_backup(settings: Settings, file: Path) -> BackupContent:
     """Writes a backup and reads it back."""
-    if not settings.database_url and not (settings.data_folder / "fabula.db").exists():
-        raise NotFound(f"There is nothing to back up in {settings.data_folder}. Check --data-dir.")
     store = open_store(settings, SystemClock())
     await store.open()
     try:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import LargeBinary, Table, insert, select
+from sqlalchemy import LargeBinary, Table, insert, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.revisions import bring_up_to_date
@@ -97,8 +97,11 @@ async def copy_rows(table: Table, origin: AsyncConnection, copy: AsyncConnection
 
 async def batches(table: Table, origin: AsyncConnection) -> AsyncIterator[list[dict[str, Any]]]:
     """The rows of a table in the order of its key; one at a time where a row may be as large as an archive."""
+    key = list(table.primary_key.columns)
     size = 1 if any(isinstance(column.type, LargeBinary) for column in table.columns) else 200
-    query = select(table).order_by(*table.primary_key.columns)
-    async with origin.stream(query) as found:
-        async for rows in found.mappings().partitions(size):
-            yield [dict(row) for row in rows]
+    query = select(table).order_by(*key).limit(size)
+    rows = [dict(row) for row in (await origin.execute(query)).mappings()]
+    while rows:
+        yield rows
+        last = tuple_(*(literal(rows[-1][column.name], column.type) for column in key))
+        rows = [dict(row) for row in (await origin.execute(query.where(tuple_(*key) > last))).mappings()]
