@@ -1,1 +1,80 @@
 """The one place that chooses adapters and builds the House from the settings."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fabula.actions.apis import secret_name
+from fabula.actions.builtins import set_out_builtins
+from fabula.actions.house import House
+from fabula.actions.run_turn import resume_turns
+from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.models.address_policy import policy_of
+from fabula.adapters.models.clients import open_models
+from fabula.adapters.stores import open_store
+from fabula.adapters.stores.checkpoints import open_checkpoints
+from fabula.adapters.world import SystemClock, UlidIds
+from fabula.loops.scene.running import RunningTurns
+from fabula.ports.models import CallRecord
+from fabula.ports.store import Store
+from fabula.settings import Settings
+from fabula.story.values import JsonObject
+
+
+@asynccontextmanager
+async def open_house(settings: Settings) -> AsyncIterator[House]:
+    """A house that is ready: the store is at its newest revision and the built-ins are set out."""
+    clock = SystemClock()
+    async with AsyncExitStack() as closing:
+        store = open_store(settings, clock)
+        await store.open()
+        closing.push_async_callback(store.close)
+        checkpoints = open_checkpoints(settings)
+        closing.push_async_callback(checkpoints.close)
+        policy = policy_of(settings)
+        desk = _ModelDesk(store)
+        models = open_models(settings, clock, desk.read_key, desk, desk.record, policy=policy)
+        closing.push_async_callback(models.close)
+        turns = RunningTurns()
+        closing.push_async_callback(turns.close)
+        house = House(
+            settings=settings,
+            store=store,
+            models=models,
+            addresses=policy,
+            clock=clock,
+            ids=UlidIds(),
+            bus=LocalBus(),
+            checkpoints=checkpoints,
+            turns=turns,
+            owner=f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}",
+        )
+        await set_out_builtins(house)
+        await resume_turns(house)
+        yield house
+
+
+class _ModelDesk:
+    """What the models need of the store: keys, the memo, and a place for records."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def read_key(self, api_id: str) -> str | None:
+        async with self._store.reading() as unit:
+            return await unit.secrets.get(secret_name(api_id))
+
+    async def get(self, key: str) -> JsonObject | None:
+        async with self._store.reading() as unit:
+            return await unit.memo.get(key)
+
+    async def put(self, key: str, reply: JsonObject) -> None:
+        async with self._store.writing() as unit:
+            await unit.memo.put(key, reply)
+
+    async def record(self, record: CallRecord) -> None:
+        async with self._store.writing() as unit:
+            await unit.calls.add(record)
