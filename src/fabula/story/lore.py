@@ -56,24 +56,38 @@ class Heard:
         self._text = "\n".join(folded)
         self._ends = list(accumulate(len(text) + 1 for text in folded))
         self._words: dict[str, int] = {}
-        for word in _WORD.finditer(self._text):
-            self._words.setdefault(word.group(), word.start())
+        for number, text in enumerate(folded):
+            for word in _WORD.findall(text):
+                self._words.setdefault(word, number)
 
     def first(self, entry: LorebookEntry) -> int | None:
         """The number of the text in which one of the entry's keywords stands first."""
-        keywords = [folded for keyword in entry.keywords if (folded := keyword.strip().casefold())]
-        places = [place for keyword in keywords if (place := self._find(keyword, entry.match)) >= 0]
-        return bisect_right(self._ends, min(places)) if places else None
+        keywords = [found for keyword in entry.keywords if (found := _keyword(keyword)).folded]
+        places = [place for keyword in keywords if (place := self._find(keyword, entry.match)) is not None]
+        return min(places, default=None)
 
-    def _find(self, keyword: str, match: str) -> int:
-        if match == "substring":
-            return self._text.find(keyword)
-        if _WORD.fullmatch(keyword):
-            return self._words.get(keyword, -1)
-        if keyword not in self._text:
-            return -1
-        found = _whole_word(keyword).search(self._text)
-        return found.start() if found else -1
+    def _find(self, keyword: Keyword, match: str) -> int | None:
+        if match == "word" and keyword.is_word:
+            return self._words.get(keyword.folded)
+        place = self._text.find(keyword.folded)
+        if place >= 0 and match == "word":
+            found = _whole_word(keyword.folded).search(self._text)
+            place = found.start() if found else -1
+        return bisect_right(self._ends, place) if place >= 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyword:
+    """A keyword in one case; a plain word is found among the words, others are searched for."""
+
+    folded: str
+    is_word: bool
+
+
+@lru_cache(maxsize=8192)
+def _keyword(keyword: str) -> Keyword:
+    folded = keyword.strip().casefold()
+    return Keyword(folded=folded, is_word=_WORD.fullmatch(folded) is not None)
 
 
 def _called_up(
