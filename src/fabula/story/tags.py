@@ -15,16 +15,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from fabula.story.tag_text import OpenTag, attributes, end_of_tag
+
 LONGEST_MARKUP: Final = 256
 _LONGEST_FENCE: Final = 64
-_LONGEST_GAP: Final = 256
 
 _SPECIAL: Final = re.compile(r"[<&`]")
 _SPECIAL_IN_RAW: Final = re.compile(r"[<`]")
 _ENTITY: Final = re.compile(r"&#?[A-Za-z0-9]{0,8}")
 _NAME: Final = re.compile(r"</?([A-Za-z][\w.-]*)")
-_QUOTE: Final = re.compile(r"=\s*[\"']")
-_ATTRIBUTE: Final = re.compile(r"""([A-Za-z_][\w:.-]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{0,10}")
 _FENCE_LANGUAGES: Final = frozenset({"xml", "html", "text", "txt", "json", "markdown", "md", "plaintext"})
 
@@ -86,7 +85,7 @@ class TagParser:
         self._names = {name.lower(): name for name in (*tags.names, tags.default)}
         self._buffer = ""
         self._events: list[TagEvent] = []
-        self._open: _OpenTag | None = None
+        self._open: OpenTag | None = None
         self._opened = 0
 
     def feed(self, chunk: str) -> list[TagEvent]:
@@ -165,7 +164,7 @@ class TagParser:
             return 1
         next_markup = text.find("<", 1)
         region = text if next_markup < 0 else text[:next_markup]
-        end = _end_of_tag(region)
+        end = end_of_tag(region)
         if end < 0 and (final or next_markup >= 0 or len(text) == LONGEST_MARKUP):
             end = region.find(">")
             if end < 0:
@@ -182,7 +181,7 @@ class TagParser:
         if markup.startswith("</"):
             self._close_open(complete=True)
             return len(markup)
-        self._open_tag(name, _attributes(markup[found.end() : -1].removesuffix("/")))
+        self._open_tag(name, attributes(markup[found.end() : -1].removesuffix("/")))
         if markup.endswith("/>"):
             self._close_open(complete=True)
         return len(markup)
@@ -230,7 +229,7 @@ class TagParser:
         assert self._open is not None
         self._emit(self._open, self._open.add(text))
 
-    def _emit(self, open_tag: _OpenTag, delta: str) -> None:
+    def _emit(self, open_tag: OpenTag, delta: str) -> None:
         if not delta:
             return
         open_tag.text.append(delta)
@@ -242,7 +241,7 @@ class TagParser:
 
     def _open_tag(self, name: str, attrs: dict[str, str], *, implicit: bool = False) -> None:
         self._close_open(complete=True)
-        self._open = _OpenTag(
+        self._open = OpenTag(
             name=name, attrs=attrs, index=self._opened, implicit=implicit, forbidden=tuple(self._names)
         )
         self._opened += 1
@@ -263,79 +262,6 @@ class TagParser:
                 complete=complete or closing.implicit,
             )
         )
-
-
-@dataclass(kw_only=True)
-class _OpenTag:
-    """The tag being written: drops white space around its text, and a `<` that would look like a known tag."""
-
-    name: str
-    attrs: dict[str, str]
-    index: int
-    implicit: bool
-    forbidden: tuple[str, ...]
-    text: list[str] = field(default_factory=list)
-    held: str = ""
-    gap: str = ""
-
-    def add(self, text: str) -> str:
-        return self._trimmed(self._guarded(text))
-
-    def last(self) -> str:
-        held, self.held = self.held, ""
-        return self._trimmed(held)
-
-    def _guarded(self, text: str) -> str:
-        """Pieces that are innocent alone may spell a tag together, so each `<` waits for what follows it."""
-        text, self.held = self.held + text, ""
-        passed = []
-        place = 0
-        while (start := text.find("<", place)) >= 0:
-            passed.append(text[place:start])
-            follows = text[start + 1 :].removeprefix("/").lower()
-            if follows.startswith(("<", *self.forbidden)):
-                place = start + (2 if text.startswith("</", start) else 1)
-            elif any(name.startswith(follows) for name in self.forbidden):
-                self.held = text[start:]
-                return "".join(passed)
-            else:
-                passed.append("<")
-                place = start + 1
-        passed.append(text[place:])
-        return "".join(passed)
-
-    def _trimmed(self, text: str) -> str:
-        """White space is passed on only once something follows it."""
-        body = text.rstrip()
-        if not body:
-            self.gap = (self.gap + text)[:_LONGEST_GAP] if self.text else ""
-            return ""
-        lead = len(body) - len(body.lstrip())
-        gap = (self.gap + body[:lead])[:_LONGEST_GAP] if self.text else ""
-        self.gap = text[len(body) :][:_LONGEST_GAP]
-        return gap + body[lead:]
-
-
-def _end_of_tag(region: str) -> int:
-    """Where the `>` stands that is not inside a quoted attribute; -1 when it has not come."""
-    place = 1
-    while True:
-        end = region.find(">", place)
-        quote = _QUOTE.search(region, place, end if end >= 0 else len(region))
-        if quote is None:
-            return end
-        closing = region.find(region[quote.end() - 1], quote.end())
-        if closing < 0:
-            return -1
-        place = closing + 1
-
-
-def _attributes(text: str) -> dict[str, str]:
-    attrs: dict[str, str] = {}
-    for found in _ATTRIBUTE.finditer(text):
-        value = next((group for group in found.groups()[1:] if group is not None), "")
-        attrs.setdefault(found.group(1).lower(), html.unescape(value))
-    return attrs
 
 
 def parse_tags(text: str, tags: TagSet) -> list[Closed]:
