@@ -147,13 +147,13 @@ async def test_signals_stay_with_whoever_had_them_before_the_model_was_loaded() 
 )
 async def test_names_that_lead_out_of_the_folder_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ModelDenied):
-        model_file(tmp_path, name)
+        await asyncio.to_thread(model_file, tmp_path, name)
 
 
 async def test_a_broken_file_is_told_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("not a model")
     (tmp_path / "cut.gguf").write_bytes(b"GGUF" + b"\0" * 64)
-    assert gguf_files(tmp_path) == ("cut.gguf", "text.gguf")
+    assert await asyncio.to_thread(gguf_files, tmp_path) == ("cut.gguf", "text.gguf")
     for name, words in (("text.gguf", "not a GGUF file"), ("cut.gguf", "cannot be loaded")):
         with pytest.raises(ModelDenied, match=words):
             await whole(LocalClient(folder=tmp_path, model=name), asking("Say hello."))

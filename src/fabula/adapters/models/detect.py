@@ -1,0 +1,131 @@
+"""Finds models that could be used: named in the environment, or served on this machine on one of the usual ports."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import aiohttp
+
+from fabula.adapters.models.address_policy import AddressPolicy
+from fabula.adapters.models.session import open_session
+from fabula.settings import Settings
+
+LOCAL_PORTS: dict[int, str] = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp"}
+DEFAULT_BASE = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-4o-mini"
+PROBE_SECONDS = 2.0
+MOST_BYTES = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Whether an address answers, how fast, and with which models; `problem` is a sentence when it does not."""
+
+    base_url: str
+    reachable: bool
+    latency_ms: int | None = None
+    models: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A model server that could be used. `key` is how its key is stored: `env:NAME`, or nothing."""
+
+    name: str
+    source: Literal["environment", "this machine"]
+    base_url: str
+    model: str
+    key: str
+    reach: Reach
+
+
+async def detect(settings: Settings, *, ports: dict[int, str] | None = None) -> list[Found]:
+    """Everything that could be used now; the environment's first, then this machine's by port."""
+    # Looking for servers on loopback is the operator's own wish here, wherever the server listens.
+    policy = AddressPolicy(allow_private=True)
+    async with await open_session(policy) as session:
+        local = [_on_port(session, port, name, settings) for port, name in (ports or LOCAL_PORTS).items()]
+        found = await asyncio.gather(_from_environment(session, policy, settings), *local)
+    return [one for one in found if one is not None]
+
+
+async def probe(policy: AddressPolicy, base_url: str, api_key: str | None) -> Reach:
+    """Asks an address for its models."""
+    async with await open_session(policy) as session:
+        return await _probe(session, policy, base_url, api_key)
+
+
+async def _from_environment(session: aiohttp.ClientSession, policy: AddressPolicy, settings: Settings) -> Found | None:
+    """What OPENAI_API_KEY, OPENAI_API_BASE and LLM_MODEL say."""
+    if not (settings.openai_api_key or settings.openai_api_base):
+        return None
+    base_url = settings.openai_api_base or DEFAULT_BASE
+    reach = await _probe(session, policy, base_url, settings.openai_api_key or None)
+    return Found(
+        name="environment",
+        source="environment",
+        base_url=reach.base_url,
+        model=settings.llm_model or _chosen(reach.models, DEFAULT_MODEL),
+        key="env:OPENAI_API_KEY" if settings.openai_api_key else "",
+        reach=reach,
+    )
+
+
+async def _on_port(session: aiohttp.ClientSession, port: int, name: str, settings: Settings) -> Found | None:
+    policy = AddressPolicy(allow_private=True)
+    reach = await _probe(session, policy, f"http://127.0.0.1:{port}/v1", None)
+    if not reach.reachable:
+        return None
+    model = settings.llm_model if settings.llm_model in reach.models else _chosen(reach.models, "")
+    return Found(name=name, source="this machine", base_url=reach.base_url, model=model, key="", reach=reach)
+
+
+def _chosen(models: tuple[str, ...], wanted: str) -> str:
+    """The wanted model if it is offered; else the first that is none for embeddings."""
+    if wanted in models or not models:
+        return wanted
+    return next((name for name in models if "embed" not in name.lower()), models[0])
+
+
+async def _probe(session: aiohttp.ClientSession, policy: AddressPolicy, base_url: str, api_key: str | None) -> Reach:
+    address = policy.spelled(base_url)
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    started = time.monotonic()
+    try:
+        async with (
+            asyncio.timeout(PROBE_SECONDS),
+            session.get(f"{address}/models", headers=headers, allow_redirects=False) as response,
+        ):
+            raw = await response.content.read(MOST_BYTES)
+            status = response.status
+    except (aiohttp.ClientError, OSError, TimeoutError):
+        return Reach(base_url=address, reachable=False, problem="Nothing answers at this address.")
+    latency = round((time.monotonic() - started) * 1000)
+    return _judged(address, status, raw, latency)
+
+
+def _judged(address: str, status: int, raw: bytes, latency: int) -> Reach:
+    if status in (401, 403):
+        return Reach(base_url=address, reachable=False, latency_ms=latency, problem="The key is refused. Check it.")
+    models = _names(raw)
+    if status != 200 or models is None:
+        problem = f"Something answers (HTTP {status}), but it is no model server."
+        return Reach(base_url=address, reachable=False, latency_ms=latency, problem=problem)
+    return Reach(base_url=address, reachable=True, latency_ms=latency, models=models)
+
+
+def _names(raw: bytes) -> tuple[str, ...] | None:
+    import orjson
+
+    try:
+        answer = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    listed = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(listed, list):
+        return None
+    return tuple(str(one["id"]) for one in listed if isinstance(one, dict) and one.get("id"))

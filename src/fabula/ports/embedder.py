@@ -1,0 +1,28 @@
+"""Embeddings: texts as vectors, so that what is meant alike lies close together."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+Vector = tuple[float, ...]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    Law:
+    - `embed` answers one vector per text, in the texts' order, each of `dimension` numbers.
+    - Vectors have length one, so that their product is their likeness; an empty text has the zero vector.
+    - The same text has the same vector, whatever stands beside it.
+    - Texts of like meaning are more alike than texts that have nothing to do with each other.
+    - `name` names model and dimension; vectors of different names are never compared.
+    - The event loop goes on while it works.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed(self, texts: list[str]) -> list[Vector]: ...
