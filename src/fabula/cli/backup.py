@@ -29,7 +29,10 @@ def backup(
     data_dir: DataDirOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the whole store into one file, also while the server runs."""
+    """Write the whole store into one file.
+
+    It may run while the server does.
+    """
     settings = settings_from(config, data_dir=data_dir)
     if file.exists() and not force:
         raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
@@ -56,7 +59,10 @@ def restore(
     data_dir: DataDirOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Replace everything in the store by a backup, also while the server runs; a bad backup changes nothing."""
+    """Replace everything in the store by a backup.
+
+    It may run while the server does; a bad backup changes nothing.
+    """
     settings = settings_from(config, data_dir=data_dir)
     content = check_backup(file)
     if json and not yes:

@@ -23,7 +23,15 @@ class Entry:
     sentence: str
 
 
-COMMANDS: dict[str, Entry] = {}
+COMMANDS: dict[str, Entry] = {
+    "serve": Entry(module="fabula.cli.serve", sentence="Start the server."),
+    "doctor": Entry(module="fabula.cli.doctor", sentence="Show what works, and the next step for what does not."),
+    "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),
+    "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
+    "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
+    "backup": Entry(module="fabula.cli.backup", sentence="Write the whole store into one file."),
+    "restore": Entry(module="fabula.cli.backup", sentence="Replace everything in the store by a backup."),
+}
 
 
 class LazyGroup(TyperGroup):

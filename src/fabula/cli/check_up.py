@@ -1,0 +1,119 @@
+"""What `fabula doctor` looks at: every part of the server, how it is, and the next step for what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+from fabula.actions.apis import ApiView, list_apis, secret_name
+from fabula.actions.house import House
+from fabula.actions.tokens import list_tokens
+from fabula.actions.views import Paging
+from fabula.ports.errors import FabulaError
+from fabula.server.access import tokens_required
+from fabula.server.web import is_built
+from fabula.settings import Settings
+from fabula.wiring import open_house
+
+State = Literal["ok", "idle", "missing", "broken"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """How one part is. `idle` parts are fine and not in use; `next_step` says what to type for the others."""
+
+    part: str
+    state: State
+    sentence: str
+    next_step: str = ""
+
+
+async def check_up(settings: Settings) -> list[Finding]:
+    """Looks at every part; a part that fails is a finding, too."""
+    return [*await _house(settings), _embedder(), _queue(settings), _bus(settings), _web_app()]
+
+
+async def _house(settings: Settings) -> list[Finding]:
+    try:
+        async with open_house(settings) as house:
+            return [*await _store(house), *await _models(house), await _tokens(house)]
+    except FabulaError as error:
+        return [Finding(part="store", state="broken", sentence=error.message)]
+
+
+async def _store(house: House) -> list[Finding]:
+    status = await house.store.status()
+    current = status.revision == status.newest_revision
+    return [
+        Finding(part="store", state="ok", sentence=f"{status.engine} at {status.place}"),
+        Finding(
+            part="migrations",
+            state="ok" if current else "broken",
+            sentence=f"at revision {status.revision}" + ("" if current else f", newest is {status.newest_revision}"),
+            next_step="" if current else "Start the server once: it migrates the store.",
+        ),
+    ]
+
+
+async def _models(house: House) -> list[Finding]:
+    apis = (await list_apis(house, Paging())).apis
+    return [await _model(house, api) for api in apis]
+
+
+async def _model(house: House, api: ApiView) -> Finding:
+    part = f"model {api.api_id}"
+    if api.provider == "understudy":
+        return Finding(part=part, state="ok", sentence="the understudy: needs nothing, answers by rules")
+    started = house.clock.monotonic()
+    try:
+        offered = await house.models.list_models(
+            provider=api.provider, base_url=api.base_url, api_key=await _key(house, api)
+        )
+    except FabulaError as error:
+        return Finding(part=part, state="broken", sentence=error.message, next_step="Check base_url, key and model.")
+    took = (house.clock.monotonic() - started) * 1000
+    if offered.models and api.model not in offered.models:
+        names = ", ".join(offered.models[:5])
+        return Finding(part=part, state="broken", sentence=f"'{api.model}' is not offered there; {names} are")
+    return Finding(part=part, state="ok", sentence=f"{api.model}: answered in {took:.0f} ms")
+
+
+async def _key(house: House, api: ApiView) -> str:
+    async with house.store.reading() as unit:
+        return await unit.secrets.get(secret_name(api.api_id)) or ""
+
+
+async def _tokens(house: House) -> Finding:
+    living = [token for token in await list_tokens(house) if token.revoked_at_ms is None]
+    if living:
+        return Finding(part="tokens", state="ok", sentence=f"{len(living)} can be used")
+    if tokens_required(house.settings):
+        step = "fabula token create --role admin"
+        return Finding(part="tokens", state="missing", sentence="none, and this server asks for one", next_step=step)
+    return Finding(part="tokens", state="idle", sentence="none; on this machine nobody needs one")
+
+
+def _embedder() -> Finding:
+    if find_spec("wordllama") is None:
+        step = "pip install wordllama"
+        return Finding(part="embedder", state="missing", sentence="wordllama is not installed", next_step=step)
+    return Finding(part="embedder", state="ok", sentence="wordllama, inside the server")
+
+
+def _queue(settings: Settings) -> Finding:
+    if settings.broker_url:
+        return Finding(part="queue", state="ok", sentence="a Celery broker takes work that follows a turn")
+    return Finding(part="queue", state="ok", sentence="inside the server; `broker_url` would give work to others")
+
+
+def _bus(settings: Settings) -> Finding:
+    if settings.redis_url:
+        return Finding(part="bus", state="ok", sentence="Redis shares events between servers")
+    return Finding(part="bus", state="ok", sentence="inside the server; `redis_url` would share events between several")
+
+
+def _web_app() -> Finding:
+    if is_built():
+        return Finding(part="web app", state="ok", sentence="built")
+    return Finding(part="web app", state="missing", sentence="not built yet", next_step="make web")

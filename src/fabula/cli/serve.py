@@ -1,0 +1,126 @@
+"""`fabula serve`: starts the server, or says in one sentence why it cannot.
+
+1. read the settings, 2. take the port, 3. open the house (the store migrates), 4. refuse to stand open beyond loopback
+without a token, 5. serve until interrupted, then let open requests end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import sys
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from fabula.actions.house import House
+from fabula.actions.tokens import list_tokens
+from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
+from fabula.ports.errors import FabulaError
+from fabula.server.access import is_loopback, tokens_required
+from fabula.server.app import create_app
+from fabula.server.web import is_built
+from fabula.settings import Settings, SettingsError
+from fabula.wiring import open_house
+
+_SECONDS_FOR_OPEN_REQUESTS = 5
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="The address to listen on; 127.0.0.1 unless told.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; 8420 unless told, 0 for any.")] = None,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Start the server."""
+    settings = settings_from(config, host=host, port=port, data_dir=data_dir)
+    _log(settings)
+    with take_port(settings) as listener:
+        _run(settings, listener)
+
+
+def _log(settings: Settings) -> None:
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if settings.log_level != "debug":
+        for talkative in ("uvicorn.error", "alembic", "httpx", "openai"):
+            logging.getLogger(talkative).setLevel(logging.WARNING)
+
+
+def take_port(settings: Settings) -> socket.socket:
+    """A socket that listens where the settings say; raises a sentence when that cannot be."""
+    if not 0 <= settings.port <= 65535:
+        raise SettingsError(f"There is no port {settings.port}. Choose one from 1024 to 65535, or 0 for any.")
+    try:
+        family, _, _, _, address = socket.getaddrinfo(settings.host or None, settings.port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise SettingsError(f"The address {settings.host}:{settings.port} cannot be used: {error}.") from None
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        raise SettingsError(_why_not(error, settings)) from None
+    return listener
+
+
+def _why_not(error: OSError, settings: Settings) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {settings.port} is taken by another program. Choose another one: fabula serve --port 8421"
+    if error.errno == errno.EACCES:
+        return f"Port {settings.port} may only be used by the system. Choose one above 1023: fabula serve --port 8420"
+    return f"The server cannot listen on {settings.host}:{settings.port}: {error}. Check the settings host and port."
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    if sys.platform == "win32":
+        asyncio.run(_serve(settings, listener))
+    else:
+        import uvloop
+
+        uvloop.run(_serve(settings, listener))
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    async with open_house(settings) as house:
+        await _check_tokens(house)
+        server = uvicorn.Server(_uvicorn_config(house))
+        await _greet(house, listener)
+        await server.serve(sockets=[listener])
+
+
+def _uvicorn_config(house: House) -> uvicorn.Config:
+    return uvicorn.Config(
+        create_app(house),
+        http="httptools",
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        access_log=house.settings.log_level == "debug",
+        server_header=False,
+        timeout_graceful_shutdown=_SECONDS_FOR_OPEN_REQUESTS,
+    )
+
+
+async def _check_tokens(house: House) -> None:
+    if tokens_required(house.settings) and not any(token.revoked_at_ms is None for token in await list_tokens(house)):
+        where = "with require_tokens" if is_loopback(house.settings.host) else "beyond this machine"
+        raise FabulaError(
+            f"The server would listen {where} and nobody has an access token. "
+            "Make one first: fabula token create --role admin"
+        )
+
+
+async def _greet(house: House, listener: socket.socket) -> None:
+    host, port = listener.getsockname()[:2]
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    out = screen()
+    out.print(f"Fabula listens on http://{shown}:{port}", style="bold")
+    out.print("  Open that address in a browser." if is_built() else "  The browser app is not built yet: make web")
+    out.print("  `fabula doctor` shows what is connected. Press Ctrl+C to stop.")
