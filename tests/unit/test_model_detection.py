@@ -20,7 +20,7 @@ async def test_nothing_is_found_where_nothing_is() -> None:
 async def test_the_environment_names_server_key_and_model() -> None:
     async with ModelServer() as server:
         settings = Settings(openai_api_key="sk-env", openai_api_base=server.base_url, llm_model="scripted-large")
-        (found,) = await detect(settings, ports=NOWHERE)
+        (found,) = await detect(settings, ports=NOWHERE, environment={"OPENAI_API_KEY": "sk-env"})
         assert (found.source, found.model, found.key) == ("environment", "scripted-large", "env:OPENAI_API_KEY")
         assert found.reach.reachable and found.reach.latency_ms is not None
         assert server.requests[0].headers["Authorization"] == "Bearer sk-env"

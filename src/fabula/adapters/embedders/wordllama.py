@@ -48,6 +48,7 @@ def _load() -> Any:
 
 def _embedded(model: Any, texts: list[str]) -> list[Vector]:
     import numpy
+
     raw = model.embed([text if text.strip() else "." for text in texts], norm=False)
     lengths = numpy.linalg.norm(raw, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0

@@ -139,7 +139,7 @@ class OpenModels:
 
     async def _listed(self, base_url: str, api_key: str) -> ModelList:
         address = await self._policy.check(base_url)
-        key = self._looked_up(api_key)
+        key = looked_up(api_key, self._environment)
         sdk = await open_ai.open_sdk(
             session=await self._opened_session(), policy=self._policy, base_url=address, api_key=key
         )
@@ -152,17 +152,7 @@ class OpenModels:
             return self._session
 
     async def _key_of(self, api: Api) -> str | None:
-        return self._looked_up(await self._read_key(api.api_id))
-
-    def _looked_up(self, stored: str | None) -> str | None:
-        """The key itself: `env:NAME` is read from the environment now, so that a new value is used at once."""
-        if stored is None or not stored.startswith("env:"):
-            return stored
-        name = stored.removeprefix("env:")
-        key = self._environment.get(name)
-        if not key:
-            raise ModelDenied(f"The api's key is to be read from {name}, but {name} is not set in the environment.")
-        return key
+        return looked_up(await self._read_key(api.api_id), self._environment)
 
     async def _forget_oldest(self) -> None:
         """Keeps the cache bounded. Only remote clients are let go: they hold nothing, and calls under way go on."""
@@ -170,3 +160,14 @@ class OpenModels:
             oldest = next((name for name in self._kept if name[0] == "open_ai"), None)
             if oldest is not None:
                 await self._kept.pop(oldest).close()
+
+
+def looked_up(stored: str | None, environment: Mapping[str, str]) -> str | None:
+    """The key itself: `env:NAME` is read from the environment now, so that a new value is used at once."""
+    if stored is None or not stored.startswith("env:"):
+        return stored
+    name = stored.removeprefix("env:")
+    key = environment.get(name)
+    if not key:
+        raise ModelDenied(f"The api's key is to be read from {name}, but {name} is not set in the environment.")
+    return key

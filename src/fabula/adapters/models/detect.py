@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import aiohttp
+import orjson
 
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.session import open_session
-from fabula.settings import Settings
+from fabula.settings import Settings, aliases_of
 
 LOCAL_PORTS: dict[int, str] = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp"}
 DEFAULT_BASE = "https://api.openai.com/v1"
@@ -33,7 +36,7 @@ class Reach:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A model server that could be used. `key` is how its key is stored: `env:NAME`, or nothing."""
+    """A model server that could be used. `key` names where its key is read (`env:NAME`), or is empty."""
 
     name: str
     source: Literal["environment", "this machine"]
@@ -43,13 +46,15 @@ class Found:
     reach: Reach
 
 
-async def detect(settings: Settings, *, ports: dict[int, str] | None = None) -> list[Found]:
+async def detect(
+    settings: Settings, *, ports: dict[int, str] | None = None, environment: Mapping[str, str] = os.environ
+) -> list[Found]:
     """Everything that could be used now; the environment's first, then this machine's by port."""
     # Looking for servers on loopback is the operator's own wish here, wherever the server listens.
     policy = AddressPolicy(allow_private=True)
     async with await open_session(policy) as session:
         local = [_on_port(session, port, name, settings) for port, name in (ports or LOCAL_PORTS).items()]
-        found = await asyncio.gather(_from_environment(session, policy, settings), *local)
+        found = await asyncio.gather(_from_environment(session, policy, settings, environment), *local)
     return [one for one in found if one is not None]
 
 
@@ -59,7 +64,9 @@ async def probe(policy: AddressPolicy, base_url: str, api_key: str | None) -> Re
         return await _probe(session, policy, base_url, api_key)
 
 
-async def _from_environment(session: aiohttp.ClientSession, policy: AddressPolicy, settings: Settings) -> Found | None:
+async def _from_environment(
+    session: aiohttp.ClientSession, policy: AddressPolicy, settings: Settings, environment: Mapping[str, str]
+) -> Found | None:
     """What OPENAI_API_KEY, OPENAI_API_BASE and LLM_MODEL say."""
     if not (settings.openai_api_key or settings.openai_api_base):
         return None
@@ -70,7 +77,7 @@ async def _from_environment(session: aiohttp.ClientSession, policy: AddressPolic
         source="environment",
         base_url=reach.base_url,
         model=settings.llm_model or _chosen(reach.models, DEFAULT_MODEL),
-        key="env:OPENAI_API_KEY" if settings.openai_api_key else "",
+        key=next((f"env:{name}" for name in aliases_of("openai_api_key") if environment.get(name)), ""),
         reach=reach,
     )
 
@@ -119,8 +126,6 @@ def _judged(address: str, status: int, raw: bytes, latency: int) -> Reach:
 
 
 def _names(raw: bytes) -> tuple[str, ...] | None:
-    import orjson
-
     try:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:

@@ -1,0 +1,66 @@
+"""`fabula models` as a user types it, against a model server in another process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fabula.cli.models import app
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[str]:
+    """The address of a scripted model server that runs as its own process."""
+    command = [sys.executable, "-m", "fabula.testing.model_server", "--first-token-ms", "1", "--tokens", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+def run(*arguments: str, data_dir: Path, env: dict[str, str] | None = None) -> str:
+    outcome = CliRunner().invoke(app, [*arguments, "--data-dir", str(data_dir)], env=env)
+    assert outcome.exception is None, outcome.exception
+    return outcome.stdout
+
+
+def test_one_command_makes_an_api_and_a_group_that_use_a_model(served: str, tmp_path: Path) -> None:
+    told = run("use", "--base-url", served, "--model", "scripted-small", "--json", data_dir=tmp_path)
+    assert json.loads(told) == {
+        "api_id": "default",
+        "api_group_id": "default",
+        "address": served,
+        "model": "scripted-small",
+    }
+    rows = {row["api"]: row for row in json.loads(run("list", "--json", data_dir=tmp_path))}
+    assert rows["default"]["latency_ms"] is not None and rows["default"]["note"] == ""
+    assert any(row["provider"] == "understudy" for row in rows.values())
+
+
+def test_using_another_model_changes_the_same_api(served: str, tmp_path: Path) -> None:
+    run("use", "--base-url", served, "--model", "scripted-small", data_dir=tmp_path)
+    assert "scripted-large" in run("use", "--base-url", served, "--model", "scripted-large", data_dir=tmp_path)
+    rows = {row["api"]: row["model"] for row in json.loads(run("list", "--json", data_dir=tmp_path))}
+    assert rows["default"] == "scripted-large"
+
+
+def test_the_model_of_the_environment_is_used_by_name_and_its_key_stays_there(served: str, tmp_path: Path) -> None:
+    environment = {"OPENAI_API_KEY": "sk-of-the-environment", "OPENAI_API_BASE": served, "LLM_MODEL": "scripted-small"}
+    run("use", "environment", data_dir=tmp_path, env=environment)
+    assert "in " in run("list", data_dir=tmp_path, env=environment)
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert b"sk-of-the-environment" not in kept
+    found = CliRunner().invoke(app, ["detect", "--json"], env=environment)
+    assert "sk-of-the-environment" not in found.stdout
+    assert json.loads(found.stdout)[0]["command"] == "fabula models use environment"
+
+
+def test_what_cannot_be_found_is_told_in_a_sentence(tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(app, ["use", "no-such-server", "--data-dir", str(tmp_path)])
+    assert "No model server named 'no-such-server'" in str(outcome.exception)
