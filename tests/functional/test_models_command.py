@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -64,3 +65,11 @@ def test_the_model_of_the_environment_is_used_by_name_and_its_key_stays_there(se
 def test_what_cannot_be_found_is_told_in_a_sentence(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(app, ["use", "no-such-server", "--data-dir", str(tmp_path)])
     assert "No model server named 'no-such-server'" in str(outcome.exception)
+
+
+def test_the_doctor_offers_the_command_that_uses_a_found_model(served: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from fabula.cli.main import main; main()", "doctor", "--json"]
+    environment = {**os.environ, "OPENAI_API_BASE": served, "FABULA_DATA_DIR": str(tmp_path)}
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert "fabula models use environment" in told.stdout
+    assert served in told.stdout

@@ -10,6 +10,7 @@ from fabula.actions.apis import ApiView, list_apis, secret_name
 from fabula.actions.house import House
 from fabula.actions.tokens import list_tokens
 from fabula.actions.views import Paging
+from fabula.adapters.models.detect import command_for, detect
 from fabula.ports.errors import FabulaError
 from fabula.server.access import tokens_required
 from fabula.server.web import is_built
@@ -58,7 +59,21 @@ async def _store(house: House) -> list[Finding]:
 
 async def _models(house: House) -> list[Finding]:
     apis = (await list_apis(house, Paging())).apis
-    return [await _model(house, api) for api in apis]
+    return [*[await _model(house, api) for api in apis], *await _offers(house.settings, {api.base_url for api in apis})]
+
+
+async def _offers(settings: Settings, in_use: set[str]) -> list[Finding]:
+    """Models that could be used and are not yet, each with the one command that uses it."""
+    found = [one for one in await detect(settings) if one.base_url not in in_use]
+    return [
+        Finding(
+            part=f"model {one.name}",
+            state="idle" if one.reach.reachable else "broken",
+            sentence=one.reach.problem or f"{one.model or 'a model server'} at {one.base_url} could be used",
+            next_step=command_for(one) if one.reach.reachable else "Check OPENAI_API_KEY and OPENAI_API_BASE.",
+        )
+        for one in found
+    ]
 
 
 async def _model(house: House, api: ApiView) -> Finding:

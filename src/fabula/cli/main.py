@@ -27,6 +27,7 @@ COMMANDS: dict[str, Entry] = {
     "serve": Entry(module="fabula.cli.serve", sentence="Start the server."),
     "doctor": Entry(module="fabula.cli.doctor", sentence="Show what works, and the next step for what does not."),
     "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),
+    "models": Entry(module="fabula.cli.models", sentence="See, find and choose models."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
     "backup": Entry(module="fabula.cli.backup", sentence="Write the whole store into one file."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import Annotated
 
 import typer
@@ -15,8 +14,7 @@ from fabula.actions.apis import CreateApi, NameApi, UpdateApi, create_api, get_a
 from fabula.actions.house import House
 from fabula.actions.views import Paging
 from fabula.adapters.models.address_policy import AddressPolicy
-from fabula.adapters.models.clients import looked_up
-from fabula.adapters.models.detect import Found, Reach, detect, probe
+from fabula.adapters.models.detect import Found, Reach, command_for, detect, probe
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
 from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
 from fabula.settings import Settings
@@ -65,15 +63,11 @@ def detect_(config: ConfigOption = None, json: JsonOption = False) -> None:
 
 @app.command()
 def use(
-    name: Annotated[
-        str, typer.Argument(help="Its name in `fabula models detect`; else the first that answers.")
-    ] = "",
+    name: Annotated[str, typer.Argument(help="Its name in `fabula models detect`; else the first that answers.")] = "",
     base_url: Annotated[str, typer.Option(help="The address of another model server.")] = "",
     api_key: Annotated[str, typer.Option(help="Its key, better as env:NAME: then it is read when it is needed.")] = "",
     model: Annotated[str, typer.Option(help="The model to use; else the one that was found.")] = "",
-    api_id: Annotated[
-        str, typer.Option(help="The id of the api and the group that are made or changed.")
-    ] = "default",
+    api_id: Annotated[str, typer.Option(help="The id of the api and the group that are made or changed.")] = "default",
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
     json: JsonOption = False,
@@ -90,12 +84,6 @@ def use(
         print_json(row)
     else:
         screen().print(f"All roles now use {row['model']} at {row['address']} (api and group '{api_id}').")
-
-
-def command_for(found: Found) -> str:
-    """What to type to use a found model."""
-    quoted = f'"{found.name}"' if " " in found.name else found.name
-    return f"fabula models use {quoted}"
 
 
 async def put_to_use(house: House, found: Found, *, model: str, key: str, api_id: str) -> Row:

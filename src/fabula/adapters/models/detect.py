@@ -58,6 +58,12 @@ async def detect(
     return [one for one in found if one is not None]
 
 
+def command_for(found: Found) -> str:
+    """What to type to use a found model."""
+    quoted = f'"{found.name}"' if " " in found.name else found.name
+    return f"fabula models use {quoted}"
+
+
 async def probe(policy: AddressPolicy, base_url: str, api_key: str | None) -> Reach:
     """Asks an address for its models."""
     async with await open_session(policy) as session:
