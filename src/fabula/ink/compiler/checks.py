@@ -51,22 +51,18 @@ def _scopes(story: FlowScope) -> list[FlowScope]:
     return found
 
 
-def _check_initial(
-    symbols: Symbols, variable: VariableDeclaration, log: ProblemLog
-) -> None:
+def _check_initial(symbols: Symbols, variable: VariableDeclaration, log: ProblemLog) -> None:
     value = variable.value
     if (
         isinstance(value, Variable)
         and value.name not in symbols.constants
         and symbols.list_item(value.path) is None
-        and (
-            value.name in symbols.variables
-            or symbols.resolve(value.path, symbols.story) is not None
-        )
+        and (value.name in symbols.variables or symbols.resolve(value.path, symbols.story) is not None)
     ):
         log.error(
             variable.at,
-            "global variable assignments cannot refer to other variables, only literal values, constants and list items",
+            "global variable assignments cannot refer to other variables, "
+            "only literal values, constants and list items",
         )
 
 
@@ -77,9 +73,7 @@ class _NameChecker:
 
     def check_scope(self, scope: FlowScope) -> None:
         if scope.level is FlowLevel.KNOT:
-            self._check_word(
-                scope.name, scope.at, "function" if scope.is_function else "knot"
-            )
+            self._check_word(scope.name, scope.at, "function" if scope.is_function else "knot")
         elif scope.level is FlowLevel.STITCH:
             self.check(scope.name, scope.at, "stitch")
         for label, point in scope.labels.items():
@@ -93,10 +87,7 @@ class _NameChecker:
                     at,
                     f"temp '{name}': name has already been used for an argument to {scope.name}",
                 )
-            elif (
-                self._symbols.resolve((name,), scope) is not None
-                and name not in self._symbols.story.flows
-            ):
+            elif self._symbols.resolve((name,), scope) is not None and name not in self._symbols.story.flows:
                 self._log.error(
                     at,
                     f"temp '{name}': name has already been used for a label or stitch",
@@ -105,12 +96,8 @@ class _NameChecker:
     def _check_label(self, label: str, at: int, scope: FlowScope) -> None:
         outer: FlowScope | None = scope
         while outer is not None:
-            if label == outer.name or (
-                label in outer.flows and outer.level is not FlowLevel.STORY
-            ):
-                self._log.error(
-                    at, f"The label '{label}' has the same name as a flow around it"
-                )
+            if label == outer.name or (label in outer.flows and outer.level is not FlowLevel.STORY):
+                self._log.error(at, f"The label '{label}' has the same name as a flow around it")
                 return
             outer = outer.parent
 
@@ -163,9 +150,7 @@ class _NameChecker:
         return True
 
     def _clash(self, name: str, at: int, kind: str, other: str) -> None:
-        self._log.error(
-            at, f"{kind} '{name}': name has already been used for a {other}"
-        )
+        self._log.error(at, f"{kind} '{name}': name has already been used for a {other}")
 
 
 def check_flows(tree: StoryTree, log: ProblemLog) -> None:
@@ -200,9 +185,7 @@ def _check_function(name: str, body: tuple[Node, ...], log: ProblemLog) -> None:
                 f"Functions may not contain diverts, but saw '-> {node.name}' in '{name}'",
             )
         elif isinstance(node, Choice):
-            log.error(
-                node.at, f"Functions may not contain choices, but saw one in '{name}'"
-            )
+            log.error(node.at, f"Functions may not contain choices, but saw one in '{name}'")
         elif not isinstance(node, DivertTarget):
             waiting.extend(children(node))
 
@@ -212,7 +195,6 @@ def _check_no_return(name: str, body: tuple[Node, ...], log: ProblemLog) -> None
         if isinstance(node, Return):
             log.error(
                 node.at,
-                "Return statements can only be used in knots that are declared as functions: "
-                f"== function {name} ==",
+                f"Return statements can only be used in knots that are declared as functions: == function {name} ==",
             )
             return

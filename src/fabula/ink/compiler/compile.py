@@ -45,15 +45,11 @@ class CompileResult:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        return tuple(
-            problem for problem in self.problems if problem.severity is Severity.ERROR
-        )
+        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        return tuple(
-            problem for problem in self.problems if problem.severity is Severity.WARNING
-        )
+        return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
 
 def compile_ink(
@@ -70,32 +66,22 @@ def compile_ink(
     of every knot, stitch, choice and gather, not only of those that the story asks about.
     """
     sources, log = Sources(), ProblemLog()
-    tree = parse_story(
-        source, file_name=file_name, include=include, sources=sources, log=log
-    )
+    tree = parse_story(source, file_name=file_name, include=include, sources=sources, log=log)
     host = builtins or Builtins()
     whole = _with_host(tree, host, sources, log)
     own = {flow.name for flow in tree.flows}
-    externals = {
-        name: counts for name, counts in host.externals.items() if name not in own
-    }
+    externals = {name: counts for name, counts in host.externals.items() if name not in own}
     symbols = collect(whole, externals, log)
     check_names(symbols, log)
     check_flows(whole, log)
     root = _write(whole, symbols, log, count_all_visits=count_all_visits)
     text = None if log.errors else story_json(root, _list_definitions(symbols))
-    return CompileResult(
-        story_json=text, problems=log.problems(sources), tree=tree, sources=sources
-    )
+    return CompileResult(story_json=text, problems=log.problems(sources), tree=tree, sources=sources)
 
 
-def _with_host(
-    tree: StoryTree, host: Builtins, sources: Sources, log: ProblemLog
-) -> StoryTree:
+def _with_host(tree: StoryTree, host: Builtins, sources: Sources, log: ProblemLog) -> StoryTree:
     """The story with the host's knots; where both have a name, the story's own is kept, with a warning."""
-    prelude = parse_story(
-        host.prelude, file_name=HOST_FILE, include=None, sources=sources, log=log
-    )
+    prelude = parse_story(host.prelude, file_name=HOST_FILE, include=None, sources=sources, log=log)
     given = {*host.externals, *(flow.name for flow in prelude.flows)}
     for flow in tree.flows:
         if flow.name in given:
@@ -108,9 +94,7 @@ def _with_host(
     return replace(tree, body=(*prelude.body, *tree.body), flows=(*tree.flows, *added))
 
 
-def _write(
-    tree: StoryTree, symbols: Symbols, log: ProblemLog, *, count_all_visits: bool
-) -> Container:
+def _write(tree: StoryTree, symbols: Symbols, log: ProblemLog, *, count_all_visits: bool) -> Container:
     writer = WeaveWriter(symbols, log, count_all_visits=count_all_visits)
     end = len(tree.body)
     last = tree.body[end - 1].at if end else 0
@@ -136,14 +120,8 @@ def _declarations(symbols: Symbols, writer: WeaveWriter) -> Container:
     container.add("ev")
     for name, variable in symbols.variables.items():
         if isinstance(variable, ListDeclaration):
-            items = {
-                f"{name}.{item.name}": item.value
-                for item in variable.items
-                if item.initial
-            }
-            container.add(
-                {"list": {**items}} if items else {"list": {}, "origins": [name]}
-            )
+            items = {f"{name}.{item.name}": item.value for item in variable.items if item.initial}
+            container.add({"list": {**items}} if items else {"list": {}, "origins": [name]})
         else:
             writer.value(variable.value, container)
         container.add({"VAR=": name})
@@ -152,7 +130,4 @@ def _declarations(symbols: Symbols, writer: WeaveWriter) -> Container:
 
 
 def _list_definitions(symbols: Symbols) -> dict[str, dict[str, int]]:
-    return {
-        name: {item.name: item.value for item in one.items}
-        for name, one in symbols.lists.items()
-    }
+    return {name: {item.name: item.value for item in one.items} for name, one in symbols.lists.items()}

@@ -77,13 +77,7 @@ class ContentWriter(ValueWriter):
                 self._evaluation(node, into)
             case Return(value=returned):
                 self._return(returned, into)
-            case (
-                VariableDeclaration()
-                | ConstantDeclaration()
-                | ListDeclaration()
-                | ExternalDeclaration()
-                | Todo()
-            ):
+            case VariableDeclaration() | ConstantDeclaration() | ListDeclaration() | ExternalDeclaration() | Todo():
                 pass
             case Choice() | Gather() | Include():
                 self.log.error(node.at, "This can't stand inside a line")
@@ -133,11 +127,7 @@ class ContentWriter(ValueWriter):
         for branch in node.branches:
             into.add(self._branch(branch, rejoin))
         # A switch that matched nothing leaves its value behind.
-        if (
-            node.condition is not None
-            and node.branches[0].own is not None
-            and not node.branches[-1].is_else
-        ):
+        if node.condition is not None and node.branches[0].own is not None and not node.branches[-1].is_else:
             into.add("pop")
         into.add(rejoin)
 
@@ -217,9 +207,7 @@ class ContentWriter(ValueWriter):
             return
         skip = Nop()
         if once or stopping:
-            container.content.extend(
-                ("du", last, "==", Divert(target=skip, conditional=True))
-            )
+            container.content.extend(("du", last, "==", Divert(target=skip, conditional=True)))
         container.content.extend((count - 1 if stopping else count, "seq"))
         if once or stopping:
             container.add(skip)

@@ -85,16 +85,5 @@ class ReadCount:
 
 
 Json = str | int | float | bool | None | dict[str, "Json"] | list["Json"]
-Item = (
-    str
-    | int
-    | float
-    | bool
-    | dict[str, Json]
-    | Container
-    | Nop
-    | Divert
-    | ChoicePoint
-    | TargetValue
-    | ReadCount
-)
+Plain = str | int | float | bool | dict[str, Json] | Nop | Divert | ChoicePoint | TargetValue | ReadCount
+Item = Plain | Container

@@ -78,9 +78,7 @@ class Symbols:
 
     story: FlowScope
     points: dict[int, Point] = field(default_factory=dict)
-    variables: dict[str, VariableDeclaration | ListDeclaration] = field(
-        default_factory=dict
-    )
+    variables: dict[str, VariableDeclaration | ListDeclaration] = field(default_factory=dict)
     constants: dict[str, ConstantDeclaration] = field(default_factory=dict)
     lists: dict[str, ListDeclaration] = field(default_factory=dict)
     list_items: dict[str, list[tuple[str, ListItem]]] = field(default_factory=dict)
@@ -104,11 +102,7 @@ class Symbols:
             return "argument"
         if scope is not self.story and name in scope.temporaries:
             return "temporary"
-        return (
-            "global"
-            if name in self.variables or name in self.story.temporaries
-            else None
-        )
+        return "global" if name in self.variables or name in self.story.temporaries else None
 
     def list_item(self, path: tuple[str, ...]) -> tuple[str, ListItem] | None:
         """The list and item that `item` or `list.item` names."""
@@ -156,9 +150,7 @@ class Symbols:
         self._suggestions += 1
         if self._suggestions > _MAX_SUGGESTIONS or len(name) > 100:
             return ""
-        close = sorted(
-            one for one in names if abs(len(one) - len(name)) <= 3 and one != name
-        )[:_MAX_NAMES_COMPARED]
+        close = sorted(one for one in names if abs(len(one) - len(name)) <= 3 and one != name)[:_MAX_NAMES_COMPARED]
         lowered = {one.lower(): one for one in close}
         found = get_close_matches(name.lower(), lowered, n=1, cutoff=0.7)
         return f". Did you mean '{lowered[found[0]]}'?" if found else ""
@@ -195,13 +187,9 @@ def _label_in_stitches(flow: FlowScope, name: str) -> Point | None:
     return None
 
 
-def collect(
-    tree: StoryTree, externals: Mapping[str, frozenset[int]], log: ProblemLog
-) -> Symbols:
+def collect(tree: StoryTree, externals: Mapping[str, frozenset[int]], log: ProblemLog) -> Symbols:
     """Every name of the story. A name that is given twice is a problem here."""
-    story = FlowScope(
-        name="", level=FlowLevel.STORY, parent=None, flow=None, container=Container()
-    )
+    story = FlowScope(name="", level=FlowLevel.STORY, parent=None, flow=None, container=Container())
     symbols = Symbols(story=story)
     _collect_names(symbols, story, tree.body, log)
     for flow in tree.flows:
@@ -212,9 +200,7 @@ def collect(
     return symbols
 
 
-def _collect_flow(
-    symbols: Symbols, parent: FlowScope, flow: Flow, log: ProblemLog
-) -> None:
+def _collect_flow(symbols: Symbols, parent: FlowScope, flow: Flow, log: ProblemLog) -> None:
     scope = FlowScope(
         name=flow.name,
         level=flow.level,
@@ -232,9 +218,7 @@ def _collect_flow(
         _collect_flow(symbols, scope, stitch, log)
 
 
-def _collect_names(
-    symbols: Symbols, scope: FlowScope, body: tuple[Tree, ...], log: ProblemLog
-) -> None:
+def _collect_names(symbols: Symbols, scope: FlowScope, body: tuple[Tree, ...], log: ProblemLog) -> None:
     for node in walk(*body):
         if isinstance(node, Choice | Gather):
             if node.label is not None:
@@ -254,9 +238,7 @@ def _collect_names(
             symbols.externals[node.name] = frozenset((len(node.params),))
 
 
-def _once(
-    names: dict[str, Value], name: str, value: Value, at: int, log: ProblemLog
-) -> None:
+def _once(names: dict[str, Value], name: str, value: Value, at: int, log: ProblemLog) -> None:
     if name in names:
         log.error(at, f"found declaration variable '{name}' that was already declared")
     else:
@@ -283,9 +265,7 @@ def _collect_label(
         scope.labels[label] = point
 
 
-def _collect_constant(
-    symbols: Symbols, node: ConstantDeclaration, log: ProblemLog
-) -> None:
+def _collect_constant(symbols: Symbols, node: ConstantDeclaration, log: ProblemLog) -> None:
     earlier = symbols.constants.get(node.name)
     if earlier is not None and not _same_constant(earlier.value, node.value):
         log.error(
@@ -303,11 +283,7 @@ def _same_constant(one: Expression, other: Expression) -> bool:
         return one.divert.target == other.divert.target
     if isinstance(one, String) and isinstance(other, String):
         first, second = one.parts[0], other.parts[0]
-        return (
-            isinstance(first, Text)
-            and isinstance(second, Text)
-            and first.text == second.text
-        )
+        return isinstance(first, Text) and isinstance(second, Text) and first.text == second.text
     return False
 
 

@@ -106,9 +106,7 @@ class ValueWriter(ABC):
             case ListLiteral():
                 self._list_literal(value, into)
             case Step():
-                self.log.error(
-                    value.at, "Can't use increment/decrement as sub-expression"
-                )
+                self.log.error(value.at, "Can't use increment/decrement as sub-expression")
             case _:
                 assert_never(value)
 
@@ -131,11 +129,7 @@ class ValueWriter(ABC):
         comparable = all(isinstance(side, DivertTarget | Variable) for side in sides)
         if targets and not (value.operator in ("==", "!=") and comparable):
             self._refuse_target(targets[0])
-        if (
-            value.operator == "?"
-            and isinstance(value.left, Unary)
-            and value.left.operator == "!"
-        ):
+        if value.operator == "?" and isinstance(value.left, Unary) and value.left.operator == "!":
             self.log.error(
                 value.at,
                 "Using 'not' or '!' here negates only the left side rather than the result of the '?' or 'has' "
@@ -159,7 +153,8 @@ class ValueWriter(ABC):
     def _variable(self, value: Variable, into: Container) -> None:
         constant = self.symbols.constants.get(value.name)
         if constant is not None:
-            self.value(constant.value, into)
+            if _is_literal(constant.value):
+                self.value(constant.value, into)
             return
         if self.symbols.list_item(value.path) is not None:
             if len(value.path) == 1:
@@ -207,9 +202,7 @@ class ValueWriter(ABC):
                 )
             else:
                 near = self.symbols.near_variable(name, self.scope)
-                self.log.error(
-                    at, f"Variable could not be found to assign to: '{name}'{near}"
-                )
+                self.log.error(at, f"Variable could not be found to assign to: '{name}'{near}")
         into.add({"VAR=" if kind == "global" else "temp=": name, "re": True})
 
     def step(self, step: Step, into: Container) -> None:
@@ -290,9 +283,7 @@ class ValueWriter(ABC):
             return
         for argument in call.args:
             if isinstance(argument, Number) and type(argument.value) is not int:
-                self.log.error(
-                    argument.at, f"{call.name}'s parameters should be integers"
-                )
+                self.log.error(argument.at, f"{call.name}'s parameters should be integers")
 
     def _counter(self, call: Call, into: Container) -> None:
         argument = call.args[0] if len(call.args) == 1 else None
@@ -306,9 +297,9 @@ class ValueWriter(ABC):
         if isinstance(argument, DivertTarget):
             self._divert_target(argument, into, turns_only=call.name == "TURNS_SINCE")
         else:
-            if self.symbols.variable_kind(
-                argument.name, self.scope
-            ) is None and self.symbols.resolve(argument.path, self.scope):
+            if self.symbols.variable_kind(argument.name, self.scope) is None and self.symbols.resolve(
+                argument.path, self.scope
+            ):
                 self.log.error(
                     call.at,
                     f"Should be {call.name}(-> {argument.name}): it wants a divert target",
@@ -320,8 +311,7 @@ class ValueWriter(ABC):
         if len(call.args) > 1:
             self.log.error(
                 call.at,
-                "Can currently only construct a list from one integer "
-                "(or an empty list from a given list definition)",
+                "Can currently only construct a list from one integer (or an empty list from a given list definition)",
             )
         if not call.args:
             into.add({"list": {}, "origins": [call.name]})
@@ -361,9 +351,7 @@ class ValueWriter(ABC):
         elif isinstance(divert.target, Container):
             into.add(TargetValue(target=divert.target))
 
-    def _passing(
-        self, node: tree.Divert, into: Container, *, is_call: bool = False
-    ) -> None:
+    def _passing(self, node: tree.Divert, into: Container, *, is_call: bool = False) -> None:
         divert = self._resolved(node, is_call=is_call)
         if node.args and not is_call:
             into.add("ev")
@@ -387,9 +375,7 @@ class ValueWriter(ABC):
         if kind is not None:
             self._check_divert_argument(node, name, kind)
             return Divert(variable=name)
-        if len(node.target) == 1 and (
-            name in BUILT_IN_FUNCTIONS or name in self.symbols.externals
-        ):
+        if len(node.target) == 1 and (name in BUILT_IN_FUNCTIONS or name in self.symbols.externals):
             return self._external(node, name, is_call=is_call)
         target = self.symbols.resolve(node.target, self.scope)
         if target is None:
@@ -420,9 +406,7 @@ class ValueWriter(ABC):
     def _report_missing(self, node: tree.Divert, *, is_call: bool) -> None:
         if is_call:
             near = self.symbols.near_function(node.name, BUILT_IN_FUNCTIONS)
-            self.log.error(
-                node.at, f"Function call target not found: '{node.name}'{near}"
-            )
+            self.log.error(node.at, f"Function call target not found: '{node.name}'{near}")
         else:
             near = self.symbols.near_target(node.name, self.scope)
             self.log.error(node.at, f"Divert target not found: '-> {node.name}'{near}")
@@ -453,44 +437,30 @@ class ValueWriter(ABC):
         wanted, given = len(flow.params), len(node.args)
         if wanted != given:
             word = "Function call" if is_call else "Divert"
-            but = (
-                "but there weren't any passed to it"
-                if given == 0
-                else f"but got {given}"
-            )
-            self.log.error(
-                node.at, f"{word} to '{flow.name}' requires {wanted} arguments, {but}"
-            )
+            but = "but there weren't any passed to it" if given == 0 else f"but got {given}"
+            self.log.error(node.at, f"{word} to '{flow.name}' requires {wanted} arguments, {but}")
             return
         for parameter, argument in zip(flow.params, node.args, strict=True):
             self._check_argument(flow, parameter, argument)
 
-    def _check_argument(
-        self, flow: FlowScope, parameter: Parameter, argument: Expression
-    ) -> None:
-        if (
-            not parameter.is_divert
-            or isinstance(argument, DivertTarget)
-            or parameter.by_reference
-        ):
+    def _check_argument(self, flow: FlowScope, parameter: Parameter, argument: Expression) -> None:
+        if not parameter.is_divert or isinstance(argument, DivertTarget) or parameter.by_reference:
             return
         if not isinstance(argument, Variable):
             self.log.error(
                 argument.at,
                 f"Target '{flow.name}' expects a divert target for the parameter -> {parameter.name}",
             )
-        elif self.symbols.variable_kind(
-            argument.name, self.scope
-        ) is None and self.symbols.resolve(argument.path, self.scope):
+        elif self.symbols.variable_kind(argument.name, self.scope) is None and self.symbols.resolve(
+            argument.path, self.scope
+        ):
             self.log.error(
                 argument.at,
                 f"Passing read count of '{argument.name}' instead of a divert target. "
                 f"You probably meant '-> {argument.name}'",
             )
 
-    def _pass_arguments(
-        self, node: tree.Divert, divert: Divert, into: Container
-    ) -> None:
+    def _pass_arguments(self, node: tree.Divert, divert: Divert, into: Container) -> None:
         params = self._params_of(node, divert)
         for index, argument in enumerate(node.args):
             parameter = params[index] if index < len(params) else None
@@ -505,9 +475,7 @@ class ValueWriter(ABC):
         target = self.symbols.resolve(node.target, self.scope)
         return target.params if isinstance(target, FlowScope) else ()
 
-    def _reference(
-        self, argument: Expression, parameter: Parameter, into: Container
-    ) -> None:
+    def _reference(self, argument: Expression, parameter: Parameter, into: Container) -> None:
         if not isinstance(argument, Variable):
             self.log.error(
                 argument.at,
@@ -526,20 +494,14 @@ class ValueWriter(ABC):
             return
         into.add({"^var": argument.name, "ci": -1})
 
-    def _divert_target(
-        self, value: DivertTarget, into: Container, *, turns_only: bool = False
-    ) -> None:
+    def _divert_target(self, value: DivertTarget, into: Container, *, turns_only: bool = False) -> None:
         """A place as a value. What becomes of it is unknown, so its visits and turns are counted."""
         divert = value.divert
         if divert.target in _ENDINGS:
-            self.log.error(
-                value.at, "Can't use -> DONE or -> END as variable divert targets"
-            )
+            self.log.error(value.at, "Can't use -> DONE or -> END as variable divert targets")
             return
         if divert.args:
-            self.log.error(
-                value.at, "can't store arguments in a divert target variable"
-            )
+            self.log.error(value.at, "can't store arguments in a divert target variable")
         if self.symbols.variable_kind(divert.target[0], self.scope) is not None:
             self.log.error(
                 value.at,
@@ -564,3 +526,10 @@ class ValueWriter(ABC):
                     f"Can't store a divert target to a knot or function that has by-reference arguments "
                     f"('{flow.name}' has 'ref {parameter.name}').",
                 )
+
+
+def _is_literal(value: Expression) -> bool:
+    """A constant that can be written in place; any other was refused where it was declared."""
+    if isinstance(value, String):
+        return len(value.parts) == 1 and isinstance(value.parts[0], tree.Text)
+    return isinstance(value, Number | DivertTarget)

@@ -33,11 +33,11 @@ from fabula.ink.syntax.tree import (
     Divert as DivertNode,
 )
 
-MAX_WEAVES = 64
+MAX_WEAVES = 50
+MAX_WEAVE_POINTS = 100_000
+_MAX_CHAINED_GATHERS = 50
 _LOOSE_END = "Apparent loose end exists where the flow runs out. Do you need a '-> DONE' statement, choice or divert?"
-_NESTED_LOOSE_END = (
-    "Choices nested in conditionals or sequences need to explicitly divert afterwards."
-)
+_NESTED_LOOSE_END = "Choices nested in conditionals or sequences need to explicitly divert afterwards."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,13 @@ class _Weave:
     choice_in_section: bool = False
     gathers: int = 0
     choices: int = 0
-    loose: list[_LooseEnd] = field(default_factory=list)
+    loose: dict[int, _LooseEnd] = field(default_factory=dict)
+
+    def leave_loose(self, end: _LooseEnd) -> None:
+        self.loose[id(end.point)] = end
 
     def forget(self, point: Point) -> None:
-        self.loose = [end for end in self.loose if end.point is not point]
+        self.loose.pop(id(point), None)
 
     def is_inside_logic(self) -> bool:
         weave: _Weave | None = self
@@ -95,13 +98,13 @@ class _Weave:
 class WeaveWriter(ContentWriter):
     """Writes whole flows."""
 
-    def __init__(
-        self, symbols: Symbols, log: ProblemLog, *, count_all_visits: bool
-    ) -> None:
+    def __init__(self, symbols: Symbols, log: ProblemLog, *, count_all_visits: bool) -> None:
         super().__init__(symbols, log)
         self._count_all_visits = count_all_visits
         self._weave: _Weave | None = None
         self._depth = 0
+        self._chained = 0
+        self._points = 0
 
     # -- flows ----------------------------------------------------------------------------------------------------
 
@@ -109,16 +112,14 @@ class WeaveWriter(ContentWriter):
         """A knot, stitch or story into its container."""
         self.scope = scope
         container = scope.container
-        container.visits = container.visits or (
-            self._count_all_visits and scope.level is not FlowLevel.STORY
-        )
+        container.visits = container.visits or (self._count_all_visits and scope.level is not FlowLevel.STORY)
         for parameter in reversed(scope.params):
             container.add({"temp=": parameter.name})
         pieces: list[Piece] = []
         loose: list[_LooseEnd] = []
         if nodes:
             weave = self._written(arranged(nodes, 0), sealed=False)
-            pieces, loose = weave.pieces, weave.loose
+            pieces, loose = weave.pieces, list(weave.loose.values())
             container.absorb(weave.root)
         elif scope.level is FlowLevel.KNOT and scope.flows:
             first = next(iter(scope.flows.values()))
@@ -141,14 +142,16 @@ class WeaveWriter(ContentWriter):
         weave = _Weave(pieces=pieces, outer=self._weave, sealed=sealed)
         weave.current = weave.root
         outer, self._weave = self._weave, weave
+        chained = self._chained
         self._depth += 1
+        self._points += 1
         if self._depth <= MAX_WEAVES:
             for index, piece in enumerate(pieces):
                 self._piece(weave, piece, index)
         else:
             self._report_depth(pieces)
         self._depth -= 1
-        self._weave = outer
+        self._weave, self._chained = outer, chained
         self._hand_up(weave)
         if weave.loose and weave.is_inside_logic():
             self._check_nested_end(weave)
@@ -164,26 +167,27 @@ class WeaveWriter(ContentWriter):
                 return
 
     def _piece(self, weave: _Weave, piece: Piece, index: int) -> None:
-        if isinstance(piece, Gather):
+        if self._points > MAX_WEAVE_POINTS:
+            self._report_size(piece)
+        elif isinstance(piece, Gather):
             self._gather(weave, piece, index)
         elif isinstance(piece, Choice):
             self._choice(weave, piece, index)
         elif isinstance(piece, Nested):
             self._nested(weave, piece)
         else:
-            into = (
-                weave.previous.container
-                if weave.fills_previous and weave.previous
-                else weave.current
-            )
+            into = weave.previous.container if weave.fills_previous and weave.previous else weave.current
             self.node(piece, into)
 
+    def _report_size(self, piece: Piece) -> None:
+        if self._points == MAX_WEAVE_POINTS + 1:
+            self._points += 1
+            self.log.error(
+                _position(piece), f"The story is too large (more than {MAX_WEAVE_POINTS} choices, gathers and branches)"
+            )
+
     def _nested(self, weave: _Weave, piece: Nested) -> None:
-        into = (
-            weave.previous.container
-            if weave.fills_previous and weave.previous
-            else weave.current
-        )
+        into = weave.previous.container if weave.fills_previous and weave.previous else weave.current
         inner = self._written(arranged(piece.nodes, piece.base), sealed=False)
         into.absorb(inner.root)
         if weave.previous is not None:
@@ -191,6 +195,7 @@ class WeaveWriter(ContentWriter):
             weave.fills_previous = False
 
     def _point(self, node: Choice | Gather) -> Point:
+        self._points += 1
         known = self.symbols.points.get(node.at)
         point = known or Point(node=node, container=Container(start_only=True))
         point.container.visits = point.container.visits or self._count_all_visits
@@ -202,18 +207,29 @@ class WeaveWriter(ContentWriter):
         if node.label is None:
             container.name = f"g-{weave.gathers}"
             weave.gathers += 1
-        if weave.choice_in_section:
-            weave.root.keep(container)
-        else:
-            weave.current.add_named(container)
+        self._place_gather(weave, container)
         weave.choice_in_section = False
-        for end in weave.loose:
+        for end in weave.loose.values():
             earlier = end.point.node
             if not (isinstance(earlier, Gather) and earlier.depth == node.depth):
                 end.point.container.add(Divert(target=container))
-        weave.loose = []
+        weave.loose = {}
         weave.current = container
         self._become_previous(weave, point, index)
+
+    def _place_gather(self, weave: _Weave, container: Container) -> None:
+        """After choices a gather is only led to; else flow walks into it, and so each stands inside the one before.
+
+        A very long row of gathers would stand too deep to be written down: then flow is led on instead.
+        """
+        if weave.choice_in_section:
+            weave.root.keep(container)
+        elif self._chained < _MAX_CHAINED_GATHERS:
+            self._chained += 1
+            weave.current.add_named(container)
+        else:
+            weave.current.add(Divert(target=container))
+            weave.root.keep(container)
 
     def _choice(self, weave: _Weave, node: Choice, index: int) -> None:
         if weave.previous is not None and isinstance(weave.previous.node, Gather):
@@ -232,11 +248,12 @@ class WeaveWriter(ContentWriter):
         weave.fills_previous = False
         weave.previous = point
         following: list[Piece] = []
-        for piece in weave.pieces[index + 1 :]:
+        for later in range(index + 1, len(weave.pieces)):
+            piece = weave.pieces[later]
             if isinstance(piece, Choice | Gather | Nested):
                 break
             following.append(piece)
-        weave.loose.append(_LooseEnd(point=point, following=following))
+        weave.leave_loose(_LooseEnd(point=point, following=following))
 
     # -- one choice -----------------------------------------------------------------------------------------------
 
@@ -272,9 +289,7 @@ class WeaveWriter(ContentWriter):
             Container(name="$r2"),
             Container(name="s"),
         )
-        outer.content.extend(
-            (TargetValue(target=first), {"temp=": "$r"}, "str", Divert(target=start))
-        )
+        outer.content.extend((TargetValue(target=first), {"temp=": "$r"}, "str", Divert(target=start)))
         outer.add_named(first)
         outer.add("/str")
         self.content(node.start, start)
@@ -296,39 +311,35 @@ class WeaveWriter(ContentWriter):
     def _hand_up(self, weave: _Weave) -> None:
         inner = None if weave.sealed else weave.outer
         outer = weave.beyond_logic()
-        kept: list[_LooseEnd] = []
-        for end in weave.loose:
+        kept: dict[int, _LooseEnd] = {}
+        for key, end in weave.loose.items():
             is_choice = isinstance(end.point.node, Choice)
             receiver = inner if is_choice else inner or outer
             if receiver is not None:
-                receiver.loose.append(end)
+                receiver.leave_loose(end)
             else:
-                kept.append(end)
+                kept[key] = end
         weave.loose = kept
 
     def _check_nested_end(self, weave: _Weave) -> None:
         if isinstance(_last(weave.pieces), Todo):
             return
-        for end in weave.loose:
+        for end in weave.loose.values():
             ending = _where_it_runs_out(end)
             if ending is not None:
                 self.log.error(_position(ending), _NESTED_LOOSE_END)
 
-    def _check_end(
-        self, scope: FlowScope, pieces: list[Piece], loose: list[_LooseEnd]
-    ) -> None:
+    def _check_end(self, scope: FlowScope, pieces: list[Piece], loose: list[_LooseEnd]) -> None:
         if isinstance(_last(pieces), Todo):
             return
         endings: list[Piece | None] = []
         if loose:
             endings = [_where_it_runs_out(end) for end in loose]
-        elif not any(isinstance(piece, Choice | DivertNode) for piece in pieces):
+        elif not any(isinstance(piece, Choice | Gather) for piece in pieces):
             endings = [_runs_out(pieces, pieces[0])]
         for ending in endings:
             if ending is not None:
-                self.log.warning(
-                    _position(ending), self._loose_end_message(scope, ending)
-                )
+                self.log.warning(_position(ending), self._loose_end_message(scope, ending))
 
     def _loose_end_message(self, scope: FlowScope, ending: Piece) -> str:
         message = _LOOSE_END
@@ -385,9 +396,7 @@ def _flags(node: Choice) -> int:
 
 
 def _is_declaration(piece: Piece) -> bool:
-    return isinstance(
-        piece, VariableDeclaration | ConstantDeclaration | ListDeclaration
-    )
+    return isinstance(piece, VariableDeclaration | ConstantDeclaration | ListDeclaration)
 
 
 def _last(pieces: list[Piece]) -> Node | None:
@@ -395,18 +404,14 @@ def _last(pieces: list[Piece]) -> Node | None:
     for piece in reversed(pieces):
         if isinstance(piece, Nested):
             return _last(arranged(piece.nodes, piece.base))
-        if not _is_declaration(piece) and not (
-            isinstance(piece, Text) and piece.text == "\n"
-        ):
+        if not _is_declaration(piece) and not (isinstance(piece, Text) and piece.text == "\n"):
             return piece
     return None
 
 
 def _where_it_runs_out(end: _LooseEnd) -> Piece | None:
     node = end.point.node
-    own: list[Piece] = (
-        [*node.start, *node.only, *node.inner] if isinstance(node, Choice) else []
-    )
+    own: list[Piece] = [*node.start, *node.only, *node.inner] if isinstance(node, Choice) else []
     return _runs_out([*own, *end.following], node)
 
 

@@ -10,9 +10,9 @@ from fabula.ink.compiler.objects import (
     ChoicePoint,
     Container,
     Divert,
-    Item,
     Json,
     Nop,
+    Plain,
     ReadCount,
     TargetValue,
 )
@@ -23,9 +23,7 @@ INK_VERSION = 21
 def story_json(root: Container, list_definitions: dict[str, dict[str, int]]) -> str:
     """The whole story as one line of JSON."""
     _give_paths(root)
-    lists: dict[str, Json] = {
-        name: dict(items) for name, items in list_definitions.items()
-    }
+    lists: dict[str, Json] = {name: dict(items) for name, items in list_definitions.items()}
     story: Json = {
         "inkVersion": INK_VERSION,
         "root": _container(root, named=True),
@@ -53,13 +51,14 @@ def _give_paths(root: Container) -> None:
 
 def _container(container: Container, *, named: bool = False) -> list[Json]:
     """`named` says that the name is already the key under which the container is kept."""
-    values = [_value(item) for item in container.content]
+    values: list[Json] = []
+    for item in container.content:
+        values.append(_container(item) if isinstance(item, Container) else _value(item))
     inside = {item.name for item in container.content if isinstance(item, Container)}
-    end: dict[str, Json] = {
-        name: _container(child, named=True)
-        for name, child in container.named.items()
-        if name not in inside
-    }
+    end: dict[str, Json] = {}
+    for name, child in container.named.items():
+        if name not in inside:
+            end[name] = _container(child, named=True)
     if container.flags:
         end["#f"] = container.flags
     if container.name is not None and not named:
@@ -68,9 +67,7 @@ def _container(container: Container, *, named: bool = False) -> list[Json]:
     return values
 
 
-def _value(item: Item) -> Json:
-    if isinstance(item, Container):
-        return _container(item)
+def _value(item: Plain) -> Json:
     if isinstance(item, Divert):
         return _divert(item)
     if isinstance(item, ChoicePoint):

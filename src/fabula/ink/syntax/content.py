@@ -28,11 +28,10 @@ _PLAIN_TEXT = re.compile(r"(?:[^-<{}|\n\\#]+|-(?!>)|<(?![->]))+")
 _CHOICE_TEXT = re.compile(r"(?:[^-<{}|\n\\#\[\]]+|-(?!>)|<(?![->]))+")
 _STRING_TEXT = re.compile(r'(?:[^-<{}|\n\\#"]+|-(?!>)|<(?![->]))+')
 _DASH = re.compile(r"-(?!>)")
+_UP_TO_BRACE = re.compile(r"[^}\n]*}?")
 _ELSE = re.compile(r"else[ \t]*:")
 _KIND_SIGNS = re.compile(r"[!&~$]+")
-_KIND_WORDS = re.compile(
-    r"((?:once|cycle|shuffle|stopping)(?:[ \t]+(?:once|cycle|shuffle|stopping))*)[ \t]*:"
-)
+_KIND_WORDS = re.compile(r"((?:once|cycle|shuffle|stopping)(?:[ \t]+(?:once|cycle|shuffle|stopping))*)[ \t]*:")
 _KINDS = {
     "!": SequenceKind.ONCE,
     "&": SequenceKind.CYCLE,
@@ -89,11 +88,12 @@ class ContentParser(ExpressionParser):
     def mixed(self) -> list[Node]:
         self._refuse_tilde()
         found: list[Node] = []
-        while True:
+        while not self.too_large():
             self._text_run(found)
             sign = self.text[self.pos : self.pos + 1]
             if sign == "{":
-                self._logic_into(found)
+                if not self._logic_into(found) and self.at_line_start():
+                    return found
             elif sign == "#":
                 self._tag_into(found)
             elif sign == "<" and self.sees("<>"):
@@ -119,13 +119,7 @@ class ContentParser(ExpressionParser):
             self.pos = start
 
     def _text_run(self, found: list[Node]) -> None:
-        pattern = (
-            _STRING_TEXT
-            if self.in_string
-            else _CHOICE_TEXT
-            if self.in_choice
-            else _PLAIN_TEXT
-        )
+        pattern = _STRING_TEXT if self.in_string else _CHOICE_TEXT if self.in_choice else _PLAIN_TEXT
         text, pos = self.text, self.pos
         match = pattern.match(text, pos)
         end = match.end() if match else pos
@@ -184,25 +178,16 @@ class ContentParser(ExpressionParser):
         if arrows == 0:
             return []
         while arrows == 1:
-            at = self.base + self.pos
             divert = self._divert_after_arrow()
             if divert is None:
                 break
             arrows = self._arrows()
             kind = DivertKind.TUNNEL if arrows else DivertKind.PLAIN
-            found.append(
-                Divert(at=at, target=divert.target, args=divert.args, kind=kind)
-            )
+            found.append(replace(divert, kind=kind))
         if arrows >= 2:
-            found.append(
-                TunnelOnwards(
-                    at=self.base + self.pos - 4, after=self._divert_after_arrow()
-                )
-            )
+            found.append(TunnelOnwards(at=self.base + self.pos - 4, after=self._divert_after_arrow()))
             if self._arrows():
-                self.error(
-                    "Tunnel onwards '->->' must only come at the beginning or the end of a divert"
-                )
+                self.error("Tunnel onwards '->->' must only come at the beginning or the end of a divert")
         elif not found:
             found.append(Divert(at=self.base + start, target=()))
             if not self.in_choice:
@@ -255,34 +240,31 @@ class ContentParser(ExpressionParser):
 
     # -- logic in braces ------------------------------------------------------------------------------------------
 
-    def _logic_into(self, found: list[Node]) -> None:
+    def _logic_into(self, found: list[Node]) -> bool:
+        """One `{...}`; False when its end was not found."""
         kept_string, kept_tag = self.in_string, self.tag_open
         start = self.pos
         self.pos += 1
         self.depth += 1
         node = None if self.too_deep() else self._logic(start)
         self.depth -= 1
+        closed = False
         if node is None:
             if not self._last_error_stands() or self._last_error < start:
-                self.expected(
-                    "some kind of logic, conditional or sequence within braces: { ... }"
-                )
-            self._leave_braces()
+                self.expected("some kind of logic, conditional or sequence within braces: { ... }")
         else:
             found.append(node)
             self.space()
-            if not self.expect("}", self._closing_brace(start)):
-                self._leave_braces()
+            closed = self.expect("}", self._closing_brace(start))
+        if not closed:
+            self._leave_braces()
         self.in_string = kept_string
         if not kept_tag:
             self.end_tag(found)
+        return closed
 
     def _closing_brace(self, opening: int) -> str:
-        if (
-            self.sees("}")
-            or not self.log.has_room()
-            or self.text.find("\n", opening, self.pos) < 0
-        ):
+        if self.sees("}") or not self.log.has_room() or self.text.find("\n", opening, self.pos) < 0:
             return "closing brace '}' for inline logic"
         return f"closing brace '}}' for the logic that opens on line {self.text.count(chr(10), 0, opening) + 1}"
 
@@ -290,9 +272,8 @@ class ContentParser(ExpressionParser):
         """After a mistake: go on after the next `}` of this line, or at its end; a line not yet begun stays."""
         if self.at_line_start():
             return
-        line = self.rest_of_line()
-        close = line.find("}")
-        self.pos += len(line) if close < 0 else close + 1
+        match = _UP_TO_BRACE.match(self.text, self.pos)
+        self.pos = match.end() if match else self.pos
 
     def _logic(self, opening: int) -> Node | None:
         self.space()
@@ -364,9 +345,7 @@ class ContentParser(ExpressionParser):
         for word in words:
             kind |= _KINDS[word]
         if kind not in _ALLOWED_KINDS:
-            self.error(
-                f"Sequence type combination not supported: {' '.join(words)}", start
-            )
+            self.error(f"Sequence type combination not supported: {' '.join(words)}", start)
             return SequenceKind.STOPPING
         return kind
 
@@ -458,9 +437,7 @@ class ContentParser(ExpressionParser):
             body = self.mixed()
             if not tag_before:
                 self.end_tag(body)
-            found.append(
-                _Draft(pos=start, body=body, is_true=not found, is_else=bool(found))
-            )
+            found.append(_Draft(pos=start, body=body, is_true=not found, is_else=bool(found)))
             if not self.sign("|"):
                 break
         if len(found) > 2:
@@ -499,9 +476,7 @@ class ContentParser(ExpressionParser):
             branch.own = self._question()
         branch.body = self._block_body()
         if branch.own is None and not branch.is_else and not branch.body:
-            self.error(
-                "expected content for the conditional branch following '-'", start
-            )
+            self.error("expected content for the conditional branch following '-'", start)
         self.space_and_lines()
         return branch
 
@@ -547,9 +522,7 @@ class ContentParser(ExpressionParser):
             if branch.own is not None:
                 continue
             if not branch.is_else:
-                self.error(
-                    "Branch doesn't have condition. Are you missing a ':'?", branch.pos
-                )
+                self.error("Branch doesn't have condition. Are you missing a ':'?", branch.pos)
             elif branches[-1].is_else:
                 self.error(
                     "Multiple 'else' cases. Can have a maximum of one, at the end.",

@@ -23,9 +23,7 @@ from fabula.ink.syntax.tree import (
     Variable,
 )
 
-_OPERATOR = re.compile(
-    r"&&|\|\||and(?=[ \t])|or(?=[ \t])|==|>=|<=|<|>|!=|\?|has(?=[ \t])|!\?|hasnt(?=[ \t])|\^|\+|-(?!>)|\*|/|%|mod(?=[ \t])"
-)
+_OPERATOR = re.compile(r"&&|\|\||(?:and|or|hasnt|has|mod)(?=[ \t])|==|>=|<=|<|>|!=|\?|!\?|\^|\+|-(?!>)|\*|/|%")
 _PRECEDENCE = {
     **dict.fromkeys(("&&", "||", "and", "or"), 1),
     **dict.fromkeys(("==", ">=", "<=", "<", ">", "!="), 2),

@@ -41,32 +41,23 @@ def parse_story(
 class _Loader:
     """Loads included files and collects their knots."""
 
-    def __init__(
-        self, include: IncludeReader | None, sources: Sources, log: ProblemLog
-    ) -> None:
+    def __init__(self, include: IncludeReader | None, sources: Sources, log: ProblemLog) -> None:
         self._include = include
         self._sources = sources
         self._log = log
         self._refused = False
         self.flows: list[Flow] = []
 
-    def fill(
-        self, tree: FileTree, names: tuple[str, ...]
-    ) -> tuple[list[Node], list[Flow]]:
+    def fill(self, tree: FileTree, names: tuple[str, ...]) -> tuple[list[Node], list[Flow]]:
         body = self._fill_nodes(tree.body, names)
         return body, [self._fill_flow(flow, names) for flow in tree.flows]
 
     def _fill_flow(self, flow: Flow, names: tuple[str, ...]) -> Flow:
-        if (
-            not any(isinstance(node, Include) for node in flow.body)
-            and not flow.stitches
-        ):
+        if not any(isinstance(node, Include) for node in flow.body) and not flow.stitches:
             return flow
         self._warn_inside(flow)
         stitches = tuple(self._fill_flow(stitch, names) for stitch in flow.stitches)
-        return replace(
-            flow, body=tuple(self._fill_nodes(flow.body, names)), stitches=stitches
-        )
+        return replace(flow, body=tuple(self._fill_nodes(flow.body, names)), stitches=stitches)
 
     def _warn_inside(self, flow: Flow) -> None:
         for node in flow.body:
@@ -76,13 +67,8 @@ class _Loader:
                     f"INCLUDE should stand at the top of a file, but this one is inside '{flow.name}'",
                 )
 
-    def _fill_nodes(
-        self, nodes: tuple[Node, ...], names: tuple[str, ...]
-    ) -> list[Node]:
-        return [
-            self._load(node, names) if isinstance(node, Include) else node
-            for node in nodes
-        ]
+    def _fill_nodes(self, nodes: tuple[Node, ...], names: tuple[str, ...]) -> list[Node]:
+        return [self._load(node, names) if isinstance(node, Include) else node for node in nodes]
 
     def _load(self, node: Include, names: tuple[str, ...]) -> Include:
         text = self._read(node, names)
@@ -95,15 +81,9 @@ class _Loader:
 
     def _read(self, node: Include, names: tuple[str, ...]) -> str | None:
         if node.file in names:
-            self._log.error(
-                node.at, f"Recursive INCLUDE detected: '{node.file}' is already open."
-            )
+            self._log.error(node.at, f"Recursive INCLUDE detected: '{node.file}' is already open.")
             return None
-        if (
-            len(names) > MAX_DEPTH
-            or len(self._sources.files) >= MAX_FILES
-            or self._sources.size > MAX_CHARACTERS
-        ):
+        if len(names) > MAX_DEPTH or len(self._sources.files) >= MAX_FILES or self._sources.size > MAX_CHARACTERS:
             if not self._refused:
                 self._log.error(
                     node.at,

@@ -34,6 +34,7 @@ RESERVED = frozenset(
     )
 )
 MAX_NESTING = 40
+MAX_PARTS = 1_000_000
 
 
 class Scanner:
@@ -45,7 +46,9 @@ class Scanner:
         self.log = log
         self.pos = 0
         self.depth = 0
+        self._parts = 0
         self._last_error = -1
+        self._said_until = -1
         self._braces_seen_until = 0
         self._pipes: dict[int, int] = {}
 
@@ -128,26 +131,28 @@ class Scanner:
 
     def error(self, message: str, pos: int | None = None) -> None:
         where = self.pos if pos is None else pos
-        last = self._last_error
-        if (
-            0 <= last <= where
-            and self.text.find("\n", last, where) < 0
-            and self._last_error_stands()
-        ):
+        if self._is_said(where):
             return
         self._last_error = where
+        end = self.text.find("\n", where)
+        self._said_until = len(self.text) if end < 0 else end
         self.log.error(self.base + where, message)
 
+    def _is_said(self, where: int) -> bool:
+        """An error already stands earlier on this line, and no dropped guess took it back."""
+        return self._last_error <= where <= self._said_until and self._last_error_stands()
+
     def _last_error_stands(self) -> bool:
-        """False when a dropped guess took the last error back."""
         entries = self.log.entries
-        return bool(entries) and entries[-1][1] >= self.base + self._last_error
+        return bool(entries) and (entries[-1][1] >= self.base + self._last_error or not self.log.has_room())
 
     def warn(self, message: str, pos: int) -> None:
         self.log.warning(self.base + pos, message)
 
     def expected(self, what: str) -> None:
-        rest = self.rest_of_line().strip()
+        if self._is_said(self.pos):
+            return
+        rest = self.rest_of_line()[:200].strip()
         saw = f"'{rest[:60]}'" if rest else "end of line"
         self.error(f"Expected {what} but saw {saw}")
 
@@ -163,6 +168,16 @@ class Scanner:
         self.error(f"This is nested too deeply (more than {MAX_NESTING} levels)")
         end = self.text.find("\n", self.pos)
         self.pos = len(self.text) if end < 0 else end
+        return True
+
+    def too_large(self) -> bool:
+        """Counts one more part; a file with too many is given up here."""
+        self._parts += 1
+        if self._parts <= MAX_PARTS:
+            return False
+        if self._parts == MAX_PARTS + 1:
+            self.log.error(self.base + self.pos, f"This file is too large (more than {MAX_PARTS} pieces)")
+        self.pos = len(self.text)
         return True
 
     # -- braces ---------------------------------------------------------------------------------------------------

@@ -39,9 +39,7 @@ class SourceFile:
         seen, original = self.cuts[bisect_right(self.cuts, (offset, sys.maxsize)) - 1]
         position = original + offset - seen
         line = bisect_right(self.line_starts, position)
-        return Place(
-            file=self.name, line=line, column=position - self.line_starts[line - 1] + 1
-        )
+        return Place(file=self.name, line=line, column=position - self.line_starts[line - 1] + 1)
 
 
 @dataclass(slots=True)
@@ -61,9 +59,7 @@ class Sources:
         while end >= 0:
             starts.append(end + 1)
             end = find("\n", end + 1)
-        file = SourceFile(
-            name=name, base=self.size, text=seen, line_starts=tuple(starts), cuts=cuts
-        )
+        file = SourceFile(name=name, base=self.size, text=seen, line_starts=tuple(starts), cuts=cuts)
         self.files.append(file)
         self._bases.append(self.size)
         self.size += len(seen) + 1
@@ -133,9 +129,7 @@ class ProblemLog:
         return len(self.entries)
 
     def drop(self, mark: int) -> None:
-        self.errors -= sum(
-            1 for entry in self.entries[mark:] if entry[0] is Severity.ERROR
-        )
+        self.errors -= sum(1 for entry in self.entries[mark:] if entry[0] is Severity.ERROR)
         del self.entries[mark:]
 
     def _add(self, severity: Severity, at: int, message: str) -> None:
@@ -150,9 +144,7 @@ class ProblemLog:
     def problems(self, sources: Sources) -> tuple[Problem, ...]:
         """In reading order, each only once."""
         found: list[Problem] = []
-        for severity, at, message in sorted(
-            set(self.entries), key=lambda entry: (entry[1], entry[0], entry[2])
-        ):
+        for severity, at, message in sorted(set(self.entries), key=lambda entry: (entry[1], entry[0], entry[2])):
             place = sources.place(at)
             found.append(
                 Problem(

@@ -145,18 +145,14 @@ class _StatementParser(ContentParser):
         is_function = self._function_keyword()
         name = self.identifier()
         if name is None:
-            self.error(
-                f"Expected the name of the {'function' if is_function else 'knot'}"
-            )
+            self.error(f"Expected the name of the {'function' if is_function else 'knot'}")
         self.space()
         params = self._parameters() or ()
         self.space()
         match = _KNOT.match(self.text, self.pos)
         self.pos = match.end() if match else self.pos
         self.expect_line_end("end of line after knot name definition")
-        return _Header(
-            pos=start, name=name or "", is_function=is_function, params=params
-        )
+        return _Header(pos=start, name=name or "", is_function=is_function, params=params)
 
     def _function_keyword(self) -> bool:
         match = _FUNCTION.match(self.text, self.pos)
@@ -220,7 +216,7 @@ class _StatementParser(ContentParser):
     def statements(self, level: Level) -> list[Node]:
         found: list[Node] = []
         text, length = self.text, len(self.text)
-        while True:
+        while not self.too_large():
             self.space_and_lines()
             start = self.pos
             if start >= length:
@@ -229,13 +225,12 @@ class _StatementParser(ContentParser):
             if sign == "=":
                 if self._at_knot() or self._at_stitch():
                     return found
-            elif level is Level.BLOCK and (
-                sign == "}" or (sign == "-" and not self.sees("->"))
-            ):
+            elif level is Level.BLOCK and (sign == "}" or (sign == "-" and not self.sees("->"))):
                 return found
             self._statement(sign, level, found)
             if self.pos <= start:
                 self._step_over(sign)
+        return found
 
     def _step_over(self, sign: str) -> None:
         """A sign that nothing can begin with. A stray brace is only a warning: the reference lets it pass."""
@@ -296,15 +291,11 @@ class _StatementParser(ContentParser):
             self.space()
         label = self._label()
         self.line_end()
-        return Gather(
-            at=self.base + start, depth=self._bounded(depth, start), label=label
-        )
+        return Gather(at=self.base + start, depth=self._bounded(depth, start), label=label)
 
     def _bounded(self, depth: int, pos: int) -> int:
         if depth > MAX_NESTING:
-            self.error(
-                f"This is nested too deeply (more than {MAX_NESTING} levels)", pos
-            )
+            self.error(f"This is nested too deeply (more than {MAX_NESTING} levels)", pos)
         return min(depth, MAX_NESTING)
 
     def _label(self) -> str | None:
@@ -334,8 +325,8 @@ class _StatementParser(ContentParser):
         self.space()
         if label is not None:
             self.line_end()
-            self.space()
         conditions = self._choice_conditions()
+        self.space()
         self.in_choice, self.tag_open = True, False
         choice = Choice(
             at=self.base + start,
@@ -361,9 +352,7 @@ class _StatementParser(ContentParser):
                 self._leave_braces()
                 break
             if isinstance(condition, Step):
-                self.error(
-                    "Can't use increment/decrement here. It can only be used on a ~ line"
-                )
+                self.error("Can't use increment/decrement here. It can only be used on a ~ line")
             conditions.append(condition)
             self.space()
             if not self.expect("}", "closing '}' for choice condition"):
@@ -398,11 +387,7 @@ class _StatementParser(ContentParser):
                 "Blank choice - if you intended a default fallback choice, use the `* ->` syntax",
                 start_pos,
             )
-        inner.extend(
-            divert
-            for divert in diverts
-            if not (isinstance(divert, Divert) and not divert.target)
-        )
+        inner.extend(divert for divert in diverts if not (isinstance(divert, Divert) and not divert.target))
         inner.append(Text(at=self.base + self.pos, text="\n"))
         return replace(
             choice,
@@ -469,9 +454,7 @@ class _StatementParser(ContentParser):
         name = self.identifier()
         self.space()
         step = self.text[self.pos : self.pos + 2]
-        if name is None or not (
-            step in ("+=", "-=") or (step[:1] == "=" and step != "==")
-        ):
+        if name is None or not (step in ("+=", "-=") or (step[:1] == "=" and step != "==")):
             self.pos = start
             return None
         if step[:1] == "=":
@@ -482,9 +465,7 @@ class _StatementParser(ContentParser):
         if amount is None:
             self.expected("value expression to be assigned")
             return None
-        action = Step(
-            at=self.base + start, name=name, increase=step == "+=", amount=amount
-        )
+        action = Step(at=self.base + start, name=name, increase=step == "+=", amount=amount)
         return Evaluation(at=self.base + start, action=action)
 
     def _assignment(self, start: int, name: str, *, temporary: bool) -> Node | None:
@@ -494,9 +475,7 @@ class _StatementParser(ContentParser):
             return None
         if isinstance(value, Step):
             self.error("Can't use increment/decrement as sub-expression", start)
-        return Assignment(
-            at=self.base + start, name=name, value=value, temporary=temporary
-        )
+        return Assignment(at=self.base + start, name=name, value=value, temporary=temporary)
 
     # -- declarations ---------------------------------------------------------------------------------------------
 
@@ -554,13 +533,9 @@ class _StatementParser(ContentParser):
         self.space()
         params = self._parameters()
         if params is None:
-            self.expected(
-                f"declaration of arguments for EXTERNAL, even if empty, i.e. 'EXTERNAL {name}()'"
-            )
+            self.expected(f"declaration of arguments for EXTERNAL, even if empty, i.e. 'EXTERNAL {name}()'")
             return None
-        return ExternalDeclaration(
-            at=self.base + start, name=name, params=tuple(one.name for one in params)
-        )
+        return ExternalDeclaration(at=self.base + start, name=name, params=tuple(one.name for one in params))
 
     def _global(self, start: int, word: str) -> Node | None:
         constant = word == "CONST"
@@ -603,9 +578,7 @@ class _StatementParser(ContentParser):
             )
         self.space()
         if not constant and self.sees(","):
-            self.error(
-                "Unexpected ','. If you're trying to declare a new list, use the LIST keyword, not VAR"
-            )
+            self.error("Unexpected ','. If you're trying to declare a new list, use the LIST keyword, not VAR")
             self.pos += len(self.rest_of_line())
 
     def _list_declaration(self, start: int) -> ListDeclaration | None:
@@ -618,9 +591,7 @@ class _StatementParser(ContentParser):
             return None
         self.space_and_lines()
         items: list[ListItem] = []
-        while (
-            item := self._list_item(items[-1].value + 1 if items else 1)
-        ) is not None:
+        while (item := self._list_item(items[-1].value + 1 if items else 1)) is not None:
             items.append(item)
             end = self.pos
             self.space_and_lines()

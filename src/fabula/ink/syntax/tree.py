@@ -98,17 +98,7 @@ class Step:
     amount: "Expression | None"
 
 
-Expression = (
-    Number
-    | String
-    | Variable
-    | DivertTarget
-    | Call
-    | Unary
-    | Binary
-    | ListLiteral
-    | Step
-)
+Expression = Number | String | Variable | DivertTarget | Call | Unary | Binary | ListLiteral | Step
 
 
 # -- content ------------------------------------------------------------------------------------------------------
@@ -342,6 +332,9 @@ class StoryTree:
     flows: tuple[Flow, ...]
 
 
+_LEAVES = frozenset((Text, Glue, TagStart, TagEnd, Number, Variable, Gather))
+
+
 def children(node: Tree) -> tuple[Tree, ...]:
     """What stands directly inside a node, in reading order."""
     match node:
@@ -402,4 +395,5 @@ def walk(*nodes: Tree) -> Iterator[Tree]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if type(node) not in _LEAVES:
+            stack.extend(reversed(children(node)))
