@@ -1,0 +1,4 @@
+- (days)
+It was {&Monday|Tuesday|Wednesday}.
+{days < 5: -> days}
+-> END

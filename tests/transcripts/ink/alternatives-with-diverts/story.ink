@@ -1,0 +1,7 @@
+-> wait
+=== wait
+{I waited.|I waited more.|-> leave}
+-> wait
+=== leave
+I left.
+-> END

@@ -1,0 +1,2 @@
+{true} {false} {1 == 1} {not true}
+{true + 1}

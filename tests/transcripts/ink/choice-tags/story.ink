@@ -1,0 +1,4 @@
+* Start # both [only # only] inner # after
+* [Only # alone]
+-
+-> END

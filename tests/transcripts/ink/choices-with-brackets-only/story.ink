@@ -1,0 +1,5 @@
+* [Open the door]
+  The door creaks.
+* [Wait]
+  Time goes by.
+- -> END

@@ -1,0 +1,5 @@
+* "I am somewhat tired[."]," I repeated.
+  "Really," he responded.
+* "Nothing, Monsieur!"[] I replied.
+-
+-> END

@@ -1,0 +1,5 @@
+Text // not this
+/* nor
+this */
+More /* inline */ text.
+http:\/\/example.org

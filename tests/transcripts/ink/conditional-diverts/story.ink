@@ -1,0 +1,11 @@
+VAR x = 1
+-> test
+=== test
+{x == 1: -> one|-> two}
+=== one
+One.
+~ x = 2
+-> test
+=== two
+Two.
+-> END

@@ -1,0 +1,7 @@
+-> sleep(-> wake)
+=== sleep(-> after)
+You sleep.
+-> after
+=== wake
+You wake.
+-> END

@@ -1,0 +1,8 @@
+-> top
+=== top
+<- side
+* [Go] Going.
+-> DONE
+=== side
+Side.
+-> DONE

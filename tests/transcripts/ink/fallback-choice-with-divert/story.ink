@@ -1,0 +1,7 @@
+-> find
+=== find
+* [Key] A key. -> find
+* -> nothing
+=== nothing
+Nothing is left.
+-> END

@@ -1,0 +1,7 @@
+-> find
+=== find
+* [Key] A key. -> find
+* [Coin] A coin. -> find
+* -> 
+  Nothing is left.
+-> END

@@ -1,0 +1,8 @@
+-> train
+=== train ===
+= first
+The first stitch.
+-> second
+= second
+The second stitch.
+-> DONE

@@ -1,0 +1,4 @@
+# author: A. Writer
+# title: A Tale
+
+Text.

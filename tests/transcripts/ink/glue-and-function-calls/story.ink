@@ -1,0 +1,9 @@
+He is {name()}<>
+, they say.
+~ shout()
+<> indeed.
+=== function name
+tall
+~ return
+=== function shout
+Very tall

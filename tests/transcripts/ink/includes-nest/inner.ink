@@ -1,0 +1,4 @@
+Inner.
+=== inner_knot
+Inner knot.
+-> outer_knot

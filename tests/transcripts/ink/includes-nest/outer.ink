@@ -1,0 +1,5 @@
+Outer.
+INCLUDE inner.ink
+=== outer_knot
+Outer knot.
+-> END

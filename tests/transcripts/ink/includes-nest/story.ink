@@ -1,0 +1,3 @@
+INCLUDE outer.ink
+Main.
+-> inner_knot

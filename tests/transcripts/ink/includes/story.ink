@@ -1,0 +1,3 @@
+INCLUDE words.ink
+Main text. {word}
+-> greeting

@@ -1,0 +1,5 @@
+VAR word = "hello"
+Included text.
+=== greeting
+{word} from the included knot.
+-> END

@@ -1,0 +1,6 @@
+-> room
+=== room
+# location: Germany
+# overview: munich.ogg
+The room.
+-> END

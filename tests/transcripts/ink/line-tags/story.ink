@@ -1,0 +1,4 @@
+A line. # calm
+Two tags. # angry # loud
+# above
+The tag stands above.

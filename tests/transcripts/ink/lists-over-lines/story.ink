@@ -1,0 +1,4 @@
+LIST rooms = hall,
+    kitchen,
+    (cellar)
+{rooms} {LIST_ALL(rooms)}

@@ -1,0 +1,6 @@
+Before.
+~ temp x = noisy()
+After {x}.
+=== function noisy()
+A noise.
+~ return 5

@@ -1,0 +1,12 @@
+"Well, Poirot? Murder or suicide?"
+* "Murder!"
+  "And who did it?"
+  * * "Japp!"
+  * * "Hastings!"
+* "Suicide!"
+  "Really, Poirot?"
+  * * "Quite sure."
+      * * * "Sure as sure?"
+      * * * "Yes."
+  - - "As you wish."
+- Mrs. Christie lowered her manuscript.

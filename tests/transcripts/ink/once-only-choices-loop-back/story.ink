@@ -1,0 +1,9 @@
+-> opts
+=== opts
+* one
+* two
+* -> end
+- -> opts
+= end
+All done.
+-> END

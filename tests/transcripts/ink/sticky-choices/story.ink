@@ -1,0 +1,5 @@
+-> home
+=== home
++ [Eat] You eat. -> home
+* [Sleep] You sleep. -> home
++ [Leave] -> END

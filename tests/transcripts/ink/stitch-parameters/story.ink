@@ -1,0 +1,5 @@
+-> knot.stitch(5)
+=== knot
+= stitch(x)
+x is {x}.
+-> END

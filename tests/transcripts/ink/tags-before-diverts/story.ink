@@ -1,0 +1,4 @@
+Look. # seen -> next
+=== next
+There.
+-> END

@@ -1,0 +1,4 @@
+Once upon a time.
+   Leading spaces are not kept.
+
+Empty lines neither.

@@ -1,0 +1,4 @@
+TODO: write more
+Text.
+- TODO: and more here
+More.

@@ -1,0 +1,10 @@
+-> one -> two -> three
+=== one
+One.
+->->
+=== two
+Two.
+->->
+=== three
+Three.
+-> END

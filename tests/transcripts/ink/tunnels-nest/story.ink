@@ -1,0 +1,11 @@
+-> outer ->
+After both.
+-> END
+=== outer
+Outer begins.
+-> inner ->
+Outer ends.
+->->
+=== inner
+Inner.
+->->

@@ -1,0 +1,6 @@
+-> crossing ->
+You are on the other side.
+-> END
+=== crossing
+You cross the river.
+->->

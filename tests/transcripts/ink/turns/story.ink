@@ -1,0 +1,7 @@
+{TURNS()}
+* [On] {TURNS()}
+* [Off]
+- {TURNS()}
+* [Again] 
+- {TURNS()}
+-> END

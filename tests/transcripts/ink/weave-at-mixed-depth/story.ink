@@ -1,0 +1,7 @@
+* * deep first
+* shallow
+  * * * deepest
+  * * middle
+- gathered
+* * deep again
+- end

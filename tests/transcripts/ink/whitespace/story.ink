@@ -1,0 +1,6 @@
+-> tab
+=== tab
+	Tabbed   text    keeps inner spaces.
+   * 	[ Choice  ]   text   
+   -   Gathered.   
+-> END
