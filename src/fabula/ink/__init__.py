@@ -1,5 +1,6 @@
 """The Ink language in pure Python, standard library only."""
 
+from fabula.ink.analysis import Analysis, analyse
 from fabula.ink.compiler import Builtins, CompileResult, compile_ink
 from fabula.ink.runtime import (
     Choice,
@@ -21,6 +22,7 @@ from fabula.ink.runtime import (
 from fabula.ink.syntax import Problem, Severity
 
 __all__ = [
+    "Analysis",
     "Builtins",
     "Choice",
     "CompileResult",
@@ -39,6 +41,7 @@ __all__ = [
     "Severity",
     "Story",
     "Suspend",
+    "analyse",
     "compile_ink",
     "play_transcript",
 ]
