@@ -1,0 +1,80 @@
+"""The real server under a writing load, to be killed: clients write over HTTP, and an answer is an acknowledgement."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import IO
+
+CLIENTS = 4
+
+
+class ServerVictim:
+    """A server on a data folder with a few clients, each of which writes one api after the other until it is gone.
+
+    An api is a resource and a secret, written in one unit of work: one without the other would be half a write.
+    """
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        command = [sys.executable, "-c", "from fabula.cli.main import main; main()", "serve", "--port", "0"]
+        environment = {**os.environ, "FABULA_DATA_DIR": str(folder), "FABULA_SAMPLES": "false"}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
+        assert self.process.stdout is not None
+        self._output = self.process.stdout
+        self._acknowledged: set[str] = set()
+        port = _port(self._output)
+        self._clients = [
+            threading.Thread(target=self._write, args=(port, f"{prefix}-{lane}"), daemon=True)
+            for lane in range(CLIENTS)
+        ]
+        for client in self._clients:
+            client.start()
+
+    def acknowledged(self) -> set[str]:
+        for client in self._clients:
+            client.join()
+        self._output.close()
+        return self._acknowledged
+
+    def _write(self, port: int, prefix: str) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+            number = 0
+            while create_api(connection, f"{prefix}-{number}"):
+                self._acknowledged.add(f"{prefix}-{number}")
+                number += 1
+
+
+def _port(output: IO[bytes]) -> int:
+    """The port, from the line in which the server says where it listens."""
+    for line in output:
+        if found := re.search(rb"http://127\.0\.0\.1:(\d+)", line):
+            return int(found[1])
+    raise RuntimeError("The server did not start.")
+
+
+def create_api(connection: http.client.HTTPConnection, id: str) -> bool:
+    """Whether the server acknowledged a new api; False when it was killed meanwhile."""
+    params = {
+        "api_id": id,
+        "display_name": id,
+        "provider": "open_ai",
+        "base_url": "http://127.0.0.1:9/v1",
+        "api_key": f"sk-{id}",
+        "model": "none",
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": id, "method": "api.create", "params": params})
+    try:
+        connection.request("POST", "/rpc", body, {"Content-Type": "application/json"})
+        answer = json.loads(connection.getresponse().read())
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
+    if "result" not in answer:
+        raise AssertionError(f"The server refused a write: {answer}")
+    return True
