@@ -11,7 +11,6 @@ import sys
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import IO
 
 CLIENTS = 4
 
@@ -23,13 +22,8 @@ class ServerVictim:
     """
 
     def __init__(self, folder: Path, prefix: str) -> None:
-        command = [sys.executable, "-c", "from fabula.cli.main import main; main()", "serve", "--port", "0"]
-        environment = {**os.environ, "FABULA_DATA_DIR": str(folder), "FABULA_SAMPLES": "false"}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
-        assert self.process.stdout is not None
-        self._output = self.process.stdout
+        self.process, port = start_server(folder)
         self._acknowledged: set[str] = set()
-        port = _port(self._output)
         self._clients = [
             threading.Thread(target=self._write, args=(port, f"{prefix}-{lane}"), daemon=True)
             for lane in range(CLIENTS)
@@ -40,7 +34,8 @@ class ServerVictim:
     def acknowledged(self) -> set[str]:
         for client in self._clients:
             client.join()
-        self._output.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         return self._acknowledged
 
     def _write(self, port: int, prefix: str) -> None:
@@ -51,11 +46,14 @@ class ServerVictim:
                 number += 1
 
 
-def _port(output: IO[bytes]) -> int:
-    """The port, from the line in which the server says where it listens."""
-    for line in output:
+def start_server(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """`fabula serve` on a data folder, and the port on which it says that it listens."""
+    command = [sys.executable, "-c", "from fabula.cli.main import main; main()", "serve", "--port", "0"]
+    environment = {**os.environ, "FABULA_DATA_DIR": str(folder), "FABULA_SAMPLES": "false"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
+    for line in process.stdout or ():
         if found := re.search(rb"http://127\.0\.0\.1:(\d+)", line):
-            return int(found[1])
+            return process, int(found[1])
     raise RuntimeError("The server did not start.")
 
 
