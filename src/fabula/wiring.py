@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from fabula.actions.apis import secret_name
 from fabula.actions.builtins import set_out_builtins
+from fabula.actions.gather import Bundles
 from fabula.actions.house import House
 from fabula.actions.run_turn import resume_turns
 from fabula.adapters.bus.local import LocalBus
@@ -20,8 +21,11 @@ from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.scene.running import RunningTurns
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store
+from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.values import JsonObject
+
+KEY_REMEMBERED_S = 2.0
 
 
 @asynccontextmanager
@@ -35,7 +39,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         checkpoints = open_checkpoints(settings)
         closing.push_async_callback(checkpoints.close)
         policy = policy_of(settings)
-        desk = _ModelDesk(store)
+        desk = _ModelDesk(store, clock)
         models = open_models(settings, clock, desk.read_key, desk, desk.record, policy=policy)
         closing.push_async_callback(models.close)
         turns = RunningTurns()
@@ -50,6 +54,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             bus=LocalBus(),
             checkpoints=checkpoints,
             turns=turns,
+            bundles=Bundles(),
             owner=f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}",
         )
         await set_out_builtins(house)
@@ -60,12 +65,19 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
 class _ModelDesk:
     """What the models need of the store: keys, the memo, and a place for records."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._keys: dict[str, tuple[float, str | None]] = {}
 
     async def read_key(self, api_id: str) -> str | None:
+        """The key of an api; one that was read lately is not read again, so a new key counts after two seconds."""
+        known = self._keys.get(api_id)
+        if known is not None and self._clock.monotonic() < known[0]:
+            return known[1]
         async with self._store.reading() as unit:
-            return await unit.secrets.get(secret_name(api_id))
+            key = await unit.secrets.get(secret_name(api_id))
+        self._keys[api_id] = (self._clock.monotonic() + KEY_REMEMBERED_S, key)
+        return key
 
     async def get(self, key: str) -> JsonObject | None:
         async with self._store.reading() as unit:

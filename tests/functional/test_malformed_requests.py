@@ -89,7 +89,7 @@ class Mischief:
                 '"' + "x" * 5000 + '"',
             ]
         )
-        body = '{"jsonrpc":"2.0","id":"1","method":"schema.get","params":{"schema_id":%s}}' % value
+        body = '{"jsonrpc":"2.0","id":"1","method":"schema.get","params":{"schema_id":' + value + "}}"
         return "POST", "/rpc", body.encode()
 
     def stray_upload(self) -> tuple[str, str, bytes]:

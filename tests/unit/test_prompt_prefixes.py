@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from fabula.agents.presets.forms import builtin_preset
 from fabula.agents.prompts import write_prompt
-from fabula.agents.windows import shared_history_limit
+from fabula.agents.windows import told_history
 from fabula.story.changes import remember
 from fabula.story.contexts import (
     ActorContext,
@@ -75,7 +75,7 @@ class Play:
         self.notice(said("c1", "dialogue", prose(150)))
 
     def notice(self, entry: MemoryEntry) -> None:
-        self.state = remember(self.state, [entry], limit=shared_history_limit(AGENTS))
+        self.state = remember(self.state, [entry], limit=told_history(AGENTS.director))
 
     def contexts(self, number: int) -> list[RoleContext]:
         scene = number // 6

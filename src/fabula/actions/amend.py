@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fabula.actions.gather import gather_bundle
 from fabula.actions.house import House
 from fabula.actions.sessions import head_state
 from fabula.actions.shelves import SESSIONS
@@ -33,7 +32,7 @@ class AtHead:
 
     async def bundle(self) -> Bundle:
         session = await SESSIONS.get(self.unit, self.play.session_id)
-        return await gather_bundle(self.unit, session, self.state.graph)
+        return await self.house.bundles.of(self.unit, session, self.state.graph)
 
 
 @dataclass(frozen=True, kw_only=True)

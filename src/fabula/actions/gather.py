@@ -1,6 +1,13 @@
-"""Gather what a session plays: story version, cast, schemas, lore, prompts and models, each read once."""
+"""Gather what a session plays: story version, cast, schemas, lore, prompts and models.
+
+What was gathered is kept with the revisions of everything in it. The next turn of any session that plays the same
+asks the store for those revisions alone, in one read, and gathers anew only when one of them has changed.
+"""
 
 from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
 
 from fabula.actions.shelves import (
     API_GROUPS,
@@ -14,16 +21,37 @@ from fabula.actions.shelves import (
 )
 from fabula.loops.scene.bundle import Bundle
 from fabula.ports.errors import InvalidRequest, StoreError
-from fabula.ports.store import Unit
+from fabula.ports.store import Kind, Reference, Unit
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
 
+BUNDLES_KEPT = 64
 
-async def gather_bundle(unit: Unit, session: SessionSettings, graph_blob: str) -> Bundle:
-    """The bundle of a session for the version of the graph that it plays."""
-    story = await STORIES.get(unit, session.story_id)
-    return await _bundle(unit, session, story, await read_graph(unit, graph_blob))
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    bundle: Bundle
+    revisions: dict[Reference, int]
+
+
+class Bundles:
+    """Bundles that were gathered lately, by what they play."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
+
+    async def of(self, unit: Unit, session: SessionSettings, graph_blob: str) -> Bundle:
+        """The bundle of a session for the version of the graph that it plays."""
+        key = (session.story_id, graph_blob, session.api_group_id, session.preset_id)
+        kept = self._kept.get(key)
+        if kept is None or await unit.resources.revisions(list(kept.revisions)) != kept.revisions:
+            kept = await _gathered(unit, session, graph_blob)
+            self._kept[key] = kept
+        self._kept.move_to_end(key)
+        while len(self._kept) > BUNDLES_KEPT:
+            self._kept.popitem(last=False)
+        return replace(kept.bundle, session=session)
 
 
 async def gather_new_bundle(unit: Unit, session: SessionSettings) -> Bundle:
@@ -44,6 +72,29 @@ async def read_graph(unit: Unit, blob: str) -> Graph:
     return Graph.model_validate_json(data)
 
 
+async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:
+    story = await STORIES.get(unit, session.story_id)
+    bundle = await _bundle(unit, session, story, await read_graph(unit, graph_blob))
+    resource = await STORY_RESOURCES.get(unit, story.resource_id)
+    names = _names(bundle, story, resource.lorebook_ids)
+    return _Kept(bundle=bundle, revisions=await unit.resources.revisions(names))
+
+
+def _names(bundle: Bundle, story: Story, lorebook_ids: list[str]) -> list[Reference]:
+    """Everything that a bundle was gathered from."""
+    by_kind: dict[Kind, list[str]] = {
+        "story": [story.story_id],
+        "story_resources": [story.resource_id],
+        "character": list(bundle.characters),
+        "schema": list(bundle.character_schemas),
+        "lorebook": lorebook_ids,
+        "preset": [bundle.preset.preset_id],
+        "api_group": [bundle.group.api_group_id],
+        "api": list(bundle.apis),
+    }
+    return [Reference(kind=kind, id=id) for kind, ids in by_kind.items() for id in ids]
+
+
 async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Graph) -> Bundle:
     resource = await STORY_RESOURCES.get(unit, story.resource_id)
     cast = await CHARACTERS.get_all(unit, _needed(graph, resource.character_ids))
@@ -55,6 +106,7 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
     return Bundle(
         session=session,
         graph=graph,
+        nodes={node.id: node for node in graph.nodes},
         introduction=story.introduction,
         world_schema=schemas[story.world_schema_id],
         player_schema=schemas[story.player_schema_id],

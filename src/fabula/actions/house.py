@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabula.actions.gather import Bundles
 from fabula.loops.scene.running import RunningTurns
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
@@ -27,4 +28,5 @@ class House:
     bus: Bus
     checkpoints: Checkpoints
     turns: RunningTurns
+    bundles: Bundles
     owner: str

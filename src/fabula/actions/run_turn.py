@@ -15,8 +15,8 @@ import secrets
 import socket
 from typing import Literal
 
-from fabula.actions.gather import gather_bundle
 from fabula.actions.house import House
+from fabula.actions.messages import entry_of
 from fabula.actions.sessions import play_of, state_at
 from fabula.actions.shelves import SESSIONS
 from fabula.actions.views import Command, Nothing, View
@@ -27,6 +27,7 @@ from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.gate import off_loop
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
+from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.turns")
@@ -188,27 +189,34 @@ async def carry_out(house: House, turn: Turn, stage: Stage, *, resumed: bool) ->
 
 async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
     play_scene = await off_loop(scene_player)
-    desk = await _desk(house, turn, stage)
+    desk = await _desk(house, turn, stage, first_played=not resumed)
     await play_scene(desk, await house.checkpoints.saver(), thread_id=_thread(turn), resumed=resumed)
 
 
-async def _desk(house: House, turn: Turn, stage: Stage) -> Desk:
+async def _desk(house: House, turn: Turn, stage: Stage, *, first_played: bool) -> Desk:
     assert turn.parent_id is not None
     async with house.store.reading() as unit:
         before = await state_at(unit, turn.parent_id)
         session = await SESSIONS.get(unit, turn.session_id)
-        bundle = await gather_bundle(unit, session, before.graph)
+        bundle = await house.bundles.of(unit, session, before.graph)
+        past = await _past(unit, turn.parent_id, bundle.told_history)
     return Desk(
         turn=turn,
         before=before,
         bundle=bundle,
+        past=past,
         store=house.store,
         models=house.models,
         clock=house.clock,
         ids=house.ids,
         stage=stage,
         deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
+        first_played=first_played,
     )
+
+
+async def _past(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
+    return [entry_of(message) for message in await unit.plays.transcript(turn_id, last=lines)] if lines else []
 
 
 async def _fail(house: House, turn: Turn, stage: Stage, error: JsonObject) -> None:

@@ -41,15 +41,25 @@ class Windows:
 
 def windows_of(role: PromptRole, agent: AgentPreset) -> Windows:
     """A role's windows; roles without a limit of their own for the shared history use the director's."""
-    shared = {
+    limit = {
         "actor": agent.actor_shared_history_limit,
         "narrator": agent.narrator_shared_history_limit,
     }.get(role, agent.director_shared_history_limit)
     return Windows(
-        shared=_or_default(shared),
+        shared=told_history(agent) or _or_default(limit),
         private=_or_default(agent.actor_private_memory_limit),
         session=_or_default(agent.replyer_session_history_limit),
     )
+
+
+def told_history(agent: AgentPreset) -> int:
+    """How many lines of the transcript a role is shown instead of the short shared history; 0 for none.
+
+    `extra.history` of its preset says so. The transcript costs a play nothing to keep, so it may reach further back
+    than the snapshot that is written with every turn.
+    """
+    wanted = agent.extra.get("history") if isinstance(agent.extra, dict) else None
+    return wanted if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted > 0 else 0
 
 
 def _or_default(limit: int | None) -> int:

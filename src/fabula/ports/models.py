@@ -76,6 +76,8 @@ class CallOrigin:
 class ModelRequest:
     """A question to a model.
 
+    `first_asked` says that nobody can have asked this before (its seed is new): the memo need not be searched.
+
     `context` is what the prompt was written from: the understudy answers from it, other clients ignore it.
     `deadline` is a point of the clock's `monotonic()`; a call that has not ended by then is ended.
     `seed` None means that the answer may vary and is not memoised.
@@ -92,6 +94,7 @@ class ModelRequest:
     max_tokens: int | None = None
     max_chars: int = 200_000
     streaming: bool = True
+    first_asked: bool = False
     deadline: float
 
 

@@ -100,6 +100,10 @@ class Resources(Protocol):
 
     async def count(self, kind: Kind) -> int: ...
 
+    async def revisions(self, names: Sequence[Reference]) -> dict[Reference, int]:
+        """The revisions of those among the named resources that exist, in one read."""
+        ...
+
     async def users(self, kind: Kind, id: str) -> list[Reference]: ...
 
 

@@ -87,7 +87,7 @@ class GuardedClient:
         return self._in_time(request, self._guard.flights.join(key, lambda: self._remembered(request, key, memo)))
 
     async def _remembered(self, request: ModelRequest, key: str, memo: Memo) -> Parts:
-        kept = await memo.get(key)
+        kept = None if request.first_asked else await memo.get(key)
         known = from_stored(kept) if kept is not None else None
         if known is not None:
             for text in known[0]:

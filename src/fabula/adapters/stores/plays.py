@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible, pack, spelled, unpack
-from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.plays import (
     Finished,
     MessageChange,
@@ -161,6 +161,26 @@ _path = _path.union_all(
         _t.turn_id == _path.c.parent_id, _path.c.steps < bindparam("furthest")
     )
 )
+_head, _near, _far = TURNS.alias("head"), TURNS.alias("near"), TURNS.alias("far")
+PLACE = (
+    select(
+        _p.active_turn_id,
+        _head.c.turn_id,
+        _head.c.tree_id,
+        _head.c.depth,
+        _near.c.turn_id.label("near_id"),
+        _near.c.depth.label("near_depth"),
+        _far.c.turn_id.label("far_id"),
+        _far.c.depth.label("far_depth"),
+    )
+    .select_from(PLAYS)
+    .join(_head, _head.c.tree_id == _p.tree_id)
+    .outerjoin(_near, _near.c.turn_id == _head.c.jump_id)
+    .outerjoin(_far, _far.c.turn_id == _near.c.jump_id)
+    .where(_this_play, _head.c.turn_id == bindparam("turn"), _head.c.status == "committed")
+)
+"""A session, the turn below which a new one is placed, and the two jumps from there, in one read."""
+
 TRANSCRIPT = (
     select(MESSAGES, _path.c.depth)
     .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
@@ -184,8 +204,7 @@ class SqlPlays:
             updated_at_ms=self._clock.now_ms(),
         )
         await self._connection.execute(insert(PLAYS), vars(play))
-        await self._place(start, play)
-        await self._finish(finished, play)
+        await self._finish(finished, await self._insert(start, play.tree_id, None, jump_id=None))
         return play
 
     async def fork(self, session_id: str, turn_id: str) -> Play:
@@ -225,13 +244,15 @@ class SqlPlays:
         return None if row is None else _turn(row)
 
     async def begin(self, turn: NewTurn) -> Turn:
-        play = await self._known(turn.session_id)
-        if play.active_turn_id is not None:
-            raise Conflict(
-                "A turn of this session is still running. Wait for it, or cancel it.",
-                active_turn_id=play.active_turn_id,
-            )
-        placed = await self._place(turn, play)
+        assert turn.parent_id is not None
+        names = {"session": spelled(turn.session_id), "turn": spelled(turn.parent_id)}
+        place = (await self._connection.execute(PLACE, names)).first()
+        if place is None:
+            await self._known(turn.session_id)
+            raise await self._unfit(turn.parent_id)
+        if place.active_turn_id is not None:
+            raise _busy(place.active_turn_id)
+        placed = await self._insert(turn, place.tree_id, place.depth, jump_id=_jump(place))
         values = {"active_turn_id": turn.turn_id, "updated_at_ms": self._clock.now_ms()}
         await self._connection.execute(SET_PLAY.values(values), {"session": turn.session_id})
         return placed
@@ -240,12 +261,12 @@ class SqlPlays:
         turn = await self.turn(finished.turn_id)
         if turn is None or turn.status != "running":
             return False
-        await self._finish(finished, await self._known(turn.session_id))
+        await self._finish(finished, turn)
         return True
 
     async def amend(self, turn: NewTurn, finished: Finished) -> Turn:
         placed = await self.begin(turn)
-        await self._finish(finished, await self._known(turn.session_id))
+        await self._finish(finished, placed)
         return placed
 
     async def fail(self, turn_id: str, *, status: TurnStatus, error: JsonObject) -> bool:
@@ -265,10 +286,7 @@ class SqlPlays:
         if turn.tree_id != play.tree_id:
             raise InvalidRequest(f"The turn '{turn_id}' belongs to another play. Choose one of session.branches.")
         if play.active_turn_id is not None:
-            raise Conflict(
-                "A turn of this session is still running. Wait for it, or cancel it.",
-                active_turn_id=play.active_turn_id,
-            )
+            raise _busy(play.active_turn_id)
         values = {
             "head_turn_id": turn_id,
             "turn_index": turn.turn_index,
@@ -311,10 +329,20 @@ class SqlPlays:
         return None if row is None else _turn(row)
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]:
-        furthest = _ALL if last is None else 2 * last + 16
-        rows = list(await self._connection.execute(TRANSCRIPT, {"turn": spelled(turn_id), "furthest": furthest}))
-        messages = _folded(rows)
-        return messages if last is None else messages[max(0, len(messages) - last) :]
+        if last is None:
+            return (await self._read_back(turn_id, _ALL))[0]
+        turns = last // 3 + 8
+        messages, complete = await self._read_back(turn_id, turns)
+        while len(messages) < last and not complete:
+            turns *= 4
+            messages, complete = await self._read_back(turn_id, turns)
+        return messages[max(0, len(messages) - last) :]
+
+    async def _read_back(self, turn_id: str, turns: int) -> tuple[list[SpokenMessage], bool]:
+        """What the last so many turns of a line say, and whether the line is not longer than that."""
+        rows = list(await self._connection.execute(TRANSCRIPT, {"turn": spelled(turn_id), "furthest": turns}))
+        depth = (await self._existing(turn_id)).depth if turns < _ALL else 0
+        return _folded(rows), depth <= turns
 
     async def orphans(self, *, dead: Sequence[str] = ()) -> list[Turn]:
         now, gone = self._clock.now_ms(), frozenset(dead)
@@ -329,32 +357,25 @@ class SqlPlays:
         held = SET_TURN.where(_t.status == "running").values(owner=owner, lease_until_ms=lease_until_ms)
         return bool((await self._connection.execute(held, {"turn": turn_id})).rowcount)
 
-    async def _place(self, new: NewTurn, play: Play) -> Turn:
-        """Adds a running turn below its parent, with a jump pointer that keeps ancestors logarithmically near."""
-        parent = None if new.parent_id is None else await self._committed(new.parent_id)
+    async def _insert(self, new: NewTurn, tree_id: str, parent_depth: int | None, *, jump_id: str | None) -> Turn:
         turn = Turn(
             **vars(new),
-            tree_id=play.tree_id,
-            depth=0 if parent is None else parent.depth + 1,
-            jump_id=None if parent is None else await self._jump(parent),
+            tree_id=tree_id,
+            depth=0 if parent_depth is None else parent_depth + 1,
+            jump_id=jump_id,
             status="running",
             created_at_ms=self._clock.now_ms(),
         )
-        if parent is not None and parent.tree_id != play.tree_id:
-            raise InvalidRequest(f"The turn '{parent.turn_id}' belongs to another play.")
         row = {**vars(turn), "player_input": legible(turn.player_input), "error": None}
         await self._connection.execute(insert(TURNS), row)
         return turn
 
-    async def _jump(self, parent: Turn) -> str:
-        if parent.jump_id is None:
-            return parent.turn_id
-        near = await self._existing(parent.jump_id)
-        far = near if near.jump_id is None else await self._existing(near.jump_id)
-        return far.turn_id if parent.depth - near.depth == near.depth - far.depth else parent.turn_id
+    async def _unfit(self, turn_id: str) -> FabulaError:
+        """Why no turn can be placed below this one."""
+        await self._committed(turn_id)
+        return InvalidRequest(f"The turn '{turn_id}' belongs to another play. Choose one of session.branches.")
 
-    async def _finish(self, finished: Finished, play: Play) -> None:
-        turn = await self._existing(finished.turn_id)
+    async def _finish(self, finished: Finished, turn: Turn) -> None:
         now = self._clock.now_ms()
         done = {"status": "committed", "state_hash": finished.state_hash, "finished_at_ms": now}
         await self._connection.execute(SET_TURN.values(done), {"turn": turn.turn_id})
@@ -371,7 +392,7 @@ class SqlPlays:
             "status": "ended" if finished.ended else "open",
             "updated_at_ms": now,
         }
-        await self._connection.execute(SET_PLAY.values(head), {"session": play.session_id})
+        await self._connection.execute(SET_PLAY.values(head), {"session": turn.session_id})
 
     async def _known(self, session_id: str) -> Play:
         play = await self.get(session_id)
@@ -390,6 +411,21 @@ class SqlPlays:
         if turn.status != "committed":
             raise InvalidRequest(f"The turn '{turn_id}' was not completed. Choose one of session.branches.")
         return turn
+
+
+def _jump(place: Any) -> str:
+    """Where a turn below this place jumps to: far, whenever the two jumps from here are equally long."""
+    if place.near_id is None:
+        return str(place.turn_id)
+    far_id, far_depth = (place.near_id, place.near_depth) if place.far_id is None else (place.far_id, place.far_depth)
+    even = place.depth - place.near_depth == place.near_depth - far_depth
+    return str(far_id if even else place.turn_id)
+
+
+def _busy(active_turn_id: str) -> Conflict:
+    return Conflict(
+        "A turn of this session is still running. Wait for it, or cancel it.", active_turn_id=active_turn_id
+    )
 
 
 def _folded(rows: Sequence[Row[Any]]) -> list[SpokenMessage]:

@@ -96,6 +96,7 @@ USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.us
 COUNT_USERS = select(func.count()).select_from(REFERENCES).where(*_others_use_this)
 REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
 KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+REVISIONS = select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
 REFER = insert(REFERENCES)
 
 
@@ -187,6 +188,14 @@ class SqlResources:
     async def count(self, kind: Kind) -> int:
         number: int = (await self._connection.execute(COUNT, {"kind": kind})).scalar_one()
         return number
+
+    async def revisions(self, names: Sequence[Reference]) -> dict[Reference, int]:
+        found: dict[Reference, int] = {}
+        for start in range(0, len(names), _CHUNK):
+            some = [(one.kind, spelled(one.id)) for one in names[start : start + _CHUNK]]
+            rows = await self._connection.execute(REVISIONS, {"names": some})
+            found |= {Reference(kind=kind, id=id): revision for kind, id, revision in rows}
+        return found
 
     async def users(self, kind: Kind, id: str) -> list[Reference]:
         return _references(await self._connection.execute(USERS, {"kind": kind, "id": spelled(id)}))

@@ -36,15 +36,10 @@ def expand(preset: Preset) -> Preset:
 def builtin_preset() -> Preset:
     """The preset that comes with Fabula, in compact form.
 
-    Its windows are longer than the contract's default of 8: the story remembers more, and prompts keep their beginning.
+    Its roles are told 128 lines of the transcript, so that the story remembers more and prompts keep their beginning;
+    the snapshot that every turn writes keeps the contract's short windows.
     """
-    windows = {
-        "director_shared_history_limit": 128,
-        "actor_shared_history_limit": 128,
-        "narrator_shared_history_limit": 128,
-        "actor_private_memory_limit": 16,
-        "replyer_session_history_limit": 32,
-    }
+    windows = {"replyer_session_history_limit": 32, "extra": {"history": 128}}
     with_windows = AgentPreset.model_validate(windows)
     plain = AgentPreset()
     return Preset(

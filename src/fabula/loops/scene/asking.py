@@ -104,6 +104,7 @@ def _request(
         temperature=agent.temperature,
         max_tokens=agent.max_tokens,
         deadline=desk.deadline,
+        first_asked=desk.first_played,
     )
 
 

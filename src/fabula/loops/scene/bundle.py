@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
-from fabula.agents.windows import shared_history_limit, windows_of
+from fabula.agents.windows import shared_history_limit, told_history, windows_of
 from fabula.story.changes import Bounds
 from fabula.story.graph import Graph, Node
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.resources import (
+    ROLES,
     AgentPreset,
     AgentRole,
     Api,
@@ -36,10 +36,7 @@ class Bundle:
     preset: Preset
     group: ApiGroup
     apis: dict[str, Api]
-
-    @cached_property
-    def nodes(self) -> dict[str, Node]:
-        return {node.id: node for node in self.graph.nodes}
+    nodes: dict[str, Node]
 
     def bounds(self, play: PlayState) -> Bounds:
         """What operations are checked against; who entered during play exists too."""
@@ -65,6 +62,11 @@ class Bundle:
         """Whether one call writes the whole turn."""
         extra = self.preset.agents.director.extra
         return isinstance(extra, dict) and extra.get("pace") == "swift"
+
+    @property
+    def told_history(self) -> int:
+        """How many lines of the transcript the role that looks back furthest is told."""
+        return max(told_history(self.preset.agents.of(role)) for role in ROLES)
 
     @property
     def shared_window(self) -> int:

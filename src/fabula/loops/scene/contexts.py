@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fabula.loops.scene.bundle import Bundle
@@ -31,19 +32,35 @@ from fabula.story.values import Value
 
 
 class Scene(Value):
-    """Where a turn stands: the node it came from, and what changed on the way here."""
+    """Where a turn stands: the node it came from, and what everyone has noticed since the turn began."""
 
     previous_node_id: str
     previous_cast: list[str]
     transitioned: bool = False
+    noticed: list[MemoryEntry] = []
+
+    def after(self, entries: list[MemoryEntry]) -> Scene:
+        """The scene after more was said and done; thoughts are noticed by nobody."""
+        heard = [entry for entry in entries if entry.kind != "thought"]
+        return self.model_copy(update={"noticed": [*self.noticed, *heard]})
 
 
 class SceneTeller:
     """Builds contexts for one state of one turn."""
 
-    def __init__(self, bundle: Bundle, play: PlayState, scene: Scene, player_input: str) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        play: PlayState,
+        scene: Scene,
+        player_input: str,
+        past: Sequence[MemoryEntry] = (),
+    ) -> None:
+        """`past` is the end of the transcript before this turn, as far back as a role is told."""
         self._bundle, self._play, self._scene, self._input = bundle, play, scene, player_input
         self._node = bundle.nodes[play.world.current_node]
+        short = play.world.actor_shared_history
+        self._history = [*past, *scene.noticed] if bundle.told_history else short
 
     @property
     def node(self) -> Node:
@@ -153,10 +170,10 @@ class SceneTeller:
             "world_state": StateView(
                 custom=world.custom, player_state=world.player_state, character_state=world.character_state
             ),
-            "shared_history": world.actor_shared_history,
+            "shared_history": self._history,
         }
 
     def _lore(self) -> Lore:
         node = self._node
-        heard = [entry.text for entry in self._play.world.actor_shared_history]
-        return active_lore(self._bundle.lore, [node.title, node.scene, node.goal, *heard, self._input])
+        heard = [entry.text for entry in self._history]
+        return active_lore(self._bundle.lore, [node.title, node.scene, node.goal, self._input], heard)

@@ -93,7 +93,7 @@ async def persist_turn_artifacts(state: SceneState, runtime: Runtime[Desk]) -> S
     update = state["update"]
     if update is None:
         heard = [entry for entry in said if entry.kind != "thought"]
-        second = await ask_keeper(desk, play, scene, phase="after_turn_outputs", said=heard, way=way)
+        second = await ask_keeper(desk, play, scene.after(said), phase="after_turn_outputs", said=heard, way=way)
     else:
         second = applied(desk, play, StateUpdate.model_validate(update), output=state["output"], way=way)
     await persist(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fabula.agents.replies.keeper import read_state_update
 from fabula.loops.scene.asking import output_view, propose
-from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk, during
 from fabula.story.changes import apply_all, progression_ops
 from fabula.story.contexts import KeeperPhase
@@ -38,7 +38,7 @@ async def ask_keeper(
     way: Transition | None = None,
 ) -> Kept:
     """Asks the keeper what changed, and applies what may be applied."""
-    teller = SceneTeller(desk.bundle, play, scene, desk.turn.player_input)
+    teller = desk.teller(play, scene)
     with during(f"keeper_{phase}"):
         proposal = await propose(
             desk,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.loops.scene.beats import Beat, actor_beat, narrator_beat
-from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk
 from fabula.story.changes import remember, remember_privately
 from fabula.story.guests import added, entered, left
@@ -17,12 +17,12 @@ async def perform(desk: Desk, play: PlayState, scene: Scene, plan: ResponsePlan)
         play = _come_and_go(desk, play, action)
     beats: list[Beat] = []
     for index, beat in enumerate(plan.beats):
-        teller = SceneTeller(desk.bundle, play, scene, desk.turn.player_input)
+        teller = desk.teller(play, scene)
         if isinstance(beat, NarratorBeat):
             done = await narrator_beat(desk, teller, beat, index)
         else:
             done = await actor_beat(desk, teller, beat, index)
-        play = remembered(desk, play, done)
+        play, scene = remembered(desk, play, done), scene.after(done.entries)
         beats.append(done)
     return play, beats
 

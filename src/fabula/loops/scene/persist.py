@@ -6,11 +6,10 @@ from fabula.loops.scene.beats import Beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk
 from fabula.loops.scene.keeping import Kept
-from fabula.loops.scene.resolve import PLAYER
+from fabula.loops.scene.resolve import player_entry
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
 from fabula.story.hashing import state_hash
 from fabula.story.plays import PlayState
-from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
 _SPOKEN: dict[str, MessageKind] = {"narration": "narration", "dialogue": "dialogue", "action": "action"}
@@ -64,10 +63,7 @@ async def persist(
 
 def spoken(desk: Desk, play: PlayState, beats: list[Beat]) -> list[MessageChange]:
     """The lines that the turn adds to the transcript: the player's own, then what was told, said and done."""
-    words = MemoryEntry(
-        speaker_id=PLAYER, speaker_name=play.player_name, kind="player_input", text=desk.turn.player_input
-    )
-    entries = [words, *(entry for beat in beats for entry in beat.entries if entry.kind in _SPOKEN)]
+    entries = [player_entry(desk), *(entry for beat in beats for entry in beat.entries if entry.kind in _SPOKEN)]
     now = desk.clock.now_ms()
     return [
         MessageChange(

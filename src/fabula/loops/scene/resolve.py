@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabula.agents.replies.director import fallback_plan, read_response_plan
 from fabula.loops.scene.asking import propose
-from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk, during
 from fabula.loops.scene.keeping import Kept, applied, ask_keeper
 from fabula.story.changes import enter, remember
@@ -21,15 +21,32 @@ def record_input(desk: Desk) -> PlayState:
     """The state after the player spoke; everyone in the scene noticed."""
     before, stage, words = desk.before, desk.stage, desk.turn.player_input
     stage.tell("turn_started", next_turn_index=before.snapshot.turn_index + 1, player_input=words)
-    entry = MemoryEntry(speaker_id=PLAYER, speaker_name=before.player_name, kind="player_input", text=words)
+    entry = player_entry(desk)
     play = before.with_world(remember(before.world, [entry], limit=desk.bundle.shared_window))
     stage.tell("player_input_recorded", entry=entry.as_json(), snapshot=play.snapshot.as_json())
     return play
 
 
+def player_entry(desk: Desk) -> MemoryEntry:
+    """The player's words as everyone notices them."""
+    return MemoryEntry(
+        speaker_id=PLAYER,
+        speaker_name=desk.before.player_name,
+        kind="player_input",
+        text=desk.turn.player_input,
+    )
+
+
+def scene_here(desk: Desk, play: PlayState) -> Scene:
+    """The scene as the turn finds it."""
+    world = play.world
+    noticed = [player_entry(desk)]
+    return Scene(previous_node_id=world.current_node, previous_cast=world.active_characters, noticed=noticed)
+
+
 async def first_keeper(desk: Desk, play: PlayState) -> Kept:
     """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet."""
-    here = Scene(previous_node_id=play.world.current_node, previous_cast=play.world.active_characters)
+    here = scene_here(desk, play)
     if desk.bundle.swift:
         kept = applied(desk, play, StateUpdate(ops=[]), output=None)
     else:
@@ -45,7 +62,7 @@ async def first_keeper(desk: Desk, play: PlayState) -> Kept:
 def move_on(desk: Desk, play: PlayState) -> tuple[PlayState, Scene, Transition | None]:
     """Takes the first way on that is open, at most one in a turn. This is code, never a model's choice."""
     here = play.world.current_node
-    scene = Scene(previous_node_id=here, previous_cast=play.world.active_characters)
+    scene = scene_here(desk, play)
     way = open_transition(desk.bundle.nodes[here], play.world)
     if way is None:
         return play, scene, None
@@ -73,7 +90,7 @@ async def make_plan(desk: Desk, play: PlayState, scene: Scene) -> JsonObject:
 
 
 async def _directed(desk: Desk, play: PlayState, scene: Scene) -> ResponsePlan:
-    teller = SceneTeller(desk.bundle, play, scene, desk.turn.player_input)
+    teller = desk.teller(play, scene)
     cast = [member.id for member in teller.cast()]
     with during("director"):
         proposal = await propose(

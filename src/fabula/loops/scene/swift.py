@@ -23,7 +23,7 @@ async def perform_swiftly(
     desk: Desk, play: PlayState, scene: Scene
 ) -> tuple[PlayState, list[Beat], StateUpdate, JsonObject | None]:
     """Streams the turn; answers state, beats, the proposed update and the model's words."""
-    writing = _Writing(desk, SceneTeller(desk.bundle, play, scene, desk.turn.player_input), scene)
+    writing = _Writing(desk, desk.teller(play, scene), scene)
     parser = TagParser(SWIFT_TAGS)
     reply: ModelReply | None = None
     with during("narrator"):

@@ -1,0 +1,224 @@
+"""Turns: what Fabula adds to talking to the model directly, measured in the same run; growth, memory, cost."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+import psutil
+
+from bench.processes import fabula_server, model_server
+from bench.turn_script import prose
+
+PLAYER = "I look around and wait for what comes next."
+
+
+@dataclass(kw_only=True)
+class Heard:
+    """One answer as a client heard it."""
+
+    first: float
+    whole: float
+    frames: int = 0
+    calls: int = 1
+    failed: str | None = None
+
+
+@dataclass(kw_only=True)
+class Bench:
+    http: aiohttp.ClientSession
+    address: str
+    model: str
+    pid: int
+    sessions: dict[str, list[str]] = field(default_factory=dict)
+
+    async def rpc(self, method: str, session_id: str | None = None, **params: Any) -> Any:
+        body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
+        if session_id is not None:
+            body["session_id"] = session_id
+        async with self.http.post(f"{self.address}/rpc", json=body) as response:
+            answer = await response.json()
+        if "error" in answer:
+            raise SystemExit(f"{method}: {answer['error']}")
+        return answer
+
+    async def direct(self) -> Heard:
+        """The model itself, asked for about as much."""
+        body = {
+            "model": "m",
+            "stream": True,
+            "messages": [{"role": "user", "content": f"<update> {prose(200)}"}],
+        }
+        started, first = time.perf_counter(), 0.0
+        async with self.http.post(f"{self.model}/chat/completions", json=body) as response:
+            async for line in response.content:
+                if not first and b'"content":"' in line.replace(b'": "', b'":"') and b'"content":""' not in line:
+                    first = time.perf_counter() - started
+        return Heard(first=first, whole=time.perf_counter() - started)
+
+    async def turn(self, session_id: str) -> Heard:
+        """One turn through Fabula, until its stream ends."""
+        body = {
+            "jsonrpc": "2.0",
+            "id": "1",
+            "session_id": session_id,
+            "method": "session.run_turn",
+            "params": {"player_input": PLAYER},
+        }
+        started, first, frames, failed = time.perf_counter(), 0.0, 0, None
+        async with self.http.post(f"{self.address}/rpc", json=body) as response:
+            async for line in response.content:
+                if line.startswith(b"data:"):
+                    frames += 1
+                    if not first and b'_delta"' in line:
+                        first = time.perf_counter() - started
+                    if b'"type":"failed"' in line:
+                        failed = line.decode()
+        return Heard(first=first, whole=time.perf_counter() - started, frames=frames, failed=failed)
+
+
+async def prepare(bench: Bench) -> str:
+    """An api, a group and two presets on the scripted model, and a story; answers the story's id."""
+    await bench.rpc(
+        "api.create",
+        api_id="scripted",
+        display_name="Scripted",
+        provider="open_ai",
+        base_url=bench.model,
+        api_key="none",
+        model="m",
+    )
+    roles = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
+    bindings = {f"{role}_api_id": "scripted" for role in roles}
+    await bench.rpc("api_group.create", api_group_id="scripted", display_name="Scripted", bindings=bindings)
+    agents = (await bench.rpc("preset.get", preset_id="builtin"))["result"]["agents"]
+    await bench.rpc("preset.create", preset_id="ensemble", display_name="Ensemble", agents=agents)
+    agents["director"]["extra"] = {"pace": "swift"}
+    await bench.rpc("preset.create", preset_id="swift", display_name="Swift", agents=agents)
+    return await _story(bench)
+
+
+async def _story(bench: Bench) -> str:
+    await bench.rpc("schema.create", schema_id="bench", display_name="S", fields={})
+    content = {"id": "bench-mara", "name": "Mara", "personality": "calm", "style": "short"}
+    await bench.rpc("character.create", content={**content, "schema_id": "bench", "system_prompt": ""})
+    resource = await bench.rpc("story_resources.create", story_concept="A road.", character_ids=["bench-mara"])
+    node = {"id": "road", "title": "Road", "scene": "A road.", "goal": "Wait.", "characters": ["bench-mara"]}
+    way = {"to": "road", "condition": {"key": "never", "op": "eq", "value": True}}
+    graph = {"start_node": "road", "nodes": [{**node, "transitions": [way]}]}
+    story = await bench.rpc(
+        "story.create",
+        resource_id=resource["result"]["resource_id"],
+        graph=graph,
+        world_schema_id="bench",
+        player_schema_id="bench",
+        introduction="",
+    )
+    return str(story["result"]["story_id"])
+
+
+async def start(bench: Bench, story_id: str, preset: str, group: str = "scripted") -> str:
+    answer = await bench.rpc("story.start_session", story_id=story_id, preset_id=preset, api_group_id=group)
+    return str(answer["session_id"])
+
+
+def told(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+async def one_session(bench: Bench, story_id: str, turns: int) -> None:
+    """Swift with one session, direct and through Fabula in turn."""
+    session = await start(bench, story_id, "swift")
+    await bench.turn(session)
+    direct, played = [], []
+    for _ in range(turns):
+        direct.append((await bench.direct()).first)
+        played.append((await bench.turn(session)).first)
+    line("swift, 1 session", direct, played, goal="10 / 40 ms")
+
+
+async def many_sessions(bench: Bench, story_id: str, count: int, turns: int) -> None:
+    """Swift with many sessions at once, the model asked directly by as many first."""
+    sessions = [await start(bench, story_id, "swift") for _ in range(count)]
+
+    async def talk(ask: Any, place: int) -> list[float]:
+        await asyncio.sleep(1.3 * place / count)
+        return [(await ask()).first for _ in range(turns)]
+
+    direct = [one for part in await asyncio.gather(*(talk(bench.direct, n) for n in range(count))) for one in part]
+    asks = [lambda session=session: bench.turn(session) for session in sessions]
+    played = [one for part in await asyncio.gather(*(talk(ask, n) for n, ask in enumerate(asks))) for one in part]
+    line(f"swift, {count} sessions", direct, played, goal="25 / 120 ms")
+
+
+async def ensemble(bench: Bench, story_id: str, turns: int) -> None:
+    """Ensemble: whole turns against the same four calls made directly, one after the other."""
+    session = await start(bench, story_id, "ensemble")
+    await bench.turn(session)
+    usage = await _calls(bench, session)
+    played = [(await bench.turn(session)).whole for _ in range(turns)]
+    after = await _calls(bench, session)
+    model = sum(call["latency_ms"] for call in after[len(usage) :]) / turns
+    added = statistics.median(played) * 1000 - model
+    print(
+        f"ensemble: a turn of 4 calls takes {statistics.median(played) * 1000:.0f} ms, its model calls "
+        f"{model:.0f} ms: {added:.1f} ms added (goal 30 ms)"
+    )
+
+
+async def _calls(bench: Bench, session_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = await bench.rpc("usage.list", session_id=None, **{"session_id": session_id})
+    return found
+
+
+async def crowd(bench: Bench, story_id: str, count: int) -> None:
+    """Many sessions streaming at once: no error, the cost of a token, the memory."""
+    server = psutil.Process(bench.pid)
+    idle = server.memory_info().rss / 2**20
+    sessions = [await start(bench, story_id, "swift") for _ in range(count)]
+    before = server.cpu_times()
+    heard = await asyncio.gather(*(bench.turn(session) for session in sessions))
+    after = server.cpu_times()
+    tokens = count * 60
+    spent = (after.user + after.system - before.user - before.system) / tokens * 1e6
+    failed = sum(one.failed is not None or one.first == 0 for one in heard)
+    print(
+        f"{count} sessions at once: {failed} failed; {spent:.0f} microseconds of CPU a token, whole turns included "
+        f"(goal 250); memory {server.memory_info().rss / 2**20:.0f} MB (goal 400), before {idle:.0f} MB"
+    )
+
+
+def line(name: str, direct: list[float], played: list[float], *, goal: str) -> None:
+    added = [(told(played, share) - told(direct, share)) * 1000 for share in (0.5, 0.99)]
+    ratio = told(played, 0.5) / told(direct, 0.5)
+    print(
+        f"{name}: first token {told(direct, 0.5) * 1000:.1f} ms direct, {told(played, 0.5) * 1000:.1f} ms through "
+        f"Fabula: {ratio:.2f}x; added {added[0]:.1f} ms at the median, {added[1]:.1f} ms at p99 (goal {goal})"
+    )
+
+
+async def main() -> None:
+    """All turn benchmarks."""
+    with tempfile.TemporaryDirectory() as folder, model_server() as model:
+        with fabula_server(Path(folder)) as (address, pid):
+            connector = aiohttp.TCPConnector(limit=0)
+            async with aiohttp.ClientSession(
+                connector=connector, json_serialize=lambda v: orjson.dumps(v).decode()
+            ) as http:
+                bench = Bench(http=http, address=address, model=model, pid=pid)
+                story_id = await prepare(bench)
+                await one_session(bench, story_id, 30)
+                await many_sessions(bench, story_id, 50, 3)
+                await crowd(bench, story_id, 200)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
