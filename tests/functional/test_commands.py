@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fabula.testing.model_server import ModelServer
 from fabula.testing.server_process import PROGRAM, clean_environment, running_server
 
 
@@ -98,6 +100,15 @@ def test_the_doctor_shows_every_part(tmp_path: Path) -> None:
     assert any(part.startswith("model ") for part in found)
     assert all(finding["next_step"] for finding in found.values() if finding["state"] == "missing")
     assert str(tmp_path) in found["store"]["sentence"]
+
+
+async def test_the_doctor_offers_the_command_that_uses_a_model_from_the_environment(tmp_path: Path) -> None:
+    async with ModelServer(["Hello."]) as models:
+        environment = {"OPENAI_API_KEY": "sk-secret-of-mine", "OPENAI_API_BASE": models.base_url}
+        told = await asyncio.to_thread(fabula, "doctor", "--json", "--data-dir", str(tmp_path), **environment)
+    offer = next(one for one in json.loads(told.stdout)["findings"] if one["part"] == "model environment")
+    assert offer["next_step"] == "fabula models use environment"
+    assert "sk-secret" not in told.stdout + told.stderr
 
 
 def test_the_doctor_tells_a_data_folder_that_cannot_be_used(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
@@ -10,6 +11,7 @@ from fabula.actions.apis import ApiView, list_apis, secret_name
 from fabula.actions.house import House
 from fabula.actions.tokens import list_tokens
 from fabula.actions.views import Paging
+from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.adapters.models.detect import command_for, detect
 from fabula.ports.errors import FabulaError
 from fabula.server.access import tokens_required
@@ -32,7 +34,7 @@ class Finding:
 
 async def check_up(settings: Settings) -> list[Finding]:
     """Looks at every part; a part that fails is a finding, too."""
-    return [*await _house(settings), _embedder(), _queue(settings), _bus(settings), _web_app()]
+    return [*await _house(settings), await _embedder(), _queue(settings), _bus(settings), _web_app()]
 
 
 async def _house(settings: Settings) -> list[Finding]:
@@ -59,7 +61,15 @@ async def _store(house: House) -> list[Finding]:
 
 async def _models(house: House) -> list[Finding]:
     apis = (await list_apis(house, Paging())).apis
-    return [*[await _model(house, api) for api in apis], *await _offers(house.settings, {api.base_url for api in apis})]
+    offers = await _offers(house.settings, {api.base_url for api in apis})
+    return [*[await _model(house, api) for api in apis], *(offers or _no_model(apis))]
+
+
+def _no_model(apis: Sequence[ApiView]) -> list[Finding]:
+    if any(api.provider != "understudy" for api in apis):
+        return []
+    step = "Set OPENAI_API_KEY, or start a model server on port 11434, 1234 or 8080, and ask the doctor again."
+    return [Finding(part="a real model", state="idle", sentence="none is connected and none was found", next_step=step)]
 
 
 async def _offers(settings: Settings, in_use: set[str]) -> list[Finding]:
@@ -109,11 +119,13 @@ async def _tokens(house: House) -> Finding:
     return Finding(part="tokens", state="idle", sentence="none; on this machine nobody needs one")
 
 
-def _embedder() -> Finding:
+async def _embedder() -> Finding:
     if find_spec("wordllama") is None:
         step = "pip install wordllama"
         return Finding(part="embedder", state="missing", sentence="wordllama is not installed", next_step=step)
-    return Finding(part="embedder", state="ok", sentence="wordllama, inside the server")
+    embedder = WordLlamaEmbedder()
+    await embedder.embed(["Once upon a time"])
+    return Finding(part="embedder", state="ok", sentence=f"{embedder.name}, inside the server")
 
 
 def _queue(settings: Settings) -> Finding:

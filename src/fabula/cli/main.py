@@ -30,6 +30,7 @@ COMMANDS: dict[str, Entry] = {
     "models": Entry(module="fabula.cli.models", sentence="See, find and choose models."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
+    "ink": Entry(module="fabula.cli.ink", sentence="Compile, play and check Ink stories."),
     "backup": Entry(module="fabula.cli.backup", sentence="Write the whole store into one file."),
     "restore": Entry(module="fabula.cli.backup", sentence="Replace everything in the store by a backup."),
 }
