@@ -95,6 +95,7 @@ class Settings(BaseModel):
     max_body_mib: int = _setting(16, "The largest request body, in MiB; uploads may be as large as an archive.")
     max_archive_mib: int = _setting(64, "The largest uploaded or unpacked archive, in MiB.")
     turn_deadline_s: float = _setting(120.0, "How long a turn may take in all, in seconds.")
+    section_deadline_s: float = _setting(900.0, "How long building one section of a story may take in all, in seconds.")
     model_attempts: int = _setting(4, "How often a model call is tried in all when its server is busy or unreachable.")
     memo: bool = _setting(True, "Answer repeated seeded model calls from the memo table.")
 

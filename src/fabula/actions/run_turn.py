@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import secrets
-import socket
 from typing import Literal
 
 from fabula.actions.house import House
 from fabula.actions.messages import entry_of
+from fabula.actions.owners import is_dead
 from fabula.actions.sessions import play_of, state_at
 from fabula.actions.shelves import SESSIONS
 from fabula.actions.views import Command, Nothing, View
@@ -114,7 +113,7 @@ async def warm_up(house: House) -> None:
 async def resume_turns(house: House) -> int:
     """Takes up the turns that a process left behind when it died; answers how many."""
     async with house.store.writing() as unit:
-        dead = [owner for owner in await unit.plays.owners() if _is_dead(owner, house.owner)]
+        dead = [owner for owner in await unit.plays.owners() if is_dead(owner, seen_by=house.owner)]
         orphans = await unit.plays.orphans(dead=dead)
         for turn in orphans:
             await unit.plays.hold(turn.turn_id, owner=house.owner, lease_until_ms=_lease(house))
@@ -227,20 +226,3 @@ async def _fail(house: House, turn: Turn, stage: Stage, error: JsonObject) -> No
 
 def _thread(turn: Turn) -> str:
     return f"{turn.session_id}:{turn.turn_id}"
-
-
-def _is_dead(owner: str, self_owner: str) -> bool:
-    """Whether a process of this machine that held turns is gone; of other machines only the lease can tell."""
-    host, _, rest = owner.partition("/")
-    pid = rest.partition("/")[0]
-    if owner == self_owner or host != socket.gethostname() or not pid.isdecimal():
-        return False
-    if int(pid) == os.getpid():
-        return True
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False

@@ -179,6 +179,17 @@ class CallRecord:
     recorded_at_ms: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class CallTotals:
+    """Many calls, added up."""
+
+    calls: int = 0
+    failed: int = 0
+    memo_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 async def whole(client: ModelClient, request: ModelRequest) -> ModelReply:
     """Asks and waits for the finished answer."""
     reply: ModelReply | None = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from fabula.ports.models import CallRecord
+from fabula.ports.models import CallRecord, CallTotals
 from fabula.ports.plays import Plays
 from fabula.story.values import JsonObject
 
@@ -179,17 +179,17 @@ class Tokens(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A place where an archive waits between two calls; it expires."""
+    """A place where something waits between two calls, an archive or work on a draft; it expires."""
 
     slot_id: str
-    purpose: Literal["package_import", "package_export"]
+    purpose: Literal["package_import", "package_export", "draft_work", "draft_start"]
     blob: str | None
     doc: JsonObject
     expires_at_ms: int
 
 
 class Slots(Protocol):
-    """Slots of data packages.
+    """Slots of data packages and of work on drafts.
 
     Law:
     - `put` under an id that exists replaces the slot; `get` never answers an expired one.
@@ -220,6 +220,7 @@ class Calls(Protocol):
     Law:
     - `page` lists in the order of recording, newest last, filtered by session or story; `after` starts behind a number.
     - `tokens_used` adds up what a session's calls cost; answers from the memo cost nothing.
+    - `totals` adds up all calls of a session or story, or of everyone.
     """
 
     async def add(self, record: CallRecord) -> None: ...
@@ -229,6 +230,8 @@ class Calls(Protocol):
     ) -> list[tuple[int, CallRecord]]: ...
 
     async def tokens_used(self, session_id: str) -> int: ...
+
+    async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals: ...
 
 
 class Unit(Protocol):

@@ -39,7 +39,10 @@ DraftStatus = Literal["building", "ready_to_finalize", "finalized"]
 
 
 class StoryDraft(Value):
-    """A story in the making: what is planned, what is built, what comes next."""
+    """A story in the making: what is planned, what is built, what comes next.
+
+    `recent_node_ids` are the nodes of the last section: the next one is built upon them.
+    """
 
     draft_id: Id
     display_name: str
@@ -57,6 +60,11 @@ class StoryDraft(Value):
     section_summaries: list[str] = []
     status: DraftStatus
     final_story_id: Id | None = None
+    recent_node_ids: list[Id] = []
+
+    @property
+    def total_sections(self) -> int:
+        return len(self.outline_sections)
 
 
 def common_variable_problems(

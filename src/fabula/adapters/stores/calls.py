@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Index, PrimaryKeyConstraint, Row, Table, Text, bindparam, func, insert, select
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Index,
+    PrimaryKeyConstraint,
+    Row,
+    Table,
+    Text,
+    bindparam,
+    func,
+    insert,
+    select,
+)
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible
-from fabula.ports.models import CallOrigin, CallRecord, Usage
+from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 
 CALLS = Table(
     "calls",
@@ -38,6 +50,13 @@ PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).l
 OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")
 TOKENS_USED = select(func.sum(_c.prompt_tokens + _c.completion_tokens)).where(OF_SESSION, _c.memo_hit.is_(False))
+TOTALS = select(
+    func.count().label("calls"),
+    func.count().filter(_c.outcome == "failed").label("failed"),
+    func.count().filter(_c.memo_hit.is_(True)).label("memo_hits"),
+    func.sum(_c.prompt_tokens).filter(_c.memo_hit.is_(False)).label("prompt_tokens"),
+    func.sum(_c.completion_tokens).filter(_c.memo_hit.is_(False)).label("completion_tokens"),
+)
 
 
 class SqlCalls:
@@ -50,17 +69,27 @@ class SqlCalls:
     async def page(
         self, *, session_id: str | None = None, story_id: str | None = None, after: int = 0, limit: int = 500
     ) -> list[tuple[int, CallRecord]]:
-        query, wanted = PAGE, {"after": after, "limit": limit, "session_id": session_id, "story_id": story_id}
-        if session_id is not None:
-            query = query.where(OF_SESSION)
-        if story_id is not None:
-            query = query.where(OF_STORY)
-        given = {name: value for name, value in wanted.items() if value is not None}
+        query, names = _filtered(PAGE, session_id, story_id)
+        given = {"after": after, "limit": limit, **names}
         return [(row.number, _record(row)) for row in await self._connection.execute(query, given)]
 
     async def tokens_used(self, session_id: str) -> int:
         total = (await self._connection.execute(TOKENS_USED, {"session_id": session_id})).scalar()
         return int(total or 0)
+
+    async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals:
+        query, names = _filtered(TOTALS, session_id, story_id)
+        row = (await self._connection.execute(query, names)).one()
+        return CallTotals(**{name: int(value or 0) for name, value in row._mapping.items()})
+
+
+def _filtered(query: Any, session_id: str | None, story_id: str | None) -> tuple[Any, dict[str, str]]:
+    names: dict[str, str] = {}
+    if session_id is not None:
+        query, names["session_id"] = query.where(OF_SESSION), session_id
+    if story_id is not None:
+        query, names["story_id"] = query.where(OF_STORY), story_id
+    return query, names
 
 
 def _row(record: CallRecord) -> dict[str, Any]:

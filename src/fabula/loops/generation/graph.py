@@ -1,0 +1,191 @@
+"""The generation loop as a graph: plan, outline, draw, lint, perhaps draw again, keep. Its state holds no handles.
+
+1. **plan**: the planner writes a plan when there is none (first section only).
+2. **outline**: the plan falls into sections.
+3. **draw**: the architect proposes the section; a reply that cannot be read goes back with its problems.
+4. **lint**: the graph is looked at with the section in it; what the section brought in goes back to the architect, at
+   most twice. The proposal with the fewest findings is the one that counts.
+5. **keep**: the section becomes true in one transaction. What lint still finds is shown to the author.
+
+Each step is checkpointed, and calls are seeded by draft and section: a run that was interrupted goes on at its step,
+and finished model calls are answered from the memo.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal, Protocol, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from fabula.agents.replies.architect import OpeningProposal, SectionProposal
+from fabula.agents.replies.planner import outline_sections
+from fabula.loops.asking import Answer
+from fabula.loops.generation.bench import Bench, Opened, section_of
+from fabula.loops.generation.drawing import draw_opening, draw_plan, draw_section, findings_of
+from fabula.loops.generation.materials import seeded
+from fabula.ports.models import ModelError, ModelUnusable
+from fabula.story.values import JsonObject
+
+MOST_REDRAWS = 2
+
+
+class GenerationState(TypedDict, total=False):
+    """What is handed from step to step, as plain JSON. `kept` is the best proposal so far, `problems` its findings."""
+
+    run: str
+    plan: str
+    sections: list[str]
+    drawn: JsonObject | None
+    kept: JsonObject | None
+    problems: list[str]
+    redraws: int
+
+
+async def plan(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+    """The author's plan, or the planner's."""
+    bench = runtime.context
+    given = (bench.materials.resource.planned_story or "").strip()
+    if given:
+        return {"plan": given}
+    bench.progress(0, 0, "Planning the story")
+    found = await draw_plan(
+        bench.materials,
+        bench.models,
+        origin=bench.origin("planner"),
+        seed=bench.seed("plan"),
+        deadline=bench.deadline,
+    )
+    return {"plan": found}
+
+
+async def outline(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+    """The sections of the plan."""
+    return {"sections": outline_sections(state["plan"])}
+
+
+async def draw(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+    """The architect's proposal; while putting findings right, a failure leaves the earlier proposal as it is."""
+    bench, redraws = runtime.context, state.get("redraws", -1) + 1
+    _tell(bench, state, again=redraws > 0)
+    try:
+        answer = await _asked(bench, state, call=f"draw:{redraws}")
+    except ModelError:
+        if redraws == 0:
+            raise
+        answer = Answer(value=None, problems=[])
+    if answer.value is None and redraws == 0:
+        problems = "; ".join(answer.problems[:3])
+        raise ModelUnusable(
+            f"The architect's section {bench.section_index + 1} could not be used: {problems}. Try again.",
+            problems=list(answer.problems),
+        )
+    return {"drawn": None if answer.value is None else answer.value.as_json(), "redraws": redraws}
+
+
+async def _asked(
+    bench: Bench, state: GenerationState, *, call: str
+) -> Answer[OpeningProposal] | Answer[SectionProposal]:
+    problems = state.get("problems", [])
+    if bench.begun is None:
+        return await draw_opening(bench, state["plan"], state["sections"], problems=problems, call=call)
+    return await draw_section(bench, problems=problems, call=call)
+
+
+def _tell(bench: Bench, state: GenerationState, *, again: bool) -> None:
+    done = bench.section_index
+    total = len(state["sections"]) if bench.begun is None else bench.begun.draft.total_sections
+    bench.progress(done, total, f"{'Mending' if again else 'Building'} section {done + 1} of {total}")
+
+
+async def lint(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+    """The better of the proposals so far, and what is wrong with it."""
+    drawn, kept = state["drawn"], state.get("kept")
+    if drawn is None:
+        return {"redraws": MOST_REDRAWS}
+    problems = findings_of(runtime.context, _proposal(runtime.context, drawn))
+    if kept is not None and len(state["problems"]) <= len(problems):
+        return {}
+    return {"kept": drawn, "problems": problems}
+
+
+def after_lint(state: GenerationState) -> Literal["draw", "keep"]:
+    return "draw" if state["problems"] and state["redraws"] < MOST_REDRAWS else "keep"
+
+
+async def keep(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+    """One transaction."""
+    bench, kept = runtime.context, state["kept"]
+    assert kept is not None
+    proposal = _proposal(bench, kept)
+    if isinstance(proposal, OpeningProposal):
+        total = len(state["sections"])
+        await bench.keep(_opened(bench, state, proposal))
+    else:
+        assert bench.begun is not None
+        total = bench.begun.draft.total_sections
+        await bench.keep(section_of(proposal))
+    bench.progress(bench.section_index + 1, total, f"Section {bench.section_index + 1} of {total} is built")
+    return {}
+
+
+def _opened(bench: Bench, state: GenerationState, proposal: OpeningProposal) -> Opened:
+    return Opened(
+        plan=state["plan"],
+        sections=state["sections"],
+        section=section_of(proposal),
+        start_node=proposal.start_node,
+        world=seeded(bench.materials.world_seed, proposal.world_state_schema.fields),
+        player=seeded(bench.materials.player_seed, proposal.player_state_schema.fields),
+        introduction=proposal.introduction,
+    )
+
+
+def _proposal(bench: Bench, raw: JsonObject) -> OpeningProposal | SectionProposal:
+    return (OpeningProposal if bench.begun is None else SectionProposal).model_validate(raw)
+
+
+async def build_section(bench: Bench, saver: Any, *, thread_id: str) -> None:
+    """Builds one section; a run of the same section that was interrupted goes on where it stopped."""
+    config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+    graph = _compiled(saver)
+    before = await graph.aget_state(config)
+    if before.values.get("run") == bench.run and before.next:
+        await graph.ainvoke(None, config, context=bench, durability="async")
+        return
+    if before.values:
+        await saver.adelete_thread(thread_id)
+    await graph.ainvoke({"run": bench.run}, config, context=bench, durability="async")
+
+
+@lru_cache(maxsize=8)
+def _compiled(saver: Any) -> CompiledStateGraph[GenerationState, Bench, Any, Any]:
+    return generation_graph().compile(checkpointer=saver)
+
+
+@lru_cache(maxsize=1)
+def generation_graph() -> StateGraph[GenerationState, Bench, Any, Any]:
+    """The graph, not yet bound to a checkpointer."""
+    graph: StateGraph[GenerationState, Bench, Any, Any] = StateGraph(GenerationState, context_schema=Bench)
+    for name, step in (("plan", plan), ("outline", outline), ("draw", draw), ("lint", lint), ("keep", keep)):
+        graph.add_node(name, step)
+    graph.add_conditional_edges(START, _first_step, ["plan", "draw"])
+    graph.add_edge("plan", "outline")
+    graph.add_edge("outline", "draw")
+    graph.add_edge("draw", "lint")
+    graph.add_conditional_edges("lint", after_lint, ["draw", "keep"])
+    graph.add_edge("keep", END)
+    return graph
+
+
+def _first_step(state: GenerationState, runtime: Runtime[Bench]) -> Literal["plan", "draw"]:
+    return "plan" if runtime.context.begun is None else "draw"
+
+
+class BuildSection(Protocol):
+    """`build_section`, for those who load it late."""
+
+    async def __call__(self, bench: Bench, saver: Any, *, thread_id: str) -> None: ...
