@@ -28,12 +28,13 @@ from fabula.actions.stories import StoryGenerated
 from fabula.actions.story_drafts import NameDraft, StoryDraftView, draft_view, remove_draft, story_from
 from fabula.actions.views import Command, View
 from fabula.loops.generation import section_builder
-from fabula.loops.generation.bench import Begun, Bench, Opened, Progress, quiet
+from fabula.loops.generation.bench import Begun, Bench, Opened
 from fabula.loops.generation.drawing import draw_plan
 from fabula.loops.generation.materials import Materials
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.gate import off_loop
 from fabula.ports.models import CallOrigin, ModelUnusable
+from fabula.ports.progress import Progress, quiet
 from fabula.ports.store import Unit
 from fabula.story.building import Section
 from fabula.story.stories import CommonVariable

@@ -35,6 +35,7 @@ from fabula.formats.packages import (
 from fabula.formats.packages import Shelf as ShelfName
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.gate import off_loop
+from fabula.ports.progress import Progress, quiet
 from fabula.ports.store import Slot, Unit
 from fabula.story.graph import graph_problems
 from fabula.story.resources import Character, CharacterContent, Cover, Preset
@@ -78,8 +79,11 @@ class PrepareExport(Command):
 
 
 class CommitImport(Command):
+    """`stream` true answers with events of progress before the result."""
+
     import_id: str
     on_conflict: Literal["fail", "skip", "rename"] = "fail"
+    stream: bool = False
 
 
 class ArchivePlace(Value):
@@ -151,14 +155,14 @@ async def prepare_import(house: House, command: Nothing) -> ImportPrepared:
     return ImportPrepared(import_id=import_id, archive=ArchivePlace(resource_id=f"package_import:{import_id}"))
 
 
-async def commit_import(house: House, command: CommitImport) -> ImportCommitted:
+async def commit_import(house: House, command: CommitImport, progress: Progress = quiet) -> ImportCommitted:
     """Takes all resources of an uploaded archive in, or none of them."""
     async with house.store.reading() as unit:
         data = await _uploaded(unit, checked_name(command.import_id, "import"))
     package = await read_archive(house, data)
     async with house.store.writing() as unit:
         await _uploaded(unit, command.import_id)
-        taken = await take_in(unit, package, command.on_conflict)
+        taken = await take_in(unit, package, command.on_conflict, progress)
         await unit.slots.remove(command.import_id)
     return ImportCommitted(import_id=command.import_id, contents=_contents(taken))
 
@@ -236,7 +240,7 @@ async def _packaged(unit: Unit, cover: Cover) -> PackagedCover:
     return PackagedCover(data=data, file_name=cover.file_name, content_type=cover.mime_type)
 
 
-async def take_in(unit: Unit, package: DataPackage, on_conflict: str) -> DataPackage:
+async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: Progress = quiet) -> DataPackage:
     """Adds all resources of a package inside one unit of work; answers what was really added."""
     clashes = await _clashes(unit, package)
     if clashes and on_conflict == "fail":
@@ -250,10 +254,11 @@ async def take_in(unit: Unit, package: DataPackage, on_conflict: str) -> DataPac
         package = _without(package, clashes)
     elif clashes:
         package = await _renamed(unit, package, clashes)
-    for shelf in _IMPORT_ORDER:
-        for id, document in package.documents.get(shelf, {}).items():
-            value = await _value(unit, package, shelf, id, document)
-            await _SHELVES[shelf].add(unit, id, value)
+    waiting = [(shelf, id) for shelf in _IMPORT_ORDER for id in package.documents.get(shelf, {})]
+    for done, (shelf, id) in enumerate(waiting):
+        progress(done, len(waiting), f"Taking in {shelf.replace('_', ' ')}: {id}")
+        value = await _value(unit, package, shelf, id, package.documents[shelf][id])
+        await _SHELVES[shelf].add(unit, id, value)
     return package
 
 

@@ -9,16 +9,10 @@ from fabula.agents.replies.architect import OpeningProposal, SectionProposal
 from fabula.loops.asking import derived_seed
 from fabula.loops.generation.materials import Materials
 from fabula.ports.models import CallOrigin, ModelClients
+from fabula.ports.progress import Progress
 from fabula.story.building import Section, WaysOn
 from fabula.story.schemas import Schema, SchemaField
 from fabula.story.stories import StoryDraft
-
-Progress = Callable[[int, int, str], None]
-"""`done, total, label`; the total is 0 while nobody knows it yet."""
-
-
-def quiet(done: int, total: int, label: str) -> None:
-    """For those who do not watch."""
 
 
 @dataclass(frozen=True, kw_only=True)

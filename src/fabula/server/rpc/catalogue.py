@@ -6,6 +6,7 @@ from fabula.actions import (
     api_groups,
     apis,
     branches,
+    build_story,
     characters,
     lorebooks,
     messages,
@@ -14,16 +15,21 @@ from fabula.actions import (
     player,
     player_profiles,
     presets,
+    preview_prompts,
     run_turn,
     schemas,
     session_characters,
     sessions,
     start_session,
     stories,
+    story_drafts,
     story_resources,
+    suggest_replies,
+    usage,
 )
 from fabula.actions.views import Nothing, Paging
-from fabula.server.rpc.method import Catalogue, Method, method, session_method
+from fabula.server.rpc.method import Catalogue, Method, free_method, method, session_method
+from fabula.server.rpc.progress import progress_method
 from fabula.server.rpc.streaming import turn_methods
 
 
@@ -70,11 +76,21 @@ def _operating() -> list[Method]:
 
 def _authoring() -> list[Method]:
     """What authors keep."""
-    return [*_presets(), *_schemas(), *_lorebooks(), *_profiles(), *_characters(), *_resources(), *_stories()]
+    return [
+        *_presets(),
+        *_schemas(),
+        *_lorebooks(),
+        *_profiles(),
+        *_characters(),
+        *_resources(),
+        *_stories(),
+        *_drafts(),
+    ]
 
 
 def _presets() -> list[Method]:
-    m, p = method, presets
+    m, p, v = method, presets, preview_prompts
+    preview = v.PresetPromptPreview
     return [
         m("preset.create", p.CreatePreset, p.create_preset, p.PresetView, role="author"),
         m("preset.get", p.NamePreset, p.get_preset, p.PresetView, role="author"),
@@ -84,6 +100,8 @@ def _presets() -> list[Method]:
         m("preset_entry.create", p.CreatePresetEntry, p.create_preset_entry, p.PresetEntryView, role="author"),
         m("preset_entry.update", p.UpdatePresetEntry, p.update_preset_entry, p.PresetEntryView, role="author"),
         m("preset_entry.delete", p.NamePresetEntry, p.delete_preset_entry, p.PresetEntryDeleted, role="author"),
+        m("preset_preview.template", v.PreviewTemplate, v.preview_preset_template, preview, role="author"),
+        free_method("preset_preview.runtime", v.PreviewRuntime, v.preview_preset_runtime, preview, role="author"),
     ]
 
 
@@ -213,12 +231,30 @@ def _stories() -> list[Method]:
     ]
 
 
+def _drafts() -> list[Method]:
+    m, w, b, d = method, progress_method, build_story, story_drafts
+    view = d.StoryDraftView
+    return [
+        m("story.generate_plan", b.GeneratePlan, b.generate_plan, b.StoryPlanned, role="author"),
+        w("story.generate", b.GenerateStory, b.generate_story, stories.StoryGenerated, role="author"),
+        w("story_draft.start", b.StartDraft, b.start_draft, view, role="author"),
+        w("story_draft.continue", b.ContinueDraft, b.continue_draft, view, role="author"),
+        m("story_draft.get", d.NameDraft, d.get_draft, view, role="author"),
+        m("story_draft.list", Paging, d.list_drafts, d.StoryDraftsListed, role="author"),
+        m("story_draft.update_graph", d.UpdateDraftGraph, d.update_draft_graph, view, role="author"),
+        m("story_draft.finalize", d.NameDraft, d.finalize_draft, stories.StoryGenerated, role="author"),
+        m("story_draft.delete", d.NameDraft, d.delete_draft, d.StoryDraftDeleted, role="author"),
+    ]
+
+
 def _packages() -> list[Method]:
     m, p = method, packages
     return [
         m("data_package.export_prepare", p.PrepareExport, p.prepare_export, p.ExportPrepared, role="author"),
         m("data_package.import_prepare", Nothing, p.prepare_import, p.ImportPrepared, role="author"),
-        m("data_package.import_commit", p.CommitImport, p.commit_import, p.ImportCommitted, role="author"),
+        progress_method(
+            "data_package.import_commit", p.CommitImport, p.commit_import, p.ImportCommitted, role="author"
+        ),
     ]
 
 
@@ -227,6 +263,7 @@ def _overview() -> list[Method]:
     return [
         m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig, role="player"),
         m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard, role="player"),
+        m("usage.list", usage.ListUsage, usage.list_usage, usage.UsageListed, role="player"),
     ]
 
 
@@ -253,6 +290,12 @@ def _session_keeping() -> list[Method]:
         m("session.update_variables", p.UpdateVariables, p.update_variables, s.SessionVariables),
         m("session.get_config", Nothing, s.get_config, s.SessionConfig),
         m("session.update_config", s.UpdateConfig, s.update_config, s.SessionConfig),
+        m(
+            "session.suggest_replies",
+            suggest_replies.SuggestReplies,
+            suggest_replies.suggest_replies,
+            suggest_replies.SuggestedReplies,
+        ),
         m("session.set_player_profile", p.SetPlayerProfile, p.set_player_profile, s.SessionView),
         m(
             "session.update_player_description",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import orjson
+from starlette.responses import Response
 
 from fabula.ports.errors import FabulaError
 from fabula.story.values import Json, JsonObject
@@ -99,6 +100,11 @@ def write_result(request: Request, result: JsonObject, *, session_id: str | None
 def write_error(id: str | None, error: JsonObject, *, session_id: str | None = None) -> bytes:
     """A response that carries an error; bare when there is no id to answer to."""
     return orjson.dumps(error if id is None else {**_head(id, session_id), "error": error})
+
+
+def json_response(body: bytes, *, status: int = 200) -> Response:
+    """A body of JSON on the wire."""
+    return Response(body, status_code=status, media_type="application/json")
 
 
 def error_payload(error: FabulaError) -> JsonObject:

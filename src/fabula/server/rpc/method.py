@@ -80,6 +80,24 @@ def session_method(
     )
 
 
+def free_method(
+    name: str,
+    command: type[C],
+    action: Callable[[House, str | None, C], Awaitable[View]],
+    result: type[View],
+    *,
+    role: TokenRole,
+) -> Method:
+    """A method that may be about the session named in the envelope, or about something else."""
+
+    async def handle(house: House, given: Any, call: Call) -> View:
+        return await action(house, call.session_id, given)
+
+    return Method(
+        name=name, command=command, result=result, handler=handle, role=role, summary=first_sentence(action.__doc__)
+    )
+
+
 class Catalogue:
     """All methods by name; a name stands once."""
 

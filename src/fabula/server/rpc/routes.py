@@ -10,9 +10,10 @@ from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
 from fabula.server.access import caller_of
 from fabula.server.rpc.dispatch import answer, prepare, refusal
-from fabula.server.rpc.envelopes import Malformed, read_request, write_error
+from fabula.server.rpc.envelopes import Malformed, json_response, read_request, write_error
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.server.rpc.openrpc import openrpc_once
+from fabula.server.rpc.progress import is_watched, progress_response
 from fabula.server.rpc.streaming import StreamingMethod
 from fabula.server.stream.routes import STATUS, turn_response
 from fabula.story.values import JsonObject
@@ -68,6 +69,8 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = STATUS.get(error.code, 500) if streams else 200
             return json_response(refusal(parsed, error), status=status)
+        if is_watched(prepared):
+            return await progress_response(house, prepared)
         return json_response(await answer(house, prepared))
 
     @router.get("/openrpc.json", include_in_schema=False)
@@ -75,7 +78,3 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         return json_response(orjson.dumps(openrpc_once(catalogue)))
 
     return router
-
-
-def json_response(body: bytes, *, status: int = 200) -> Response:
-    return Response(body, status_code=status, media_type="application/json")

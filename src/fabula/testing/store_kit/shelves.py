@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
-from fabula.ports.models import CallOrigin, CallRecord, Usage
+from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 from fabula.ports.store import Slot, Store
 from fabula.testing.world import FixedClock
 
@@ -153,6 +153,21 @@ class CallsLaw:
                 await unit.calls.add(call)
             assert await unit.calls.tokens_used("s1") == 240
             assert await unit.calls.tokens_used("nobody") == 0
+
+    async def test_totals_adds_up_all_calls_of_a_session_or_story_or_of_everyone(self, store: Store) -> None:
+        calls = [_call("s1", None), _call("s1", "t1", memo_hit=True), _call("s2", "t1", outcome="failed")]
+        async with store.writing() as unit:
+            for call in calls:
+                await unit.calls.add(call)
+            of_session = await unit.calls.totals(session_id="s1")
+            of_story = await unit.calls.totals(story_id="t1")
+            of_everyone = await unit.calls.totals()
+            of_nobody = await unit.calls.totals(session_id="nobody")
+        usage = calls[0].usage
+        assert of_session == CallTotals(calls=2, memo_hits=1, **vars(usage))
+        assert of_story == CallTotals(calls=2, failed=1, memo_hits=1, **vars(usage))
+        assert (of_everyone.calls, of_everyone.prompt_tokens) == (3, 2 * usage.prompt_tokens)
+        assert of_nobody == CallTotals()
 
     async def test_a_call_that_failed_with_unspeakable_text_is_recorded_all_the_same(self, store: Store) -> None:
         async with store.writing() as unit:

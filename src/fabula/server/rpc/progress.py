@@ -1,0 +1,119 @@
+"""Methods that can be watched: with `stream` true they answer as a stream, events of progress and then the result.
+
+1. `event: message` with `{message_type: "stream", request_id, sequence, frame: {type: "event", body: {type:
+   "progress", done, total, label}}}`, as often as there is something to tell;
+2. `event: result` with the JSON-RPC response, result or error, exactly as it would be without the stream.
+
+What is refused before any work was done is answered as plain JSON. Who leaves does not stop the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from fabula.actions.house import House
+from fabula.actions.views import Command, View
+from fabula.ports.errors import StreamError
+from fabula.ports.progress import Progress
+from fabula.ports.store import TokenRole
+from fabula.server.rpc.dispatch import Prepared, answer, refusal
+from fabula.server.rpc.envelopes import json_response
+from fabula.server.rpc.method import Call, Method, method
+from fabula.server.stream.sse import HEADERS, KEEP_ALIVE_S, event
+from fabula.story.values import JsonObject
+
+C = TypeVar("C", bound=Command, contravariant=True)
+
+
+class WatchedAction(Protocol[C]):
+    async def __call__(self, house: House, command: C, progress: Progress = ..., /) -> View: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressMethod(Method):
+    """A method whose work can be watched."""
+
+    watched: Callable[[House, Any, Progress], Awaitable[View]]
+
+
+def progress_method(
+    name: str, command: type[C], action: WatchedAction[C], result: type[View], *, role: TokenRole
+) -> ProgressMethod:
+    """A method that is an action which tells its progress; its command has a field `stream`."""
+    plain = method(name, command, action, result, role=role)
+    return ProgressMethod(**vars(plain), watched=action)
+
+
+def is_watched(prepared: Prepared) -> bool:
+    """Whether the caller asked to see the progress."""
+    return isinstance(prepared.method, ProgressMethod) and getattr(prepared.command, "stream", False) is True
+
+
+async def progress_response(house: House, prepared: Prepared) -> Response:
+    """The stream of a piece of work; plain JSON when it ends before it told anything."""
+    watching = _Watching(prepared)
+    house.turns.start(house.ids.new("work"), "", watching.work(house))
+    first = await watching.told.get()
+    if first.is_result:
+        return json_response(first.data)
+    return StreamingResponse(watching.events(first), media_type="text/event-stream", headers=HEADERS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    data: bytes
+    is_result: bool = False
+
+
+class _Watching:
+    """One piece of work and what it told so far. It runs apart from the request, as turns do."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.told: asyncio.Queue[_Told] = asyncio.Queue()
+        self._prepared = prepared
+        self._sequence = 0
+
+    async def work(self, house: House) -> None:
+        watched = self._prepared.method
+        assert isinstance(watched, ProgressMethod)
+
+        async def handle(house: House, given: Any, call: Call) -> View:
+            return await watched.watched(house, given, self._tell)
+
+        response = refusal(self._prepared.request, StreamError("The server stopped before the work was done."))
+        try:
+            response = await answer(house, replace(self._prepared, method=replace(watched, handler=handle)))
+        finally:
+            self.told.put_nowait(_Told(data=response, is_result=True))
+
+    def _tell(self, done: int, total: int, label: str) -> None:
+        body: JsonObject = {"type": "progress", "done": done, "total": total, "label": label}
+        message = {
+            "message_type": "stream",
+            "request_id": self._prepared.request.id,
+            "sequence": self._sequence,
+            "frame": {"type": "event", "body": body},
+        }
+        self._sequence += 1
+        self.told.put_nowait(_Told(data=orjson.dumps(message)))
+
+    async def events(self, told: _Told) -> AsyncIterator[bytes]:
+        """What was told, and on to the result; a comment keeps quiet lines open."""
+        while not told.is_result:
+            yield event("message", told.data)
+            while (more := await self._next()) is None:
+                yield b": still here\n\n"
+            told = more
+        yield event("result", told.data)
+
+    async def _next(self) -> _Told | None:
+        try:
+            return await asyncio.wait_for(self.told.get(), KEEP_ALIVE_S)
+        except TimeoutError:
+            return None
