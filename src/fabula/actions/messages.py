@@ -117,6 +117,11 @@ def entry_of(message: SpokenMessage) -> MemoryEntry:
     )
 
 
+async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
+    """The last lines of the transcript up to a turn, as the roles remember them."""
+    return [entry_of(message) for message in await unit.plays.transcript(turn_id, last=lines)] if lines else []
+
+
 async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:
     checked_name(message_id, "session message")
     for message in await unit.plays.transcript(turn_id):

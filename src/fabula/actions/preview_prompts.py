@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fabula.actions.gather import gather_bundle
 from fabula.actions.house import House
 from fabula.actions.materials import gather_materials
+from fabula.actions.messages import past_of
 from fabula.actions.sessions import head_state
 from fabula.actions.shelves import DRAFTS, PRESETS, SCHEMAS, SESSIONS
 from fabula.actions.suggest_replies import checked_limit, replyer_context
@@ -102,7 +102,7 @@ async def preview_preset_runtime(house: House, session_id: str | None, command: 
         if command.agent in ("planner", "architect"):
             context = await _generation_context(unit, command)
         else:
-            context = await _scene_context(unit, session_id, command)
+            context = await _scene_context(house, unit, session_id, command)
     agent = preset.agents.of(command.agent)
     preview, problems = preview_runtime(preset.preset_id, agent, context, module_id=command.module_id)
     return _view(command.agent, preview, problems)
@@ -142,30 +142,32 @@ def _needed(value: str | None, name: str, command: PreviewRuntime) -> str:
     return value
 
 
-async def _scene_context(unit: Unit, session_id: str | None, command: PreviewRuntime) -> RoleContext:
+async def _scene_context(house: House, unit: Unit, session_id: str | None, command: PreviewRuntime) -> RoleContext:
     if not session_id:
         raise InvalidRequest(f"A preview for the {command.agent} needs a session: put its id into the envelope.")
     session = (await SESSIONS.get(unit, session_id)).model_copy(update={"preset_id": command.preset_id})
     play, state = await head_state(unit, session_id)
-    bundle = await gather_bundle(unit, session, state.graph)
+    bundle = await house.bundles.of(unit, session, state.graph)
     if command.agent == "replyer":
         limit = checked_limit(command.reply_limit)
         return await replyer_context(unit, bundle, state, play.head_turn_id, limit)
-    return _turn_context(bundle, _spoken_to(bundle, state, command), command)
+    past = await past_of(unit, play.head_turn_id, bundle.told_history)
+    return _turn_context(_teller(bundle, state, command, past), bundle, command)
 
 
-def _spoken_to(bundle: Bundle, state: PlayState, command: PreviewRuntime) -> PlayState:
-    """The state in which a turn begins: what the player says now is already part of what was heard."""
-    if not command.player_input:
-        return state
-    entry = MemoryEntry(
-        speaker_id=PLAYER, speaker_name=state.player_name, kind="player_input", text=command.player_input
-    )
-    return state.with_world(remember(state.world, [entry], limit=bundle.shared_window))
+def _teller(bundle: Bundle, state: PlayState, command: PreviewRuntime, past: list[MemoryEntry]) -> SceneTeller:
+    """A turn as it begins: what the player says now is already part of what everyone noticed."""
+    said = [
+        MemoryEntry(speaker_id=PLAYER, speaker_name=state.player_name, kind="player_input", text=text)
+        for text in (command.player_input or "",)
+        if text
+    ]
+    play = state.with_world(remember(state.world, said, limit=bundle.shared_window))
+    scene = _scene(bundle, state, command).after(said)
+    return SceneTeller(bundle, play, scene, command.player_input or "", past)
 
 
-def _turn_context(bundle: Bundle, state: PlayState, command: PreviewRuntime) -> RoleContext:
-    teller = SceneTeller(bundle, state, _scene(bundle, state, command), command.player_input or "")
+def _turn_context(teller: SceneTeller, bundle: Bundle, command: PreviewRuntime) -> RoleContext:
     match command.agent:
         case "narrator":
             return teller.narrator(command.narrator_purpose or "describe_scene")

@@ -14,7 +14,7 @@ import secrets
 from typing import Literal
 
 from fabula.actions.house import House
-from fabula.actions.messages import entry_of
+from fabula.actions.messages import past_of
 from fabula.actions.owners import is_dead
 from fabula.actions.sessions import play_of, state_at
 from fabula.actions.shelves import SESSIONS
@@ -26,7 +26,6 @@ from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.gate import off_loop
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
-from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.turns")
@@ -198,7 +197,7 @@ async def _desk(house: House, turn: Turn, stage: Stage, *, first_played: bool) -
         before = await state_at(unit, turn.parent_id)
         session = await SESSIONS.get(unit, turn.session_id)
         bundle = await house.bundles.of(unit, session, before.graph)
-        past = await _past(unit, turn.parent_id, bundle.told_history)
+        past = await past_of(unit, turn.parent_id, bundle.told_history)
     return Desk(
         turn=turn,
         before=before,
@@ -212,10 +211,6 @@ async def _desk(house: House, turn: Turn, stage: Stage, *, first_played: bool) -
         deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
         first_played=first_played,
     )
-
-
-async def _past(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
-    return [entry_of(message) for message in await unit.plays.transcript(turn_id, last=lines)] if lines else []
 
 
 async def _fail(house: House, turn: Turn, stage: Stage, error: JsonObject) -> None:

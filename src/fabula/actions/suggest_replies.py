@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fabula.actions.gather import gather_bundle
 from fabula.actions.house import House
+from fabula.actions.messages import entry_of, past_of
 from fabula.actions.sessions import head_state
 from fabula.actions.shelves import SESSIONS
 from fabula.actions.views import Command, View
@@ -45,7 +45,7 @@ async def suggest_replies(house: House, session_id: str, command: SuggestReplies
     async with house.store.reading() as unit:
         session = await SESSIONS.get(unit, session_id)
         play, state = await head_state(unit, session_id)
-        bundle = await gather_bundle(unit, session, state.graph)
+        bundle = await house.bundles.of(unit, session, state.graph)
         context = await replyer_context(unit, bundle, state, play.head_turn_id, limit)
 
     def read(text: str) -> tuple[list[SuggestedReply] | None, list[str]]:
@@ -78,19 +78,15 @@ async def replyer_context(
     shown = windows_of("replyer", bundle.agent("replyer")).session
     messages = await unit.plays.transcript(head_turn_id, last=max(shown * NARRATION_SHARE, 1))
     here = Scene(previous_node_id=state.world.current_node, previous_cast=state.world.active_characters)
-    return SceneTeller(bundle, state, here, "").replyer(limit, fresh_lines(messages, shown))
+    past = await past_of(unit, head_turn_id, bundle.told_history)
+    return SceneTeller(bundle, state, here, "", past).replyer(limit, fresh_lines(messages, shown))
 
 
 def fresh_lines(messages: list[SpokenMessage], shown: int) -> list[MemoryEntry]:
     """The last lines, oldest first; of the narration only what the latest narrated turn told."""
     narrated = [message.turn_id for message in messages if message.kind == "narration"]
     kept = [message for message in messages if message.kind != "narration" or message.turn_id == narrated[-1]]
-    return [
-        MemoryEntry(
-            speaker_id=message.speaker_id, speaker_name=message.speaker_name, kind=message.kind, text=message.text
-        )
-        for message in kept[max(len(kept) - shown, 0) :]
-    ]
+    return [entry_of(message) for message in kept[max(len(kept) - shown, 0) :]]
 
 
 def plain_replies(context: ReplyerContext) -> list[SuggestedReply]:
