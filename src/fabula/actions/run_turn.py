@@ -47,7 +47,9 @@ class TurnCancelled(View):
     turn_id: str
 
 
-async def run_turn(house: House, session_id: str, command: RunTurn, *, request_id: str) -> Turn:
+async def run_turn(
+    house: House, session_id: str, command: RunTurn, *, request_id: str, seed: int | None = None
+) -> Turn:
     """Plays one turn with the player's words; the answer is a stream of events."""
     words = command.player_input
     if not words.strip():
@@ -56,22 +58,26 @@ async def run_turn(house: House, session_id: str, command: RunTurn, *, request_i
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
     async with house.store.writing() as unit:
         play = await _ready(unit, session_id)
-        turn = await _begin(house, unit, play, play.head_turn_id, words, request_id)
+        turn = await _begin(house, unit, play, play.head_turn_id, words, request_id, seed)
     return _start(house, turn)
 
 
-async def retry_turn(house: House, session_id: str, command: Nothing, *, request_id: str) -> Turn:
+async def retry_turn(
+    house: House, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+) -> Turn:
     """Plays the words of the last failed or cancelled turn again."""
     async with house.store.writing() as unit:
         play = await _ready(unit, session_id)
         failed = await unit.plays.last_failed(session_id, play.head_turn_id)
         if failed is None:
             raise NotFound("There is no failed turn here to try again.")
-        turn = await _begin(house, unit, play, play.head_turn_id, failed.player_input, request_id)
+        turn = await _begin(house, unit, play, play.head_turn_id, failed.player_input, request_id, seed)
     return _start(house, turn)
 
 
-async def regenerate(house: House, session_id: str, command: Nothing, *, request_id: str) -> Turn:
+async def regenerate(
+    house: House, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+) -> Turn:
     """Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch."""
     async with house.store.writing() as unit:
         play = await _ready(unit, session_id)
@@ -81,7 +87,7 @@ async def regenerate(house: House, session_id: str, command: Nothing, *, request
         if old is None or old.kind != "play" or old.parent_id is None:
             raise Conflict("Nothing has been played yet that could be played again.")
         await unit.plays.move_head(session_id, old.parent_id)
-        turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id)
+        turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
     return _start(house, turn)
 
 
@@ -134,7 +140,10 @@ async def _ready(unit: Unit, session_id: str) -> Play:
     return play
 
 
-async def _begin(house: House, unit: Unit, play: Play, parent_id: str, words: str, request_id: str) -> Turn:
+async def _begin(
+    house: House, unit: Unit, play: Play, parent_id: str, words: str, request_id: str, seed: int | None
+) -> Turn:
+    """Writes the turn down. With the same seed a model that heeds it answers alike; otherwise lots are drawn."""
     parent = await unit.plays.turn(parent_id)
     assert parent is not None
     return await unit.plays.begin(
@@ -146,7 +155,7 @@ async def _begin(house: House, unit: Unit, play: Play, parent_id: str, words: st
             kind="play",
             player_input=words,
             request_id=request_id,
-            seed=secrets.randbits(31),
+            seed=secrets.randbits(31) if seed is None else seed,
             owner=house.owner,
             lease_until_ms=_lease(house),
         )

@@ -19,6 +19,7 @@ import uvicorn
 
 from fabula.actions.house import House
 from fabula.actions.run_turn import warm_up
+from fabula.actions.samples import install_samples_at_first
 from fabula.actions.tokens import list_tokens
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.ports.errors import FabulaError
@@ -92,6 +93,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with open_house(settings) as house:
         await _check_tokens(house)
+        await install_samples_at_first(house)
         server = uvicorn.Server(_uvicorn_config(house))
         await _greet(house, listener)
         warming = asyncio.create_task(_warm_up(house))

@@ -57,9 +57,9 @@ class Canvas:
         self._draw.line([(x * _FINE, y * _FINE) for x, y in points], fill=ink, width=round(width * _FINE))
 
     def png(self) -> bytes:
-        small = self._image.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+        small = self._image.resize((WIDTH, HEIGHT), Image.Resampling.BOX)
         written = io.BytesIO()
-        small.quantize(128).save(written, format="PNG", optimize=True)
+        small.quantize(96, method=Image.Quantize.MEDIANCUT).save(written, format="PNG", optimize=True)
         return written.getvalue()
 
 

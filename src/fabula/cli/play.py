@@ -1,0 +1,35 @@
+"""`fabula play`: plays a story in the terminal, or in a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
+
+app = typer.Typer()
+
+
+@app.command()
+def play(
+    story: Annotated[str | None, typer.Option("--story", help="The id of the story; otherwise you choose one.")] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="Go on with a play of yours; /save shows its id.")
+    ] = None,
+    profile: Annotated[str | None, typer.Option("--profile", help="The player profile to play as, by its id.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="The same seed and the same words make the same play.")
+    ] = None,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Play a story in the terminal."""
+    settings = settings_from(config, data_dir=data_dir)
+    from fabula.cli.player.evening import evening
+
+    try:
+        asyncio.run(evening(settings, screen(), story=story, session=session, profile=profile, seed=seed))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        screen().print()

@@ -1,0 +1,1 @@
+"""The terminal player: what `fabula play` shows, hears and understands."""

@@ -1,0 +1,56 @@
+"""One evening with a story: the house is opened, a play is taken up or begun, and played until the player leaves."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from fabula.actions.house import House
+from fabula.actions.samples import install_samples_at_first
+from fabula.cli.player.commands import COMMANDS
+from fabula.cli.player.lines import Lines, open_lines
+from fabula.cli.player.paper import Paper
+from fabula.cli.player.picking import pick_story
+from fabula.cli.player.playing import open_play, play_on
+from fabula.cli.player.sitting import Sitting, new_sitting, sitting_at
+from fabula.ports.errors import InvalidRequest
+from fabula.settings import Settings
+from fabula.wiring import open_house
+
+
+async def evening(
+    settings: Settings,
+    console: Console,
+    *,
+    story: str | None,
+    session: str | None,
+    profile: str | None,
+    seed: int | None,
+) -> None:
+    """Opens the house and plays."""
+    if session is not None and (story is not None or profile is not None):
+        raise InvalidRequest("A play knows its story and its player: give --session alone.")
+    paper = Paper(console)
+    async with open_house(settings) as house:
+        await install_samples_at_first(house)
+        lines = open_lines(paper, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
+        sitting = await _sit_down(house, paper, lines, story=story, session=session, profile=profile, seed=seed)
+        await open_play(sitting)
+        await play_on(sitting)
+        if paper.colourful:
+            paper.say(f"Saved. Come back with: fabula play --session {sitting.session_id}", "dim")
+
+
+async def _sit_down(
+    house: House,
+    paper: Paper,
+    lines: Lines,
+    *,
+    story: str | None,
+    session: str | None,
+    profile: str | None,
+    seed: int | None,
+) -> Sitting:
+    if session is not None:
+        return await sitting_at(house, session, seed=seed, paper=paper, lines=lines)
+    story_id = story or await pick_story(house, paper, lines)
+    return await new_sitting(house, story_id, profile_id=profile, seed=seed, paper=paper, lines=lines)

@@ -1,0 +1,156 @@
+"""A sitting: one player at one play, and the turns they take."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import orjson
+
+from fabula.actions.characters import NameCharacter, get_character
+from fabula.actions.house import House
+from fabula.actions.run_turn import RunTurn, cancel_turn, regenerate, retry_turn, run_turn
+from fabula.actions.session_characters import list_session_characters
+from fabula.actions.sessions import SessionView, get_session
+from fabula.actions.start_session import StartSession, start_session
+from fabula.actions.stories import NameStory, StoryView, get_story
+from fabula.actions.story_resources import NameStoryResources, get_story_resources
+from fabula.actions.views import Nothing
+from fabula.cli.player.lines import Lines
+from fabula.cli.player.paper import Paper
+from fabula.cli.player.telling import Telling
+from fabula.ports.errors import FabulaError
+from fabula.ports.plays import Turn
+
+REQUEST = "play"
+
+
+@dataclass(kw_only=True)
+class Sitting:
+    """`seed` makes the turns of a sitting repeatable; `drawn` counts those that were played with it."""
+
+    house: House
+    session_id: str
+    story: StoryView
+    lines: Lines
+    telling: Telling
+    seed: int | None = None
+    drawn: int = 0
+    suggested: list[str] = field(default_factory=list)
+
+    @property
+    def paper(self) -> Paper:
+        return self.telling.paper
+
+    async def session(self) -> SessionView:
+        return await get_session(self.house, self.session_id, Nothing())
+
+    async def say(self, words: str) -> None:
+        """Plays the player's words."""
+        await self._turn(
+            lambda seed: run_turn(
+                self.house, self.session_id, RunTurn(player_input=words), request_id=REQUEST, seed=seed
+            )
+        )
+
+    async def say_again(self) -> None:
+        """Plays the words of a failed turn again."""
+        await self._turn(lambda seed: retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
+
+    async def play_again(self) -> None:
+        """Plays the last turn anew."""
+        await self._turn(lambda seed: regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
+
+    async def _turn(self, begin: Callable[[int | None], Awaitable[Turn]]) -> None:
+        turn = await begin(self._next_seed())
+        self.suggested.clear()
+        self.telling.ended = False
+        with _Interrupts(self):
+            frames = self.house.bus.listen(turn.turn_id)
+            assert frames is not None, "a turn that has just begun can be heard"
+            last = False
+            async for frame in frames:
+                self.telling.frame(orjson.loads(frame.data)["frame"])
+                last = frame.last
+        if not last:
+            self.telling.stopped()
+
+    def _next_seed(self) -> int | None:
+        if self.seed is None:
+            return None
+        self.drawn += 1
+        return int.from_bytes(hashlib.sha256(f"{self.seed}:{self.drawn}".encode()).digest()[:4], "big") >> 1
+
+
+class _Interrupts:
+    """While a turn runs, Ctrl+C stops it; a second Ctrl+C leaves the player."""
+
+    def __init__(self, sitting: Sitting) -> None:
+        self._sitting = sitting
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._stopping: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> None:
+        if sys.platform != "win32":
+            self._loop.add_signal_handler(signal.SIGINT, self._interrupted)
+
+    def __exit__(self, *_: object) -> None:
+        if sys.platform != "win32":
+            self._loop.remove_signal_handler(signal.SIGINT)
+
+    def _interrupted(self) -> None:
+        if self._stopping is None:
+            self._stopping = self._loop.create_task(self._stop())
+        elif self._task is not None:
+            self._task.cancel()
+
+    async def _stop(self) -> None:
+        try:
+            await cancel_turn(self._sitting.house, self._sitting.session_id, Nothing())
+        except FabulaError as error:
+            # It was over before it could be stopped.
+            self._sitting.paper.say(error.message, "yellow")
+
+
+async def new_sitting(
+    house: House, story_id: str, *, profile_id: str | None, seed: int | None, paper: Paper, lines: Lines
+) -> Sitting:
+    """A sitting at a new play of a story."""
+    started = await start_session(house, StartSession(story_id=story_id, player_profile_id=profile_id))
+    return await sitting_at(house, started.session_id, seed=seed, paper=paper, lines=lines)
+
+
+async def sitting_at(house: House, session_id: str, *, seed: int | None, paper: Paper, lines: Lines) -> Sitting:
+    """A sitting at a play that exists."""
+    session = await get_session(house, session_id, Nothing())
+    story = await get_story(house, NameStory(story_id=session.story_id))
+    telling = Telling(
+        paper,
+        names=await _names(house, session_id, story),
+        titles={node.id: node.title for node in story.graph.nodes},
+    )
+    telling.ended = session.status == "ended"
+    return Sitting(
+        house=house,
+        session_id=session_id,
+        story=story,
+        lines=lines,
+        telling=telling,
+        seed=seed,
+        drawn=session.turn_index,
+    )
+
+
+async def _names(house: House, session_id: str, story: StoryView) -> dict[str, str]:
+    resources = await get_story_resources(house, NameStoryResources(resource_id=story.resource_id))
+    cast = [await get_character(house, NameCharacter(character_id=id)) for id in resources.character_ids]
+    guests = await list_session_characters(house, session_id, Nothing())
+    return {
+        **{one.character_id: one.content.name for one in cast},
+        **{one.session_character_id: one.display_name for one in guests.session_characters},
+    }
