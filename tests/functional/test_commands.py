@@ -130,7 +130,7 @@ def test_the_doctor_shows_settings_and_hides_secrets(tmp_path: Path) -> None:
 def test_a_story_travels_from_one_server_to_another(tmp_path: Path) -> None:
     file = tmp_path / "stories.zip"
     old, new = tmp_path / "old", tmp_path / "new"
-    with running_server(old) as address:
+    with running_server(old, settings={"FABULA_SAMPLES": "false"}) as address:
         rpc(address, "lorebook.create", lorebook_id="harbour", display_name="The harbour")
     told = fabula("export", str(file), "--all", "--data-dir", str(old))
     assert told.returncode == 0, told.stderr
