@@ -1,8 +1,8 @@
 """The keeper: notes what the player has brought about, so that the ways on open honestly.
 
 A way opens when the player's words speak of what it waits for, or of the scene's goal, or when the player is ready to
-go on; after a few turns in one place it opens by itself, so that nobody is stuck. A question opens a way only where
-talking is the goal, and a refusal opens none.
+go on; after a few turns in one place it opens by itself, so that nobody is stuck. A question opens none: it is
+answered first, where it was asked. A refusal opens none either.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from fabula.story.values import Json, JsonObject
 
 PATIENCE = 3
 PATIENCE_AT_A_CHOICE = 5
+PATIENCE_WITH_QUESTIONS = 2
 GOAL_WORDS = 2
+TELL = word_set("tell explain describe")
 CHAT = word_set("speak talk hear listen")
 TALK = word_set("ask learn trust convince persuade question know find comfort confide")
 
@@ -50,7 +52,8 @@ def progress(
     best = max(waiting, key=lambda hint: _fit(hint, reading))
     earned = _earned(best, node, reading, turns_in_scene)
     # Where the player has to choose between ways, there is more time to choose.
-    waited = turns_in_scene >= (PATIENCE if len(waiting) == 1 else PATIENCE_AT_A_CHOICE)
+    patience = PATIENCE if len(waiting) == 1 else PATIENCE_AT_A_CHOICE
+    waited = turns_in_scene >= patience + PATIENCE_WITH_QUESTIONS * _wants_to_know(reading)
     if not earned and not waited:
         return []
     return opening(best.condition, state, fields, at_once=waited or reading.kind == "ready")
@@ -72,7 +75,7 @@ def _waits_for(hint: ProgressionHint) -> frozenset[str]:
 def _earned(hint: ProgressionHint, node: Node, reading: Reading, turns_in_scene: int) -> bool:
     if reading.kind == "ready":
         return True
-    if reading.kind in ("silence", "greeting", "refusal") or reading.negated:
+    if reading.kind in ("silence", "greeting", "refusal") or reading.negated or _wants_to_know(reading):
         return False
     shared = len(reading.topic & stems(node.goal))
     goal = frozenset(words_of(node.goal))
@@ -80,7 +83,13 @@ def _earned(hint: ProgressionHint, node: Node, reading: Reading, turns_in_scene:
         return True
     if turns_in_scene >= 1 and goal & TALK and shared > 0:
         return True
-    return reading.kind != "question" and (_fit(hint, reading) > 0 or shared >= GOAL_WORDS)
+    return _fit(hint, reading) > 0 or shared >= GOAL_WORDS
+
+
+def _wants_to_know(reading: Reading) -> bool:
+    """Whether the words ask for an answer, which the place they are asked in should give."""
+    asked = frozenset(words_of(reading.text)[:3]) & TELL
+    return reading.kind == "question" or (reading.kind == "request" and bool(asked))
 
 
 def opening(

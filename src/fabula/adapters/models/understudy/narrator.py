@@ -8,6 +8,7 @@ from fabula.adapters.models.understudy import phrases
 from fabula.adapters.models.understudy.reading import Reading
 from fabula.adapters.models.understudy.stage import (
     addressed,
+    brief,
     details,
     goal_line,
     heard,
@@ -18,10 +19,11 @@ from fabula.adapters.models.understudy.stage import (
     scene_sentences,
 )
 from fabula.adapters.models.understudy.voice import Voice
-from fabula.adapters.models.understudy.words import closed, inner, joined, to_second_person
+from fabula.adapters.models.understudy.words import closed, inner, joined, stems, to_second_person
 from fabula.story.contexts import NarratorContext, NarratorPurpose, SceneContext
 
 MOST_SENTENCES = 6
+LOOKING = stems("look examine inspect search study watch check listen around closer careful")
 
 
 def narrate(context: NarratorContext, seed: int | None) -> str:
@@ -79,6 +81,10 @@ def _deed(context: SceneContext, reading: Reading, voice: Voice) -> list[str]:
     if reading.deed in ("look", "listen"):
         found = _found(context, reading, voice)
         return [line, *(found or [_still(context, voice), _pull(context, voice)])]
+    if reading.deed in ("open", "take", "touch"):
+        found = voice.fresh(known_about(reading.topic, context.lore, ()))
+        if found:
+            return [line, found[0]]
     last = _watched(context, voice) if context.current_cast and voice.chance(2) else _pull(context, voice)
     return [line, last or _still(context, voice)]
 
@@ -95,9 +101,8 @@ def _told_deed(context: SceneContext, reading: Reading) -> str:
 def _found(context: SceneContext, reading: Reading, voice: Voice) -> list[str]:
     """Something that answers a look: lore or a sentence of the scene that fits, or one not told before."""
     every = scene_sentences(context.current_node, player_name(context))
-    fitting = voice.fresh(known_about(reading.topic, context.lore, every))
-    unseen = fitting or voice.fresh(every) or voice.fresh([note.content for note in context.lore.matched])
-    return unseen[:2] if fitting else unseen[:1]
+    fitting = voice.fresh(known_about(reading.topic - LOOKING, context.lore, every))
+    return brief(fitting) or voice.fresh(every)[:1]
 
 
 def _still(context: SceneContext, voice: Voice) -> str:

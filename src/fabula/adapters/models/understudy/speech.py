@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 
 from fabula.adapters.models.understudy.reading import Deed, Reading
-from fabula.adapters.models.understudy.stage import details, goal_line, known_about, player_name, scene_sentences
-from fabula.adapters.models.understudy.tones import Tone, is_terse, tone_of
+from fabula.adapters.models.understudy.stage import (
+    answers_to,
+    brief,
+    details,
+    goal_line,
+    known_about,
+    player_name,
+    scene_sentences,
+)
+from fabula.adapters.models.understudy.tones import Tone, is_terse, sayings_of, tone_of
 from fabula.adapters.models.understudy.voice import Voice
 from fabula.adapters.models.understudy.words import bare, closed, sentences, stems, to_listener, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
@@ -70,9 +78,9 @@ AGAIN = ("It is as you have heard.", "You know it already.", "I can only say it 
 YES_NO = ("I should think so.", "It looks that way to me.", "Not as far as I have seen.", "More than you would think.")
 NOTICED = (
     "I keep looking at {detail}.",
-    "I never liked {detail}.",
-    "You see {detail}? It was different once.",
-    "I could find {detail} with my eyes shut.",
+    "You have noticed {detail}, I suppose.",
+    "There is something about {detail} that I can't put into words.",
+    "It is hard to think of anything but {detail}.",
 )
 REMARK = ("Look about you.", "You can see it from here.", "See for yourself.", "This is how things are.")
 WELL = ("Well enough, for a day like this.", "I have had better days, and worse.", "I am still standing.")
@@ -92,13 +100,15 @@ def answer_to(context: SceneContext, actor: CastMember, purpose: ActorPurpose, r
     slots = {"player": player_name(context) or "friend", "name": actor.name}
     if context.transitioned_this_turn and not context.current_node.transitions:
         return voice.pick(OVER)
-    lines = _remark(context, voice) if purpose == "comment_on_scene" else []
+    lines = _remark(context, actor, voice) if purpose == "comment_on_scene" else []
     if purpose != "advance_goal" or reading.kind in ("silence", "ready", "agreement"):
         lines = lines or _answer(context, actor, tone, reading, voice, slots)
     goal = goal_line(context.current_node, "", actor.name)
     if (purpose == "advance_goal" or voice.chance(3)) and not voice.was_said(goal):
         lines += _point(context, actor, voice)
-    elif not lines or (not is_terse(actor) and voice.chance(2)):
+    elif not lines:
+        lines = _remark(context, actor, voice) or [voice.pick(WAITING)]
+    elif purpose == "react_to_player" and not is_terse(actor) and voice.chance(3):
         lines.append(voice.pick(WAITING))
     kept = [line for line in dict.fromkeys(lines) if line]
     return " ".join(kept[: 2 if is_terse(actor) else 4])
@@ -109,7 +119,7 @@ def _answer(
 ) -> list[str]:
     match reading.kind:
         case "silence":
-            return [voice.pick(tone.silent), *_remark(context, voice)]
+            return [voice.pick(tone.silent), *_remark(context, actor, voice)]
         case "greeting":
             return [voice.pick(tone.greet, slots)]
         case "farewell":
@@ -140,6 +150,8 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, reading: 
     text = " ".join(words)
     if re.search(r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat are you\b", text):
         return [introduction(actor)]
+    if re.search(r"\b(are you|is your name)\b", text) and stems(actor.name) & reading.topic:
+        return [f"That I am. {introduction(actor)}"]
     if re.search(r"\bhow are you\b|\bare you (all right|well|okay|ok)\b", text):
         return [voice.pick(WELL)]
     if re.search(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b", text):
@@ -149,15 +161,15 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, reading: 
     other = _someone_else(context, actor, reading)
     if other is not None:
         return [voice.pick(tone.open), about(other)]
-    known = _on_topic(context, actor, reading, voice)
+    known = _on_topic(context, actor, reading, voice) or voice.fresh(answers_to(reading.asks, context.lore))
     if known:
-        return [voice.pick(BECAUSE if reading.asks == "why" else tone.open), *known[:2]]
+        return [voice.pick(BECAUSE if reading.asks == "why" else tone.open), *brief(known)]
     told = known_about(reading.topic - stems(actor.name), context.lore, ())
     if told:
         return [voice.pick(AGAIN), told[0]]
     if reading.asks == "whether" and voice.chance(2):
         return [voice.pick(YES_NO)]
-    return [voice.pick(tone.unsure), *(_point(context, actor, voice) or _remark(context, voice))]
+    return [voice.pick(tone.unsure), *(_point(context, actor, voice) or _remark(context, actor, voice))]
 
 
 def _to_speech(context: SceneContext, actor: CastMember, tone: Tone, reading: Reading, voice: Voice) -> list[str]:
@@ -166,7 +178,7 @@ def _to_speech(context: SceneContext, actor: CastMember, tone: Tone, reading: Re
     if echo and (not known or voice.chance(2)):
         line = voice.pick([phrase.format(echo=echo, Echo=echo[0].upper() + echo[1:]) for phrase in ECHO])
         return [line, *known]
-    return [voice.pick(tone.open), *(known or _point(context, actor, voice) or _remark(context, voice))]
+    return [voice.pick(tone.open), *(known or _point(context, actor, voice) or _remark(context, actor, voice))]
 
 
 def _echo(reading: Reading) -> str:
@@ -193,8 +205,11 @@ def _place(context: SceneContext) -> list[str]:
     return [f"{closed(node.title)}", *scene_sentences(node, player_name(context))[:1]]
 
 
-def _remark(context: SceneContext, voice: Voice) -> list[str]:
-    """A word on what can be seen, when something of it has not been spoken of yet."""
+def _remark(context: SceneContext, actor: CastMember, voice: Voice) -> list[str]:
+    """One of the sayings that the author gave the character, or a word on what can be seen."""
+    sayings = voice.fresh(sayings_of(actor))
+    if sayings:
+        return [voice.pick(sayings)]
     fresh = voice.fresh(scene_sentences(context.current_node, player_name(context)))
     if fresh:
         return [voice.pick(REMARK), fresh[0]]

@@ -25,6 +25,7 @@ _NOUN_PHRASE = re.compile(
     r"leans|smells|runs|leads|creaks|glows|drips|rises|falls|hums|ticks|covers|fills|faces)\b)"
 )
 _OF_THE_PLAYER = re.compile(r"\b(you|your|player)\b|\{\{user\}\}", re.IGNORECASE)
+_LEANING = re.compile(r"(it|its|they|their|them|he|she|his|her|this|that|these|those)\b", re.IGNORECASE)
 _NO_DETAIL = word_set(
     """time way thing moment day night year years one end side kind sort part place first last few lot bit other same
     hour hours week point reason only rest middle front back top bottom edge sense chance word words name"""
@@ -103,9 +104,33 @@ def known_about(topic: frozenset[str], lore: Lore, tellings: Sequence[str]) -> l
     scored: list[tuple[int, int, str]] = []
     for note in [*lore.matched, *lore.base]:
         title = len(topic & stems(note.title)) * 2
-        for place, sentence in enumerate(sentences(note.content)):
-            score = title * (place < 2) + len(topic & stems(sentence))
-            scored.append((score, -len(scored), sentence))
+        for place, passage in enumerate(passages(note.content)):
+            score = title * (place < 2) + len(topic & stems(passage))
+            scored.append((score, -len(scored), passage))
     for sentence in tellings:
         scored.append((len(topic & stems(sentence)), -len(scored), sentence))
-    return [sentence for score, _, sentence in sorted(scored, reverse=True) if score > 0]
+    # One word in common says little when many were said.
+    needed = 1 if len(topic) < 4 else 2
+    return [sentence for score, _, sentence in sorted(scored, reverse=True) if score >= needed]
+
+
+def answers_to(asked: str, lore: Lore) -> list[str]:
+    """What lore says to a bare `why?` or `who?`: the notes whose title begins with that word."""
+    titled = [note for note in lore.matched if asked and note.title.lower().startswith(f"{asked} ")]
+    return [passage for note in titled for passage in passages(note.content)]
+
+
+def passages(text: str) -> list[str]:
+    """The sentences of a text; one that begins with `it` or `they` stays with the one that says who that is."""
+    found: list[str] = []
+    for sentence in sentences(text):
+        if found and _LEANING.match(sentence) and len(found[-1]) < 160:
+            found[-1] = f"{found[-1]} {sentence}"
+        else:
+            found.append(sentence)
+    return found
+
+
+def brief(known: Sequence[str]) -> list[str]:
+    """As much of what can be said as a listener takes in at once: two things when they are short, else one."""
+    return list(known[:2]) if sum(map(len, known[:2])) <= 220 else list(known[:1])

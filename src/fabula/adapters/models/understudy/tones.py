@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fabula.adapters.models.understudy.words import word_set, words_of
+from fabula.adapters.models.understudy.words import closed, word_set, words_of
 from fabula.story.contexts import CastMember
 
 
@@ -102,7 +102,7 @@ TIMID = Tone(
         "timid shy nervous anxious fearful afraid frightened scared quiet young cautious worried soft uncertain"
     ),
     greet=("Oh. I did not hear you come.", "Hello. You are not angry, are you?", "Y-yes? Hello."),
-    open=("Well.", "I should not say this, but.", "Quietly, please.", "If you promise not to tell.", "I think so."),
+    open=("Well.", "I should not say this.", "Quietly, please.", "If you promise not to tell.", "I think so."),
     unsure=(
         "I don't know. Really, I don't.",
         "Nobody tells me such things.",
@@ -284,19 +284,24 @@ PLAIN = Tone(
     ),
 )
 
+_QUOTED = re.compile(r"[“\"]([^“”\"]{3,200})[”\"]")
 TONES = (GRUFF, WARM, TIMID, PROUD, SLY, SOLEMN)
 
 
 def tone_of(member: CastMember) -> Tone:
     """The tone that the author's words ask for; what is said of the personality counts more than the style."""
-    personality, style = set(words_of(member.personality)), set(words_of(member.style))
+    personality, style = set(words_of(member.personality)), set(words_of(_QUOTED.sub("", member.style)))
     scored = [(2 * len(tone.signs & personality) + len(tone.signs & style), tone) for tone in TONES]
     best, tone = max(scored, key=lambda pair: pair[0])
     return tone if best else PLAIN
 
 
+def sayings_of(member: CastMember) -> list[str]:
+    """What the author lets the character say: the lines in quotes in its style."""
+    return [closed(line) for line in _QUOTED.findall(member.style) if line.strip()]
+
+
 def is_terse(member: CastMember) -> bool:
     """Whether the author asks for few words."""
-    return bool(
-        re.search(r"\b(terse|short|few words|laconic|brief|curt|clipped)\b", f"{member.style} {member.personality}")
-    )
+    described = f"{_QUOTED.sub('', member.style)} {member.personality}"
+    return bool(re.search(r"\b(terse|short|few words|laconic|brief|curt|clipped)\b", described))
