@@ -14,11 +14,12 @@ def word_set(text: str) -> frozenset[str]:
 STOP = word_set(
     """a about after again all also am an and any are as at away back be because been before being but by can come could
     did do does doing done down each even ever for from get give go going gone got had has have having he her here hers
-    left right him his how i if in into is it its just let like make may me might mine more most much must my never no none not
+    him his how i if in into is it its just let like make may me might mine more most much must my never no none not
     nothing now of off on once one only or other our out over own perhaps please put quite really say see shall she
     should so some something still such take tell than that the their them then there these they thing this those
     through to too toward under until up upon us very want was way we well went were what when where which while who
-    whom whose why will with without would yes yet you your yours yourself player scene story"""
+    whom whose why will with without would yes yet you your yours yourself player scene story
+    left right"""
 )
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'’”]?\s+(?=[\"'‘“A-Z0-9])")
