@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from fabula.ports.models import CallRecord, CallTotals
+from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Plays
 from fabula.story.values import JsonObject
 
@@ -260,6 +261,9 @@ class Unit(Protocol):
 
     @property
     def plays(self) -> Plays: ...
+
+    @property
+    def npcs(self) -> Npcs: ...
 
 
 @dataclass(frozen=True, kw_only=True)

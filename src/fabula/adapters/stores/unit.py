@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
 from fabula.adapters.stores.memo import SqlMemo
+from fabula.adapters.stores.npcs import SqlNpcs
 from fabula.adapters.stores.plays import SqlPlays
 from fabula.adapters.stores.resources import SqlResources
 from fabula.adapters.stores.secrets import SqlSecrets
@@ -23,3 +24,4 @@ class SqlUnit:
         self.memo = SqlMemo(desk)
         self.calls = SqlCalls(desk)
         self.plays = SqlPlays(desk)
+        self.npcs = SqlNpcs(desk)

@@ -6,6 +6,7 @@ made, `store`, one that is open there, and `clock`, the FixedClock that this sto
 
 from __future__ import annotations
 
+from fabula.testing.store_kit.npcs import NpcsLaw
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.store_kit.references import ReferencesLaw
 from fabula.testing.store_kit.resources import ResourcesLaw
@@ -14,7 +15,9 @@ from fabula.testing.store_kit.shelves import BlobsLaw, CallsLaw, MemoLaw, SlotsL
 from fabula.testing.store_kit.units import UnitsLaw
 
 
-class StoreKit(ResourcesLaw, ReferencesLaw, BlobsLaw, SecretsLaw, TokensLaw, SlotsLaw, MemoLaw, CallsLaw, UnitsLaw):
+class StoreKit(
+    ResourcesLaw, ReferencesLaw, BlobsLaw, SecretsLaw, TokensLaw, SlotsLaw, MemoLaw, CallsLaw, UnitsLaw, NpcsLaw
+):
     """The whole law."""
 
 

@@ -1,0 +1,212 @@
+"""NPCs: what each of them lived through, and the words by which it comes to mind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import (
+    Column,
+    Index,
+    PrimaryKeyConstraint,
+    Row,
+    Select,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    union,
+    update,
+)
+
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
+from fabula.ports.npcs import NpcKey, OpenTurn, Remembered, Settled
+from fabula.story.npc import GameEvent, Lived, PlayedTag
+
+NPC_ENTRIES = Table(
+    "npc_entries",
+    METADATA,
+    Column("game_id", NAME, nullable=False),
+    Column("agent_id", NAME, nullable=False),
+    Column("number", NUMBER, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("turn_id", NAME),
+    Column("connection_id", NAME, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("played", Text, nullable=False),
+    Column("played_hash", NAME),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("game_id", "agent_id", "number", name="npc_entries_pk"),
+    Index("npc_entries_by_turn", "game_id", "agent_id", "turn_id", unique=True),
+    Index("npc_entries_by_connection", "game_id", "connection_id"),
+)
+
+NPC_WORDS = Table(
+    "npc_words",
+    METADATA,
+    Column("game_id", NAME, nullable=False),
+    Column("agent_id", NAME, nullable=False),
+    Column("word", NAME, nullable=False),
+    Column("number", NUMBER, nullable=False),
+    PrimaryKeyConstraint("game_id", "agent_id", "word", "number", name="npc_words_pk"),
+    Index("npc_words_by_entry", "game_id", "agent_id", "number"),
+)
+
+_e, _w = NPC_ENTRIES.c, NPC_WORDS.c
+_this_npc = (_e.game_id == bindparam("game")) & (_e.agent_id == bindparam("agent"))
+_this_turn = _this_npc & (_e.turn_id == bindparam("turn"))
+_words_of_npc = (_w.game_id == bindparam("game")) & (_w.agent_id == bindparam("agent"))
+
+NEXT = select(func.coalesce(func.max(_e.number), 0) + 1).where(_this_npc)
+GET = select(NPC_ENTRIES).where(_this_turn)
+ADD = insert(NPC_ENTRIES)
+SETTLE = update(NPC_ENTRIES).where(_this_turn)
+DROP = delete(NPC_ENTRIES).where(_this_turn, _e.status == "open")
+RECENT = select(NPC_ENTRIES).where(_this_npc, _e.status != "open").order_by(_e.number.desc()).limit(bindparam("limit"))
+THESE = select(NPC_ENTRIES).where(_this_npc, _e.number.in_(bindparam("numbers", expanding=True)))
+UNCONFIRMED = (
+    select(_e.agent_id, _e.turn_id, _e.event)
+    .where(
+        _e.game_id == bindparam("game"),
+        _e.connection_id == bindparam("connection"),
+        _e.status.in_(("open", "unconfirmed")),
+    )
+    .order_by(_e.created_at_ms, _e.turn_id)
+    .limit(1000)
+)
+ADD_WORDS = insert(NPC_WORDS)
+FORGET_WORDS = delete(NPC_WORDS).where(_words_of_npc, _w.number == bindparam("this"))
+
+MOST_WORDS_ASKED = 8
+
+
+def _with_word(place: int) -> Select[tuple[int]]:
+    """The newest entries with the word at this place, each word bounded by itself: common ones cost no more."""
+    found = (
+        select(_w.number)
+        .where(_words_of_npc, _w.word == bindparam(f"word{place}"))
+        .order_by(_w.number.desc())
+        .limit(bindparam("limit"))
+        .subquery()
+    )
+    return select(found.c.number)
+
+
+ABOUT = union(*(_with_word(place) for place in range(MOST_WORDS_ASKED)))
+
+
+class SqlNpcs:
+    def __init__(self, desk: Desk) -> None:
+        self._connection = desk.connection
+        self._clock = desk.clock
+
+    async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None:
+        if await self._turn(npc, turn_id) is None:
+            await self._add(npc, kind="turn", turn_id=turn_id, connection_id=connection_id, status="open", event=event)
+
+    async def settle(
+        self, npc: NpcKey, *, turn_id: str, played: Sequence[PlayedTag], confirmed: bool, words: Sequence[str] = ()
+    ) -> Settled:
+        row = await self._turn(npc, turn_id)
+        if row is None:
+            return "unknown"
+        packed = orjson.dumps([tag.as_json() for tag in played], option=orjson.OPT_SORT_KEYS)
+        hash = hashlib.sha256(packed).hexdigest()
+        if row.status == "confirmed":
+            return "same" if row.played_hash == hash or not confirmed else "different"
+        values = {
+            "status": "confirmed" if confirmed else "unconfirmed",
+            "played": packed.decode(),
+            "played_hash": hash,
+            "updated_at_ms": self._clock.now_ms(),
+        }
+        await self._connection.execute(SETTLE.values(values), {**_named(npc), "turn": turn_id})
+        await self._keep_words(npc, row.number, words)
+        return "kept"
+
+    async def drop(self, npc: NpcKey, *, turn_id: str) -> None:
+        await self._connection.execute(DROP, {**_named(npc), "turn": spelled(turn_id)})
+
+    async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None:
+        number = await self._add(
+            npc, kind="notice", turn_id=None, connection_id=connection_id, status="noticed", event=event
+        )
+        await self._keep_words(npc, number, words)
+
+    async def event_of(self, npc: NpcKey, turn_id: str) -> GameEvent | None:
+        row = await self._turn(npc, turn_id)
+        return None if row is None else GameEvent.model_validate(unpack(row.event))
+
+    async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]:
+        rows = await self._connection.execute(RECENT, {**_named(npc), "limit": limit})
+        return [_remembered(row) for row in rows][::-1]
+
+    async def about(self, npc: NpcKey, words: Sequence[str], *, limit: int) -> list[Remembered]:
+        asked = {f"word{place}": "" for place in range(MOST_WORDS_ASKED)}
+        asked |= {f"word{place}": spelled(word) for place, word in enumerate(words[:MOST_WORDS_ASKED])}
+        found = await self._connection.execute(ABOUT, {**_named(npc), **asked, "limit": limit})
+        numbers = sorted(found.scalars(), reverse=True)[:limit]
+        if not numbers:
+            return []
+        rows = await self._connection.execute(THESE, {**_named(npc), "numbers": numbers})
+        return sorted((_remembered(row) for row in rows), key=lambda one: -one.number)
+
+    async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]:
+        asked = {"game": spelled(game_id), "connection": spelled(connection_id)}
+        return [
+            OpenTurn(agent_id=row.agent_id, turn_id=row.turn_id, event_id=str(unpack(row.event).get("event_id", "")))
+            for row in await self._connection.execute(UNCONFIRMED, asked)
+        ]
+
+    async def _turn(self, npc: NpcKey, turn_id: str) -> Row[Any] | None:
+        return (await self._connection.execute(GET, {**_named(npc), "turn": spelled(turn_id)})).first()
+
+    async def _add(
+        self, npc: NpcKey, *, kind: str, turn_id: str | None, connection_id: str, status: str, event: GameEvent
+    ) -> int:
+        number: int = (await self._connection.execute(NEXT, _named(npc))).scalar_one()
+        now = self._clock.now_ms()
+        row = {
+            "game_id": npc.game_id,
+            "agent_id": npc.agent_id,
+            "number": number,
+            "kind": kind,
+            "turn_id": turn_id,
+            "connection_id": connection_id,
+            "status": status,
+            "event": pack(event.as_json()),
+            "played": "[]",
+            "created_at_ms": now,
+            "updated_at_ms": now,
+        }
+        await self._connection.execute(ADD, row)
+        return number
+
+    async def _keep_words(self, npc: NpcKey, number: int, words: Sequence[str]) -> None:
+        await self._connection.execute(FORGET_WORDS, {**_named(npc), "this": number})
+        own = {"game_id": npc.game_id, "agent_id": npc.agent_id, "number": number}
+        rows = [{**own, "word": spelled(word)} for word in dict.fromkeys(words) if word]
+        if rows:
+            await self._connection.execute(ADD_WORDS, rows)
+
+
+def _named(npc: NpcKey) -> dict[str, Any]:
+    return {"game": spelled(npc.game_id), "agent": spelled(npc.agent_id)}
+
+
+def _remembered(row: Row[Any]) -> Remembered:
+    played = [PlayedTag.model_validate(one) for one in orjson.loads(row.played)]
+    lived = Lived(
+        kind="notice" if row.kind == "notice" else "turn",
+        event=GameEvent.model_validate(unpack(row.event)),
+        played=played,
+        unconfirmed=row.status == "unconfirmed",
+    )
+    return Remembered(number=row.number, lived=lived)

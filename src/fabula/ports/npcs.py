@@ -1,0 +1,72 @@
+"""What NPCs lived through: each NPC of each game has its own history, which nobody else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from fabula.story.npc import GameEvent, Lived, PlayedTag
+
+Settled = Literal["kept", "same", "different", "unknown"]
+"""How a word on a turn was taken: kept, known already, refused because another word came first, or of no turn here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NpcKey:
+    """An NPC: the game it lives in, and its name there."""
+
+    game_id: str
+    agent_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenTurn:
+    """A turn that the game has not confirmed."""
+
+    agent_id: str
+    turn_id: str
+    event_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remembered:
+    """An entry of a history; `number` grows with time."""
+
+    number: int
+    lived: Lived
+
+
+class Npcs(Protocol):
+    """Law:
+
+    - `begin` keeps a turn with its event; it is no part of the history before it is settled. A second `begin` of the
+      same turn changes nothing.
+    - `settle` with the game's word is kept once: the first word stays, a repeat answers `same`, another `different`,
+      one on a turn that never began `unknown`.
+    - `settle` without the game's word marks the turn unconfirmed; a later word of the game replaces it, and it never
+      replaces the game's word.
+    - `drop` forgets a turn that is not settled, and no other.
+    - `notice` adds an entry that is part of the history at once.
+    - `recent` answers the newest entries of this NPC alone, oldest first; entries keep the order in which they began.
+    - `about` answers entries that share a word with those asked for, at most `limit`, newest first for each word.
+    - `unconfirmed` lists the turns of a connection that the game has not confirmed, oldest first.
+    """
+
+    async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None: ...
+
+    async def settle(
+        self, npc: NpcKey, *, turn_id: str, played: Sequence[PlayedTag], confirmed: bool, words: Sequence[str] = ()
+    ) -> Settled: ...
+
+    async def drop(self, npc: NpcKey, *, turn_id: str) -> None: ...
+
+    async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None: ...
+
+    async def event_of(self, npc: NpcKey, turn_id: str) -> GameEvent | None: ...
+
+    async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]: ...
+
+    async def about(self, npc: NpcKey, words: Sequence[str], *, limit: int) -> list[Remembered]: ...
+
+    async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]: ...
