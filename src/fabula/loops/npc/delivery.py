@@ -1,0 +1,171 @@
+"""Makes messages of an NPC's reply as it streams in, and remembers what was sent.
+
+1. The one tag parser reads the pieces, however they are cut.
+2. Tags that are not visible stay here; atomic ones are sent whole when they close.
+3. A line that may be a repetition is held back until it differs, or turns out to be one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from fabula.loops.npc.repeats import Words, is_one_of, may_become
+from fabula.story.game_messages import AgentTagChunk, AgentTagClose, AgentTagOpen, Told
+from fabula.story.npc import SAY, TOOL, NpcState, PlayedStatus, PlayedTag, TagSpec
+from fabula.story.tags import Closed, Opened, TagEvent, TagParser, Text
+
+
+@dataclass(kw_only=True)
+class _Sent:
+    """A tag of which something was sent."""
+
+    tag_id: str
+    tag: str
+    attrs: dict[str, str]
+    text: list[str] = field(default_factory=list)
+    closed: bool = False
+
+
+class Delivery:
+    """One turn's messages. `repeats` tells that the reply says an old line again; what follows it is not read."""
+
+    def __init__(self, *, agent_id: str, turn_id: str, state: NpcState, old_lines: tuple[Words, ...] = ()) -> None:
+        self._agent_id, self._turn_id = agent_id, turn_id
+        self._tags = state.tag_set()
+        self._specs = {tag.name.lower(): tag for tag in state.known_tags()}
+        self._old_lines = old_lines
+        self._sent: list[_Sent] = []
+        self._waiting: Opened | None = None
+        self._held = ""
+        self.repeats = False
+        self._parser = TagParser(self._tags)
+
+    @property
+    def tag_count(self) -> int:
+        return len(self._sent)
+
+    @property
+    def open_tag_id(self) -> str | None:
+        last = self._sent[-1] if self._sent else None
+        return None if last is None or last.closed else last.tag_id
+
+    def played(self) -> list[PlayedTag]:
+        """What was sent so far, as if all of it had been played."""
+        return [
+            PlayedTag(tag=one.tag, attrs={**one.attrs}, text="".join(one.text), status=_status(one))
+            for one in self._sent
+        ]
+
+    def feed(self, text: str) -> list[Told]:
+        """The messages that a piece of the reply brings about."""
+        return self._messages(self._parser.feed(text))
+
+    def close(self) -> list[Told]:
+        """The messages that are left when the reply has ended."""
+        return self._messages(self._parser.close())
+
+    def begin_again(self) -> list[Told]:
+        """Reads another reply in the same turn; tags that were sent stay, and an open one is closed."""
+        self._parser = TagParser(self._tags)
+        self.repeats, self._waiting, self._held = False, None, ""
+        return self._close_sent(complete=False) if self.open_tag_id is not None else []
+
+    def stay_silent(self) -> list[Told]:
+        """The messages of an NPC that says nothing rather than the same again."""
+        messages = self.begin_again()
+        if "silence" not in self._specs:
+            return messages
+        return [*messages, self._open("silence", {}), *self._close_sent(complete=True)]
+
+    def _messages(self, events: list[TagEvent]) -> list[Told]:
+        messages: list[Told] = []
+        for event in events:
+            if self.repeats:
+                break
+            messages += self._of(event)
+        return messages
+
+    def _of(self, event: TagEvent) -> list[Told]:
+        spec = self._spec(event.tag)
+        if not spec.visible:
+            return []
+        match event:
+            case Opened():
+                return self._opened(event, spec)
+            case Text():
+                return self._text(event.delta)
+            case Closed():
+                return self._closed(event)
+            case _:
+                assert_never(event)
+
+    def _opened(self, event: Opened, spec: TagSpec) -> list[Told]:
+        held_back = event.tag == SAY and bool(self._old_lines)
+        if spec.mode == "atomic" or event.tag == TOOL or held_back:
+            self._waiting, self._held = event, ""
+            return []
+        return [self._open(event.tag, event.attrs)]
+
+    def _text(self, delta: str) -> list[Told]:
+        if self._waiting is None:
+            return [self._chunk(delta)]
+        self._held += delta
+        if self._is_whole(self._waiting.tag) or may_become(self._held, self._old_lines):
+            return []
+        return self._released()
+
+    def _closed(self, event: Closed) -> list[Told]:
+        if self._waiting is None:
+            return self._close_sent(complete=event.complete)
+        if event.tag == SAY and is_one_of(event.text, self._old_lines):
+            self.repeats = True
+            return []
+        return [*self._released(), *self._close_sent(complete=event.complete)]
+
+    def _released(self) -> list[Told]:
+        """What was held back: the tag opens, with one chunk."""
+        waiting, text = self._waiting, self._held
+        self._waiting, self._held = None, ""
+        assert waiting is not None
+        opened = self._open(waiting.tag, waiting.attrs)
+        return [opened, self._chunk(text)] if text else [opened]
+
+    def _is_whole(self, tag: str) -> bool:
+        return tag == TOOL or self._spec(tag).mode == "atomic"
+
+    def _spec(self, tag: str) -> TagSpec:
+        return self._specs.get(tag.lower()) or TagSpec(name=tag)
+
+    def _open(self, tag: str, attrs: dict[str, str]) -> Told:
+        index = len(self._sent)
+        sent = _Sent(tag_id=f"{self._turn_id}.{index}", tag=tag, attrs=attrs)
+        self._sent.append(sent)
+        return AgentTagOpen(
+            agent_id=self._agent_id, turn_id=self._turn_id, tag_id=sent.tag_id, index=index, tag=tag, attrs=attrs
+        )
+
+    def _chunk(self, text: str) -> Told:
+        sent = self._sent[-1]
+        sent.text.append(text)
+        return AgentTagChunk(
+            agent_id=self._agent_id, turn_id=self._turn_id, tag_id=sent.tag_id, tag=sent.tag, text=text
+        )
+
+    def _close_sent(self, *, complete: bool) -> list[Told]:
+        sent = self._sent[-1]
+        sent.closed = True
+        return [
+            AgentTagClose(
+                agent_id=self._agent_id,
+                turn_id=self._turn_id,
+                tag_id=sent.tag_id,
+                tag=sent.tag,
+                text="".join(sent.text),
+                complete=complete,
+            )
+        ]
+
+
+def _status(sent: _Sent) -> PlayedStatus:
+    return "played" if sent.closed else "partial"

@@ -1,0 +1,65 @@
+"""Notices when an NPC says again what it has just said, as early as that can be told and no earlier.
+
+While a new line reads like the beginning of an old one it is held back; with the first words that differ it flows.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+TURNS_WATCHED = 3
+FEW_WORDS = 3
+WORDS_PER_SLIP = 6
+ALIKE = 0.9
+
+_WORD = re.compile(r"[^\W_]+")
+
+Words = tuple[str, ...]
+
+
+def words_of(text: str) -> Words:
+    """The words of a line, whatever stands between them."""
+    return tuple(_WORD.findall(text.lower()))
+
+
+def old_lines(last_says: Sequence[str]) -> tuple[Words, ...]:
+    """The lines that may not come again, from what was said in the last turns, oldest first.
+
+    A line of a word or two (`Yes.`) counts only when both of the last turns said it.
+    """
+    lines = [words_of(text) for text in last_says[-TURNS_WATCHED:]]
+    long = [line for line in lines if len(line) >= FEW_WORDS]
+    short = [lines[-1]] if len(lines) > 1 and lines[-1] and lines[-1] == lines[-2] else []
+    return tuple(dict.fromkeys([*long, *short]))
+
+
+def may_become(text: str, old: Sequence[Words]) -> bool:
+    """Whether a line that begins like `text` may still turn out to be one of the old ones."""
+    words = words_of(text)
+    return any(_begins_like(words, line) for line in old)
+
+
+def is_one_of(text: str, old: Sequence[Words]) -> bool:
+    """Whether a whole line is one of the old ones, or as good as."""
+    words = words_of(text)
+    return bool(words) and any(_alike(words, line) for line in old)
+
+
+def _begins_like(words: Words, line: Words) -> bool:
+    if not words:
+        return True
+    if len(words) > len(line) + 1 + len(line) // WORDS_PER_SLIP:
+        return False
+    slips = sum(new != known for new, known in zip(words[:-1], line, strict=False))
+    # The last word may still grow, so that it only has to begin alike.
+    place = len(words) - 1
+    slips += place >= len(line) or not line[place].startswith(words[-1])
+    return slips <= len(words) // WORDS_PER_SLIP
+
+
+def _alike(words: Words, line: Words) -> bool:
+    if words == line:
+        return True
+    return len(words) >= FEW_WORDS and difflib.SequenceMatcher(None, words, line, autojunk=False).ratio() >= ALIKE
