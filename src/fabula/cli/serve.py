@@ -43,6 +43,8 @@ def serve(
     """Start the server."""
     settings = settings_from(config, host=host, port=port, data_dir=data_dir)
     _log(settings)
+    for name in ("httpx2", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     with take_port(settings) as listener:
         _run(settings, listener)
 

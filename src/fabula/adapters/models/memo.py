@@ -90,30 +90,35 @@ class _Flight:
     def __init__(self, parts: Parts) -> None:
         self._parts: list[Piece | ModelReply] = []
         self._readers = 0
-        self._news = asyncio.Event()
+        self._ended = False
+        self._waiting: list[asyncio.Future[None]] = []
         self.task = asyncio.create_task(self._pump(parts))
+        self.task.add_done_callback(self._end)
 
     async def _pump(self, parts: Parts) -> None:
-        try:
-            async with aclosing(parts):
-                async for part in parts:
-                    self._parts.append(part)
-                    self._tell()
-        finally:
-            self._tell()
+        async with aclosing(parts):
+            async for part in parts:
+                self._parts.append(part)
+                self._tell()
+
+    def _end(self, _: asyncio.Task[None]) -> None:
+        self._ended = True
+        self._tell()
 
     def _tell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        for reader in self._waiting:
+            if not reader.done():
+                reader.set_result(None)
+        self._waiting.clear()
 
     async def read(self, abandon: Callable[[], None]) -> Parts:
         self._readers += 1
         try:
             for index in range(1_000_000_000):
-                while index >= len(self._parts) and not self.task.done():
+                while index >= len(self._parts) and not self._ended:
                     await self._wait()
                 if index >= len(self._parts):
-                    self.task.result()
+                    await self.task
                     return
                 yield self._parts[index]
         finally:
@@ -124,8 +129,6 @@ class _Flight:
                 await asyncio.wait([self.task])
 
     async def _wait(self) -> None:
-        news = asyncio.ensure_future(self._news.wait())
-        try:
-            await asyncio.wait([news, self.task], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            news.cancel()
+        news = asyncio.get_running_loop().create_future()
+        self._waiting.append(news)
+        await news
