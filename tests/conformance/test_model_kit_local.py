@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from fabula.adapters.models.local import LocalClient, gguf_files, model_file
 from fabula.adapters.models.structure import schema_problem
-from fabula.ports.models import CallOrigin, Message, ModelCutOff, ModelDenied, ModelRequest, whole
+from fabula.ports.models import CallOrigin, Message, ModelCutOff, ModelDenied, ModelRequest, ModelUnusable, whole
 from fabula.story.values import JsonObject
 from fabula.testing.model_kit import CHECKS, Check, RunningClock, Subject
 
@@ -86,6 +86,12 @@ async def test_the_same_seed_gives_the_same_answer(client: LocalClient) -> None:
     first = await whole(client, asking("Name a colour."))
     assert (await whole(client, asking("Name a colour."))).text == first.text
     assert first.usage.completion_tokens > 0
+
+
+async def test_a_shape_that_the_runtime_cannot_hold_is_asked_for_in_words(client: LocalClient) -> None:
+    unknown: JsonObject = {"type": "no-such-type"}
+    with pytest.raises(ModelUnusable):
+        await whole(client, asking("How is the sea?", schema=unknown))
 
 
 async def test_the_loop_goes_on_while_the_model_thinks(client: LocalClient) -> None:

@@ -13,6 +13,7 @@ from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.capabilities import Capabilities
 from fabula.adapters.models.session import open_session
+from fabula.adapters.models.thinking import Spoken
 from fabula.ports.models import (
     CallOrigin,
     Message,
@@ -149,7 +150,10 @@ async def test_json_is_found_in_chatter_and_fences(text: str) -> None:
         assert reply.text == text
 
 
-@pytest.mark.parametrize("text", ["no json here", '{"ops": [', '{"ops": 3}', '["ops"]', "[" * 5000])
+@pytest.mark.parametrize(
+    "text",
+    ["no json here", '{"ops": [', '{"ops": [{"ops": []}, {"x": "unfinished', '{"ops": 3}', '["ops"]', "[" * 5000],
+)
 async def test_json_of_another_shape_is_unusable_and_its_text_is_kept_for_a_repair(text: str) -> None:
     async with talking_to([text]) as (client, _):
         with pytest.raises(ModelUnusable) as failure:
@@ -225,3 +229,27 @@ async def test_models_are_listed_by_name() -> None:
             sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=server.base_url, api_key=None)
             found = await open_ai.list_models(sdk=sdk, base_url=server.base_url, clock=CLOCK, seconds=5)
         assert found.models == ("scripted-large", "scripted-small")
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard"),
+    [
+        ("<think>Hm, who is she?</think>\n\nI am Mara.", "I am Mara."),
+        ("  <think>a < b</think>Yes.", "Yes."),
+        ("I am <think>Mara</think>.", "I am <think>Mara</think>."),
+        ("<thinner>", "<thinner>"),
+        ("<thi", "<thi"),
+        ("Plain.", "Plain."),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_what_a_model_thinks_aloud_is_left_out(sent: str, heard: str, size: int) -> None:
+    spoken = Spoken()
+    passed = "".join(spoken.of(sent[start : start + size]) for start in range(0, len(sent), size))
+    assert passed + spoken.rest() == heard
+
+
+async def test_an_answer_that_is_only_thought_is_unusable() -> None:
+    async with talking_to(["<think>What shall I say?</think>"]) as (client, _):
+        with pytest.raises(ModelUnusable):
+            await whole(client, question())

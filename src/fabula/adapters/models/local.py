@@ -21,6 +21,7 @@ import tempfile
 import threading
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -96,8 +97,20 @@ class LocalClient:
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         engine = await self._loaded()
+        try:
+            async with aclosing(self._answer(engine, request, held_to_shape=True)) as parts:
+                async for part in parts:
+                    yield part
+        except _ShapeRefused:
+            async with aclosing(self._answer(engine, request, held_to_shape=False)) as parts:
+                async for part in parts:
+                    yield part
+
+    async def _answer(
+        self, engine: _Engine, request: ModelRequest, *, held_to_shape: bool
+    ) -> AsyncGenerator[Piece | ModelReply, None]:
         heard = _Heard(self._model)
-        run = engine.start(_body(request))
+        run = engine.start(_body(request, held_to_shape=held_to_shape))
         try:
             async for chunk in run.chunks():
                 text = heard.take(chunk)
@@ -246,9 +259,12 @@ def _take_back_signals() -> None:
             signal.signal(number, handler)
 
 
-def _body(request: ModelRequest) -> JsonObject:
+def _body(request: ModelRequest, *, held_to_shape: bool) -> JsonObject:
+    messages = request.messages
+    if request.output_schema is not None and not held_to_shape:
+        messages = with_schema_in_words(messages, request.output_schema)
     body: JsonObject = {
-        "messages": [{"role": message.role, "content": message.content} for message in _merged(request)],
+        "messages": [{"role": message.role, "content": message.content} for message in _merged(messages)],
         "stream": True,
         "stream_options": {"include_usage": True},
         "return_progress": True,
@@ -259,20 +275,14 @@ def _body(request: ModelRequest) -> JsonObject:
         body["seed"] = request.seed % 2**31
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    if request.output_schema is not None:
+    if request.output_schema is not None and held_to_shape:
         shape: JsonObject = {"name": "answer", "schema": request.output_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": shape}
     return body
 
 
-def _merged(request: ModelRequest) -> tuple[Message, ...]:
-    """The prompt with all system messages first, as one: chat templates refuse them elsewhere.
-
-    The schema is also told in words: a small model held to a shape it does not know writes nonsense into it.
-    """
-    messages = request.messages
-    if request.output_schema is not None:
-        messages = with_schema_in_words(messages, request.output_schema)
+def _merged(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The prompt with all system messages first, as one: chat templates refuse them elsewhere."""
     told = "\n\n".join(message.content for message in messages if message.role == "system")
     said = tuple(message for message in messages if message.role != "system")
     if not said:
@@ -280,7 +290,13 @@ def _merged(request: ModelRequest) -> tuple[Message, ...]:
     return (Message(role="system", content=told), *said) if told else said
 
 
+class _ShapeRefused(ModelRefused):
+    """The runtime cannot hold an answer to the asked schema; it can still be asked for in words."""
+
+
 def _refusal(reason: str) -> ModelError:
+    if "schema" in reason.lower() or "grammar" in reason.lower():
+        return _ShapeRefused("The local model cannot be held to the asked shape. Use another model for this role.")
     if "context" in reason and ("exceed" in reason or "size" in reason):
         return ModelRefused("The prompt is longer than the local model can read. Lower the history limits.")
     return ModelRefused("The local model cannot take this request. Use another model for this role.")

@@ -18,6 +18,7 @@ from fabula.adapters.models.address_policy import AddressPolicy, AddressRefused
 from fabula.adapters.models.capabilities import Capabilities, default_capabilities, lowered
 from fabula.adapters.models.events import events
 from fabula.adapters.models.structure import decoded, strict_schema, with_schema_in_words
+from fabula.adapters.models.thinking import Spoken
 from fabula.ports.models import (
     Message,
     ModelBusy,
@@ -73,6 +74,8 @@ class OpenAiClient:
                 text = gathered.take(event)
                 if text:
                     yield Piece(text=text)
+            if rest := gathered.kept(gathered.spoken.rest()):
+                yield Piece(text=rest)
         except AddressRefused as refused:
             raise ModelRefused(refused.message) from None
         except (asyncio.CancelledError, GeneratorExit, ModelError):
@@ -108,6 +111,7 @@ class _Gathered:
 
     model: str
     parts: list[str] = field(default_factory=list)
+    spoken: Spoken = field(default_factory=Spoken)
     finish: str | None = None
     refusal: str = ""
     usage: Usage | None = None
@@ -131,9 +135,11 @@ class _Gathered:
             return ""
         self.refusal += delta.get("refusal") or ""
         text = delta.get("content")
-        if not isinstance(text, str) or not text:
-            return ""
-        self.parts.append(text)
+        return self.kept(self.spoken.of(text)) if isinstance(text, str) else ""
+
+    def kept(self, text: str) -> str:
+        if text:
+            self.parts.append(text)
         return text
 
     def reply(self, request: ModelRequest) -> ModelReply:

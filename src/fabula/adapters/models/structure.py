@@ -40,11 +40,18 @@ def _first_embedded(text: str) -> tuple[Json, bool]:
     decoder = json.JSONDecoder()
     for match in list(re.finditer(r"[{\[]", text))[:64]:
         try:
-            value, _ = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        return value, True
+            return decoder.raw_decode(text, match.start())[0], True
+        except json.JSONDecodeError as error:
+            if _was_cut(error):
+                break
+        except RecursionError:
+            break
     return None, False
+
+
+def _was_cut(error: json.JSONDecodeError) -> bool:
+    """Whether the text simply ended too soon: what stands inside it is then a part, not the answer."""
+    return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
 
 
 def schema_problem(value: Json, schema: JsonObject) -> str | None:

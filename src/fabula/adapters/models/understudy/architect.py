@@ -81,36 +81,31 @@ def _first(context: ArchitectContext, seed: int | None) -> JsonObject:
 def _whole(context: ArchitectContext, seed: int | None) -> JsonObject:
     """All sections in one go, each built on those before it."""
     parts = outline(context.planned_story or context.story_concept)
-    nodes: list[Node] = []
+    nodes: list[JsonObject] = []
     for number, part in enumerate(parts):
         step = context.model_copy(
             update={
                 "current_section": part,
                 "section_index": number,
                 "total_sections": len(parts),
-                "graph_nodes": list(nodes),
+                "graph_nodes": [Node.model_validate(node) for node in nodes],
             }
         )
         nodes = _merged(nodes, _section(step, seed, declared=None))
-    start = nodes[0].id
     fields = _world_fields(context, len(parts))
     return {
-        "graph": {"start_node": start, "nodes": [node.as_json() for node in nodes]},
+        "graph": {"start_node": nodes[0]["id"], "nodes": list[Json](nodes)},
         **_schemas(context, fields),
         "introduction": introduction(context),
     }
 
 
-def _merged(nodes: list[Node], section: JsonObject) -> list[Node]:
-    patches = section["transition_patches"]
-    added = section["nodes"]
+def _merged(nodes: list[JsonObject], section: JsonObject) -> list[JsonObject]:
+    patches, added = section["transition_patches"], section["nodes"]
     assert isinstance(patches, list) and isinstance(added, list)
     ways = {str(patch["node_id"]): patch["add_transitions"] for patch in patches if isinstance(patch, dict)}
-    old = [
-        Node.model_validate({**node.as_json(), "transitions": ways.get(node.id, node.as_json()["transitions"])})
-        for node in nodes
-    ]
-    return [*old, *(Node.model_validate(node) for node in added)]
+    old = [{**node, "transitions": ways.get(str(node["id"]), node["transitions"])} for node in nodes]
+    return [*old, *(node for node in added if isinstance(node, dict))]
 
 
 def _section(context: ArchitectContext, seed: int | None, declared: dict[str, SchemaField] | None) -> JsonObject:
