@@ -268,6 +268,59 @@ async def test_two_continues_at_once_are_one_section_and_a_refusal(
     assert (await client.call("story_draft.get", draft_id=name))["next_section_index"] == 2
 
 
+async def test_two_starts_at_once_are_two_drafts(client: Client, model: ModelServer, script: StoryScript) -> None:
+    resource = await sea_resource(client, base_url=model.base_url)
+    script.instead["planner"] = [Say(text=PLAN, pace=Pace(first_token_ms=300))] * 2
+    drafts = await asyncio.gather(*(client.call("story_draft.start", resource_id=resource) for _ in range(2)))
+    assert drafts[0]["draft_id"] != drafts[1]["draft_id"]
+    assert len({draft[key] for draft in drafts for key in ("world_schema_id", "player_schema_id")}) == 4
+
+
+async def test_while_a_section_is_built_its_draft_is_neither_edited_nor_deleted(
+    client: Client, model: ModelServer, script: StoryScript
+) -> None:
+    draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
+    name, graph = draft["draft_id"], draft["partial_graph"]
+    script.instead["2"] = [Say(text=json.dumps(section(2)), pace=Pace(first_token_ms=1500))]
+    building = asyncio.create_task(client.call("story_draft.continue", draft_id=name))
+    while script.asked[-1] != "2":
+        await asyncio.sleep(0.01)
+    edited = await client.raw("story_draft.update_graph", draft_id=name, partial_graph=graph)
+    deleted = await client.raw("story_draft.delete", draft_id=name)
+    assert edited["error"]["code"] == deleted["error"]["code"] == 40909
+    assert (await building)["next_section_index"] == 2
+
+
+async def test_whoever_leaves_a_watched_section_does_not_stop_it(
+    client: Client, model: ModelServer, script: StoryScript
+) -> None:
+    draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
+    name = draft["draft_id"]
+    script.instead["2"] = [Say(text=json.dumps(section(2)), pace=Pace(first_token_ms=500))]
+    request = client.request("story_draft.continue", draft_id=name, stream=True)
+    async with client.http.stream("POST", "/rpc", json=request) as response:
+        await anext(response.aiter_lines())
+    while (await client.call("story_draft.get", draft_id=name))["next_section_index"] == 1:
+        await asyncio.sleep(0.05)
+    assert script.asked == ["planner", "1", "2"]
+
+
+async def test_an_import_can_be_watched(client: Client) -> None:
+    await sea_resource(client)
+    export = await client.call("data_package.export_prepare", character_ids=["mara"])
+    place = f"/{export['archive']['resource_id']}/{export['archive']['file_id']}"
+    archive = (await client.http.get(f"/download{place}")).content
+    prepared = await client.call("data_package.import_prepare")
+    target = prepared["archive"]
+    await client.http.post(f"/upload/{target['resource_id']}/{target['file_id']}", content=archive)
+    params = {"import_id": prepared["import_id"], "on_conflict": "rename", "stream": True}
+    response = await client.http.post("/rpc", json=client.request("data_package.import_commit", **params))
+    *told, last = sse(response.text)
+    bodies = [event["data"]["frame"]["body"] for event in told]
+    assert [(body["done"], body["total"]) for body in bodies] == [(0, 2), (1, 2)]
+    assert last["event"] == "result" and last["data"]["result"]["type"] == "data_package_import_committed"
+
+
 async def test_a_whole_story_is_generated_in_one_call_and_its_draft_is_gone(client: Client, model: ModelServer) -> None:
     resource = await sea_resource(client, base_url=model.base_url)
     pinned = [{"scope": "world", "key": "tide", "display_name": "Tide"}]

@@ -112,12 +112,11 @@ async def generate_story(house: House, command: GenerateStory, progress: Progres
     async with house.store.writing() as unit:
         order = await _order(unit, command)
         name = await _name(unit, order, "generate")
-        draft_id = await draft_for(house, unit, name)
+        draft_id, begun = await _unfinished(house, unit, name)
         work = await take_up(house, unit, draft_id)
-        begun = await DRAFTS.find(unit, draft_id)
     async with working(house, work):
         try:
-            if begun is None:
+            if not begun:
                 await _build_opening(house, order, work, progress, None)
             while await _is_building(house, draft_id):
                 work = await _hold(house, work)
@@ -126,6 +125,16 @@ async def generate_story(house: House, command: GenerateStory, progress: Progres
         except FabulaError:
             await _clear_away(house, draft_id)
             raise
+
+
+async def _unfinished(house: House, unit: Unit, name: str) -> tuple[str, bool]:
+    """The draft of a command, and whether it has begun; one that its author finished by hand is left alone."""
+    draft_id = await draft_for(house, unit, name)
+    draft = await DRAFTS.find(unit, draft_id)
+    if draft is None or draft.status != "finalized":
+        return draft_id, draft is not None
+    await command_done(unit, name, draft_id)
+    return await draft_for(house, unit, name), False
 
 
 async def _order(unit: Unit, command: StartDraft) -> Order:
