@@ -323,7 +323,7 @@ class ValueWriter(ABC):
     # -- diverts --------------------------------------------------------------------------------------------------
 
     def divert(self, node: tree.Divert, into: Container) -> None:
-        if node.target in _ENDINGS and node.kind is DivertKind.PLAIN:
+        if node.target in _ENDINGS:
             into.add(_ENDINGS[node.target])
         elif node.target:
             self._passing(node, into)

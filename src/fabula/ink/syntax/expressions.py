@@ -153,12 +153,14 @@ class ExpressionParser(Scanner, ABC):
         return Variable(at=self.base + start, path=self._dotted(name))
 
     def _dotted(self, first: str) -> tuple[str, ...]:
+        """`first.second.third`; a last dot with nothing after it is let pass, as a sentence's end might be."""
         path = [first]
         while True:
             end = self.pos
             self.space()
             if not self.sign("."):
                 break
+            end = self.pos
             self.space()
             name = self.identifier()
             if name is None:
