@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
-LENGTH = int(os.environ.get("FABULA_BENCH_TOKENS", "60"))
-WORDS = "The rain falls on the old road and the lamp burns low while Mara waits for an answer".split()
+AT_LENGTH = "Tell me all of it at length."
+SHORT, LONG = 40, 240
+WORDS = "The rain falls on the old road and the lamp burns low while Mara waits for an answer".split()  # noqa: SIM905
 
 
 def respond(request: dict[str, Any]) -> str:
     """An answer that fits the role which the prompt is for."""
     text = "\n".join(str(message["content"]) for message in request["messages"])
     if "<update>" in text:
-        return f"<narration>{prose(LENGTH)}</narration>"
+        return f"<narration>{prose(LONG if AT_LENGTH in text else SHORT)}</narration>"
     if '"ops"' in text:
         return json.dumps({"ops": []})
     if '"beats"' in text:

@@ -13,9 +13,8 @@ from typing import Any
 import aiohttp
 import orjson
 import psutil
-
 from bench.processes import fabula_server, model_server
-from bench.turn_script import prose
+from bench.turn_script import AT_LENGTH, LONG, prose
 
 PLAYER = "I look around and wait for what comes next."
 
@@ -63,14 +62,14 @@ class Bench:
                     first = time.perf_counter() - started
         return Heard(first=first, whole=time.perf_counter() - started)
 
-    async def turn(self, session_id: str) -> Heard:
+    async def turn(self, session_id: str, words: str = PLAYER) -> Heard:
         """One turn through Fabula, until its stream ends."""
         body = {
             "jsonrpc": "2.0",
             "id": "1",
             "session_id": session_id,
             "method": "session.run_turn",
-            "params": {"player_input": PLAYER},
+            "params": {"player_input": words},
         }
         started, first, frames, failed = time.perf_counter(), 0.0, 0, None
         async with self.http.post(f"{self.address}/rpc", json=body) as response:
@@ -175,7 +174,9 @@ async def ensemble(bench: Bench, story_id: str, turns: int) -> None:
 
 
 async def _calls(bench: Bench, session_id: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = await bench.rpc("usage.list", session_id=None, **{"session_id": session_id})
+    body = {"jsonrpc": "2.0", "id": "1", "method": "usage.list", "params": {"session_id": session_id}}
+    async with bench.http.post(f"{bench.address}/rpc", json=body) as response:
+        found: list[dict[str, Any]] = (await response.json())["result"]["calls"]
     return found
 
 
@@ -185,9 +186,9 @@ async def crowd(bench: Bench, story_id: str, count: int) -> None:
     idle = server.memory_info().rss / 2**20
     sessions = [await start(bench, story_id, "swift") for _ in range(count)]
     before = server.cpu_times()
-    heard = await asyncio.gather(*(bench.turn(session) for session in sessions))
+    heard = await asyncio.gather(*(bench.turn(session, AT_LENGTH) for session in sessions))
     after = server.cpu_times()
-    tokens = count * 60
+    tokens = count * LONG
     spent = (after.user + after.system - before.user - before.system) / tokens * 1e6
     failed = sum(one.failed is not None or one.first == 0 for one in heard)
     print(
@@ -207,17 +208,21 @@ def line(name: str, direct: list[float], played: list[float], *, goal: str) -> N
 
 async def main() -> None:
     """All turn benchmarks."""
-    with tempfile.TemporaryDirectory() as folder, model_server() as model:
-        with fabula_server(Path(folder)) as (address, pid):
-            connector = aiohttp.TCPConnector(limit=0)
-            async with aiohttp.ClientSession(
-                connector=connector, json_serialize=lambda v: orjson.dumps(v).decode()
-            ) as http:
-                bench = Bench(http=http, address=address, model=model, pid=pid)
-                story_id = await prepare(bench)
-                await one_session(bench, story_id, 30)
-                await many_sessions(bench, story_id, 50, 3)
-                await crowd(bench, story_id, 200)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        model_server() as model,
+        fabula_server(Path(folder)) as (address, pid),
+    ):
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(
+            connector=connector, json_serialize=lambda v: orjson.dumps(v).decode()
+        ) as http:
+            bench = Bench(http=http, address=address, model=model, pid=pid)
+            story_id = await prepare(bench)
+            await one_session(bench, story_id, 30)
+            await many_sessions(bench, story_id, 50, 3)
+            await ensemble(bench, story_id, 10)
+            await crowd(bench, story_id, 200)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,15 @@ async def test_two_turns_at_once_are_one_turn_and_a_refusal(client: Client) -> N
     assert (await client.call("session.get", session_id))["turn_index"] == 1
 
 
+async def test_the_dashboard_shows_the_sessions_that_were_played_last(client: Client) -> None:
+    first = await gate_session(client)
+    story_id = (await client.call("session.get", first))["story_id"]
+    second = (await client.raw("story.start_session", story_id=story_id))["session_id"]
+    await client.turn(first, "Hello.")
+    recent = (await client.call("dashboard.get"))["recent_sessions"]
+    assert [(one["session_id"], one["turn_index"]) for one in recent] == [(first, 1), (second, 0)]
+
+
 async def test_a_turn_of_an_unknown_session_is_refused_with_404(client: Client) -> None:
     response = await client.http.post("/rpc", json=client.request("session.run_turn", "nobody", player_input="Hi"))
     assert response.status_code == 404 and response.json()["error"]["code"] == 40404

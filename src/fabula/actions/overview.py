@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.actions.house import House
-from fabula.actions.shelves import CHARACTERS, STORIES
+from fabula.actions.shelves import CHARACTERS, SESSIONS, STORIES
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import Conflict
 from fabula.ports.store import Unit
@@ -71,7 +71,7 @@ async def get_dashboard(house: House, command: Nothing) -> Dashboard:
             counts=await _counts(unit),
             global_config=await _global_config(unit),
             recent_stories=await _recent_stories(unit),
-            recent_sessions=[],
+            recent_sessions=await _recent_sessions(unit),
         )
 
 
@@ -100,6 +100,21 @@ async def _counts(unit: Unit) -> Counts:
         stories_total=await unit.resources.count("story"),
         sessions_total=await unit.resources.count("session"),
     )
+
+
+async def _recent_sessions(unit: Unit) -> list[RecentSession]:
+    plays = await unit.plays.recent(limit=RECENT)
+    sessions = await SESSIONS.get_all(unit, [play.session_id for play in plays])
+    return [
+        RecentSession(
+            session_id=play.session_id,
+            story_id=sessions[play.session_id].story_id,
+            display_name=sessions[play.session_id].display_name,
+            turn_index=play.turn_index,
+            updated_at_ms=play.updated_at_ms,
+        )
+        for play in plays
+    ]
 
 
 async def _recent_stories(unit: Unit) -> list[RecentStory]:

@@ -129,6 +129,7 @@ class Plays(Protocol):
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
     - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one.
+    - `recent` lists the plays that changed last, newest first.
     - `orphans` are running turns whose lease has passed or whose owner is among the dead.
     """
 
@@ -139,6 +140,8 @@ class Plays(Protocol):
     async def get(self, session_id: str) -> Play | None: ...
 
     async def get_many(self, session_ids: Sequence[str]) -> dict[str, Play]: ...
+
+    async def recent(self, *, limit: int) -> list[Play]: ...
 
     async def remove(self, session_id: str) -> None: ...
 

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    case,
     delete,
     func,
     insert,
@@ -122,6 +123,7 @@ _this_turn = _t.turn_id == bindparam("turn")
 GET_PLAY = select(PLAYS).where(_this_play)
 GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
+RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
 REMOVE_PLAY = delete(PLAYS).where(_this_play)
 OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
 REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
@@ -181,6 +183,23 @@ PLACE = (
 )
 """A session, the turn below which a new one is placed, and the two jumps from there, in one read."""
 
+_walk = (
+    select(_t.turn_id, _t.parent_id, _t.jump_id, _t.turn_index, _t.depth).where(_this_turn).cte("walk", recursive=True)
+)
+_jumped, _next = TURNS.alias("jumped"), TURNS.alias("next")
+_walk = _walk.union_all(
+    select(_next.c.turn_id, _next.c.parent_id, _next.c.jump_id, _next.c.turn_index, _next.c.depth)
+    .select_from(_walk)
+    .join(_jumped, _jumped.c.turn_id == _walk.c.jump_id)
+    .join(
+        _next,
+        _next.c.turn_id == case((_jumped.c.turn_index > bindparam("index"), _walk.c.jump_id), else_=_walk.c.parent_id),
+    )
+    .where(_walk.c.turn_index > bindparam("index"))
+)
+ANCESTOR = select(_walk.c.turn_id).order_by(_walk.c.depth).limit(1)
+"""Up from a turn in jumps, as long as they do not lead too far: a logarithmic number of rows in one read."""
+
 TRANSCRIPT = (
     select(MESSAGES, _path.c.depth)
     .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
@@ -229,6 +248,9 @@ class SqlPlays:
             some = {"sessions": [spelled(id) for id in session_ids[start : start + 500]]}
             found |= {row.session_id: _play(row) for row in await self._connection.execute(GET_PLAYS, some)}
         return found
+
+    async def recent(self, *, limit: int) -> list[Play]:
+        return [_play(row) for row in await self._connection.execute(RECENT_PLAYS, {"limit": limit})]
 
     async def remove(self, session_id: str) -> None:
         play = await self._known(session_id)
@@ -305,11 +327,9 @@ class SqlPlays:
         return None if packed is None else unpack(packed)
 
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn:
-        turn = await self._existing(turn_id)
-        while turn.turn_index > turn_index and turn.parent_id is not None:
-            jump = await self._existing(turn.jump_id or turn.parent_id)
-            turn = jump if jump.turn_index > turn_index else await self._existing(turn.parent_id)
-        return turn
+        names = {"turn": spelled(turn_id), "index": turn_index}
+        found: str | None = (await self._connection.execute(ANCESTOR, names)).scalar()
+        return await self._existing(turn_id if found is None else found)
 
     async def tree(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[Turn]:
         query = TREE if limit is None else TREE.limit(limit)

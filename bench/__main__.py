@@ -1,0 +1,31 @@
+"""All benchmarks, one after the other: `make bench`, or `python -m bench NAME ...` for some of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = sorted(
+    file.stem
+    for file in Path(__file__).parent.glob("*.py")
+    if 'if __name__ == "__main__":' in file.read_text("utf-8") and file.stem != "__main__"
+)
+
+
+def main() -> int:
+    """Runs each benchmark in a process of its own, so that none warms another's caches."""
+    wanted = sys.argv[1:] or NAMES
+    unknown = [name for name in wanted if name not in NAMES]
+    if unknown:
+        print(f"There is no benchmark named {unknown[0]}. Known are: {', '.join(NAMES)}.")
+        return 2
+    failed = 0
+    for name in wanted:
+        print(f"== {name}", flush=True)
+        failed += subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode != 0
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
