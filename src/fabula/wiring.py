@@ -14,6 +14,7 @@ from fabula.actions.house import House
 from fabula.actions.run_turn import resume_turns
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.models.address_policy import policy_of
+from fabula.adapters.models.batches import Batches
 from fabula.adapters.models.clients import open_models
 from fabula.adapters.stores import open_store
 from fabula.adapters.stores.checkpoints import open_checkpoints
@@ -68,6 +69,8 @@ class _ModelDesk:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._keys: dict[str, tuple[float, str | None]] = {}
+        self._replies = Batches(self._keep_replies)
+        self._records = Batches(self._keep_records)
 
     async def read_key(self, api_id: str) -> str | None:
         """The key of an api; one that was read lately is not read again, so a new key counts after two seconds."""
@@ -84,9 +87,17 @@ class _ModelDesk:
             return await unit.memo.get(key)
 
     async def put(self, key: str, reply: JsonObject) -> None:
-        async with self._store.writing() as unit:
-            await unit.memo.put(key, reply)
+        await self._replies.add((key, reply))
 
     async def record(self, record: CallRecord) -> None:
+        await self._records.add(record)
+
+    async def _keep_replies(self, replies: list[tuple[str, JsonObject]]) -> None:
         async with self._store.writing() as unit:
-            await unit.calls.add(record)
+            for key, reply in replies:
+                await unit.memo.put(key, reply)
+
+    async def _keep_records(self, records: list[CallRecord]) -> None:
+        async with self._store.writing() as unit:
+            for record in records:
+                await unit.calls.add(record)

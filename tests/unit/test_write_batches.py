@@ -1,0 +1,53 @@
+"""Batches: writers who come while a transaction runs share the next one, and hear of its failure."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fabula.adapters.models.batches import Batches
+
+
+async def test_a_single_writer_is_written_at_once_and_a_crowd_in_two_batches() -> None:
+    written: list[list[int]] = []
+
+    async def write(items: list[int]) -> None:
+        await asyncio.sleep(0.01)
+        written.append(items)
+
+    batches = Batches(write)
+    await asyncio.gather(*(batches.add(number) for number in range(50)))
+    await batches.add(50)
+    assert [number for batch in written for number in batch] == list(range(51))
+    assert len(written) <= 3 and written[-1] == [50]
+
+
+async def test_every_writer_of_a_failed_batch_hears_of_it_and_the_next_batch_goes_on() -> None:
+    async def write(items: list[str]) -> None:
+        await asyncio.sleep(0)
+        if "bad" in items:
+            raise OSError("full")
+
+    batches = Batches(write)
+    outcomes = await asyncio.gather(batches.add("bad"), batches.add("good"), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [OSError, OSError]
+    await batches.add("good")
+
+
+async def test_a_writer_that_leaves_does_not_stop_the_others() -> None:
+    written: list[str] = []
+
+    async def write(items: list[str]) -> None:
+        await asyncio.sleep(0.02)
+        written.extend(items)
+
+    batches = Batches(write)
+    leaving = asyncio.create_task(batches.add("a"))
+    staying = asyncio.create_task(batches.add("b"))
+    await asyncio.sleep(0.005)
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    await staying
+    assert written == ["a", "b"]
