@@ -14,7 +14,7 @@ from fabula.actions.house import House
 from fabula.actions.run_turn import resume_turns
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.models.address_policy import policy_of
-from fabula.adapters.models.batches import Batches
+from fabula.adapters.batches import Batches
 from fabula.adapters.models.clients import open_models
 from fabula.adapters.stores import open_store
 from fabula.adapters.stores.checkpoints import open_checkpoints

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fabula.adapters.models.batches import Batches
+from fabula.adapters.batches import Batches
 
 
 async def test_a_single_writer_is_written_at_once_and_a_crowd_in_two_batches() -> None:

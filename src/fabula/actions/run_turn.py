@@ -197,7 +197,10 @@ async def carry_out(house: House, turn: Turn, stage: Stage, *, resumed: bool) ->
 async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
     play_scene = await off_loop(scene_player)
     desk = await _desk(house, turn, stage, first_played=not resumed)
-    await play_scene(desk, await house.checkpoints.saver(), thread_id=_thread(turn), resumed=resumed)
+    saver = await house.checkpoints.saver()
+    if not resumed:
+        house.checkpoints.expect_new(_thread(turn))
+    await play_scene(desk, saver, thread_id=_thread(turn), resumed=resumed)
 
 
 async def _desk(house: House, turn: Turn, stage: Stage, *, first_played: bool) -> Desk:

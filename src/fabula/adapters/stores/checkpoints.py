@@ -33,6 +33,11 @@ class LazyCheckpoints:
                 self._saver = await self._open_saver(self._opened)
             return self._saver
 
+    def expect_new(self, thread_id: str) -> None:
+        hint = getattr(self._saver, "expect_new", None)
+        if hint is not None:
+            hint(thread_id)
+
     async def forget(self, thread_id: str) -> None:
         if self._saver is not None:
             await self._saver.adelete_thread(thread_id)
@@ -44,19 +49,19 @@ class LazyCheckpoints:
 async def _open_sqlite(file: Path, opened: AsyncExitStack) -> Any:
     import aiosqlite
 
-    from_sqlite = await asyncio.to_thread(_import_sqlite_saver)
-    connection = await opened.enter_async_context(aiosqlite.connect(file))
+    saver_class = await asyncio.to_thread(_import_sqlite_saver)
+    connection = await opened.enter_async_context(aiosqlite.connect(file, isolation_level=None))
     await connection.execute("PRAGMA journal_mode=WAL")
     await connection.execute("PRAGMA synchronous=NORMAL")
-    saver = from_sqlite(connection)
+    saver = saver_class(connection)
     await saver.setup()
     return saver
 
 
 def _import_sqlite_saver() -> Any:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from fabula.adapters.stores.batched_saver import BatchedSqliteSaver
 
-    return AsyncSqliteSaver
+    return BatchedSqliteSaver
 
 
 async def _open_postgres(address: str, opened: AsyncExitStack) -> Any:

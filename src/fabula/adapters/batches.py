@@ -31,9 +31,8 @@ class Batches(Generic[T]):
     async def _work(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            writing = asyncio.ensure_future(self._write([item for item, _ in batch]))
-            await asyncio.wait([writing])
-            self._settle(batch, writing.exception())
+            (outcome,) = await asyncio.gather(self._write([item for item, _ in batch]), return_exceptions=True)
+            self._settle(batch, outcome)
         self._writing = None
 
     def _settle(self, batch: list[tuple[T, asyncio.Future[None]]], error: BaseException | None) -> None:
