@@ -12,7 +12,7 @@ from fabula.agents.presets.templates import PROMPT_ROLES, context_keys, used_in
 from fabula.agents.previews import preview_runtime, preview_template
 from fabula.agents.prompts import write_prompt
 from fabula.agents.renderings import rendered
-from fabula.agents.windows import estimated_tokens, shared_history_limit
+from fabula.agents.windows import estimated_tokens, shared_history_limit, windows_of
 from fabula.ports.models import Message
 from fabula.story.contexts import (
     ActorContext,
@@ -203,11 +203,16 @@ def test_tokens_are_estimated_by_one_rule() -> None:
 
 
 def test_the_store_keeps_as_much_as_the_role_with_the_longest_memory_sees() -> None:
-    assert shared_history_limit(builtin_preset().agents) == 128
-    agents = builtin_preset().agents.model_copy(
-        update={role: AgentPreset() for role in ("director", "actor", "narrator")}
-    )
+    agents = builtin_preset().agents
     assert shared_history_limit(agents) == 8
+    longer = agents.model_copy(update={"actor": AgentPreset(actor_shared_history_limit=40)})
+    assert shared_history_limit(longer) == 40
+
+
+def test_the_built_in_roles_are_told_the_transcript_beyond_what_the_store_keeps() -> None:
+    agents = builtin_preset().agents
+    assert windows_of("narrator", agents.narrator).shared == 128
+    assert windows_of("narrator", AgentPreset(narrator_shared_history_limit=3)).shared == 3
 
 
 def test_a_template_preview_shows_placeholders_and_what_they_wait_for() -> None:
