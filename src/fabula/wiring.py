@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -11,7 +12,7 @@ from fabula.actions.apis import secret_name
 from fabula.actions.builtins import set_out_builtins
 from fabula.actions.gather import Bundles
 from fabula.actions.house import House
-from fabula.actions.run_turn import resume_turns
+from fabula.actions.tend_turns import resume_turns, tend_turns
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.batches import Batches
@@ -60,7 +61,14 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         )
         await set_out_builtins(house)
         await resume_turns(house)
+        tending = asyncio.create_task(tend_turns(house))
+        closing.push_async_callback(_ended, tending)
         yield house
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 class _ModelDesk:

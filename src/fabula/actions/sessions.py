@@ -7,6 +7,7 @@ from typing import Literal
 from fabula.actions.house import House
 from fabula.actions.shelves import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS, checked_name
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
+from fabula.loops.scene.running import stop
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Stored, Unit
@@ -14,6 +15,8 @@ from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.state import Snapshot
 from fabula.story.templates import NAMELESS_PLAYER
 from fabula.story.values import JsonObject, Value
+
+DELETED: JsonObject = {"code": 40404, "message": "The session was deleted while its turn was running."}
 
 
 class RenameSession(Command):
@@ -144,10 +147,13 @@ async def update_session(house: House, session_id: str, command: RenameSession) 
 
 async def delete_session(house: House, session_id: str, command: Nothing) -> SessionDeleted:
     """Removes a session; its turns go too, unless another session was forked from them."""
-    await house.turns.cancel_session(session_id)
     async with house.store.writing() as unit:
         await SESSIONS.remove(unit, session_id)
         await unit.plays.remove(session_id)
+    for running in house.turns.of_session(session_id):
+        await stop(running)
+        if running.stage is not None:
+            running.stage.fail(DELETED)
     return SessionDeleted(session_id=session_id)
 
 

@@ -18,8 +18,8 @@ import typer
 import uvicorn
 
 from fabula.actions.house import House
-from fabula.actions.run_turn import warm_up
 from fabula.actions.samples import install_samples_at_first
+from fabula.actions.tend_turns import warm_up
 from fabula.actions.tokens import list_tokens
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.ports.errors import FabulaError

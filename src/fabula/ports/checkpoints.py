@@ -6,8 +6,10 @@ from typing import Any, Protocol
 
 
 class Checkpoints(Protocol):
-    """Law: `expect_new` is a hint that a thread starts now and has no checkpoints; `saver` answers a LangGraph checkpointer, opened at the first question, the same one ever after;
-    `forget` removes all checkpoints of a thread that has finished, and does nothing for an unknown one.
+    """Law: `saver` answers a LangGraph checkpointer, opened at the first question, the same one ever after;
+    `expect_new` is a hint that a thread starts now and has no checkpoints;
+    `forget` removes all checkpoints of a thread that has finished, and does nothing for an unknown one;
+    `threads` names every thread of which there are checkpoints.
     """
 
     async def saver(self) -> Any: ...
@@ -15,5 +17,7 @@ class Checkpoints(Protocol):
     def expect_new(self, thread_id: str) -> None: ...
 
     async def forget(self, thread_id: str) -> None: ...
+
+    async def threads(self) -> set[str]: ...
 
     async def close(self) -> None: ...

@@ -58,6 +58,11 @@ class Turn:
     created_at_ms: int
     finished_at_ms: int | None = None
 
+    @property
+    def stream(self) -> str:
+        """The name of its stream. A turn that was taken up again is told anew, from its first frame."""
+        return self.turn_id if self.attempt == 1 else f"{self.turn_id}~{self.attempt}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewTurn:
@@ -128,9 +133,12 @@ class Plays(Protocol):
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
-    - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one.
+    - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one; its turn
+      in flight is cancelled.
     - `recent` lists the plays that changed last, newest first.
-    - `orphans` are running turns whose lease has passed or whose owner is among the dead.
+    - `running` lists the turns in flight of all sessions.
+    - `hold` gives a running turn to an owner until the lease ends, and counts the attempt; of a turn that is no longer
+      running it answers None and changes nothing.
     """
 
     async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play: ...
@@ -175,8 +183,6 @@ class Plays(Protocol):
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]: ...
 
-    async def orphans(self, *, dead: Sequence[str] = ()) -> list[Turn]: ...
+    async def running(self) -> list[Turn]: ...
 
-    async def owners(self) -> list[str]: ...
-
-    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> bool: ...
+    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> Turn | None: ...

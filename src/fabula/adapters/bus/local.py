@@ -9,21 +9,23 @@ from collections.abc import AsyncGenerator, Callable
 from fabula.ports.bus import Frame, Sender
 
 FINISHED_KEPT = 512
+FINISHED_BYTES = 32 * 2**20
 
 
 class LocalBus:
-    """Keeps the frames of streams that run, and of the last ones that finished."""
+    """Keeps the frames of streams that run, and of the last ones that finished, within bounds of number and bytes."""
 
-    def __init__(self, *, finished_kept: int = FINISHED_KEPT) -> None:
+    def __init__(self, *, finished_kept: int = FINISHED_KEPT, finished_bytes: int = FINISHED_BYTES) -> None:
         self._streams: dict[str, _Stream] = {}
-        self._finished: OrderedDict[str, None] = OrderedDict()
-        self._finished_kept = finished_kept
+        self._finished: OrderedDict[str, int] = OrderedDict()
+        self._finished_kept, self._finished_bytes = finished_kept, finished_bytes
+        self._bytes = 0
 
     def open(self, stream: str) -> Sender:
         old = self._streams.get(stream)
         if old is not None:
             old.abandon()
-        self._finished.pop(stream, None)
+        self._bytes -= self._finished.pop(stream, 0)
         fresh = self._streams[stream] = _Stream(lambda: self._finish(stream))
         return fresh
 
@@ -32,10 +34,12 @@ class LocalBus:
         return None if found is None else found.frames_after(after)
 
     def _finish(self, stream: str) -> None:
-        self._finished[stream] = None
-        while len(self._finished) > self._finished_kept:
-            gone, _ = self._finished.popitem(last=False)
-            self._streams.pop(gone, None)
+        size = self._finished[stream] = self._streams[stream].size
+        self._bytes += size
+        while len(self._finished) > self._finished_kept or self._bytes > self._finished_bytes:
+            gone, size = self._finished.popitem(last=False)
+            self._bytes -= size
+            del self._streams[gone]
 
 
 class _Stream:
@@ -44,6 +48,7 @@ class _Stream:
         self._news = asyncio.Event()
         self._closed = False
         self._finished = finished
+        self.size = 0
 
     @property
     def next_sequence(self) -> int:
@@ -52,6 +57,7 @@ class _Stream:
     def send(self, data: bytes, *, last: bool = False) -> None:
         if self._closed:
             return
+        self.size += len(data)
         self._frames.append(Frame(sequence=len(self._frames), data=data, last=last))
         if last:
             self._closed = True

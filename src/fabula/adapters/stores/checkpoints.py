@@ -39,8 +39,11 @@ class LazyCheckpoints:
             hint(thread_id)
 
     async def forget(self, thread_id: str) -> None:
-        if self._saver is not None:
-            await self._saver.adelete_thread(thread_id)
+        await (await self.saver()).adelete_thread(thread_id)
+
+    async def threads(self) -> set[str]:
+        saver = await self.saver()
+        return {found.config["configurable"]["thread_id"] async for found in saver.alist(None)}
 
     async def close(self) -> None:
         await self._opened.aclose()

@@ -254,6 +254,8 @@ class SqlPlays:
 
     async def remove(self, session_id: str) -> None:
         play = await self._known(session_id)
+        if play.active_turn_id is not None:
+            await self.fail(play.active_turn_id, status="cancelled", error={"message": "The session was deleted."})
         await self._connection.execute(REMOVE_PLAY, {"session": session_id})
         if not (await self._connection.execute(OTHERS_ON_TREE, {"tree": play.tree_id})).scalar_one():
             await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
@@ -364,18 +366,13 @@ class SqlPlays:
         depth = (await self._existing(turn_id)).depth if turns < _ALL else 0
         return _folded(rows), depth <= turns
 
-    async def orphans(self, *, dead: Sequence[str] = ()) -> list[Turn]:
-        now, gone = self._clock.now_ms(), frozenset(dead)
-        turns = [_turn(row) for row in await self._connection.execute(RUNNING)]
-        return [turn for turn in turns if turn.owner in gone or turn.lease_until_ms < now]
+    async def running(self) -> list[Turn]:
+        return [_turn(row) for row in await self._connection.execute(RUNNING)]
 
-    async def owners(self) -> list[str]:
-        rows = await self._connection.execute(RUNNING)
-        return sorted({row.owner for row in rows})
-
-    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> bool:
-        held = SET_TURN.where(_t.status == "running").values(owner=owner, lease_until_ms=lease_until_ms)
-        return bool((await self._connection.execute(held, {"turn": turn_id})).rowcount)
+    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> Turn | None:
+        held = {"owner": owner, "lease_until_ms": lease_until_ms, "attempt": _t.attempt + 1}
+        done = await self._connection.execute(SET_TURN.where(_t.status == "running").values(held), {"turn": turn_id})
+        return await self.turn(turn_id) if done.rowcount else None
 
     async def _insert(self, new: NewTurn, tree_id: str, parent_depth: int | None, *, jump_id: str | None) -> Turn:
         turn = Turn(

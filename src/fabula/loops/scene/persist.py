@@ -24,7 +24,7 @@ async def persist(
     beats: list[Beat],
     second: Kept,
 ) -> None:
-    """Commits the turn and tells its result. A turn that was committed before is told again, not done again."""
+    """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again."""
     desk.stage.tell(
         "keeper_applied",
         phase="after_turn_outputs",
@@ -57,8 +57,9 @@ async def persist(
         ended=play.ended,
     )
     async with desk.store.writing() as unit:
-        await unit.plays.commit(finished)
-    desk.stage.complete(result)
+        committed = await unit.plays.commit(finished)
+    if committed:
+        desk.stage.complete(result)
 
 
 def spoken(desk: Desk, play: PlayState, beats: list[Beat]) -> list[MessageChange]:

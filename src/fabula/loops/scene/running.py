@@ -1,16 +1,29 @@
-"""Turns that run in this process: each is a task of its own, independent of whoever asked for it."""
+"""Turns that run in this process: each is a task of its own, independent of whoever asked for it.
+
+Other long work runs here, too; only turns have a stage.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass
+
+from fabula.loops.scene.stage import Stage
+from fabula.ports.errors import FabulaError
+from fabula.story.values import JsonObject
+
+log = logging.getLogger("fabula.turns")
+
+Work = Coroutine[object, object, None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunningTurn:
     session_id: str
     task: asyncio.Task[None]
+    stage: Stage | None = None
 
 
 class RunningTurns:
@@ -19,26 +32,19 @@ class RunningTurns:
     def __init__(self) -> None:
         self._turns: dict[str, RunningTurn] = {}
 
-    def start(self, turn_id: str, session_id: str, work: Coroutine[object, object, None]) -> None:
+    def start(self, turn_id: str, session_id: str, work: Work, *, stage: Stage | None = None) -> None:
         task = asyncio.create_task(work, name=turn_id)
-        self._turns[turn_id] = RunningTurn(session_id=session_id, task=task)
+        self._turns[turn_id] = RunningTurn(session_id=session_id, stage=stage, task=task)
         task.add_done_callback(lambda _: self._turns.pop(turn_id, None))
 
-    def runs(self, turn_id: str) -> bool:
-        return turn_id in self._turns
+    def find(self, turn_id: str) -> RunningTurn | None:
+        return self._turns.get(turn_id)
 
-    async def cancel(self, turn_id: str) -> bool:
-        """Cancels a turn and waits until it has let go of everything; False when it does not run here."""
-        running = self._turns.get(turn_id)
-        if running is None:
-            return False
-        running.task.cancel()
-        await asyncio.wait([running.task])
-        return True
+    def ids(self) -> list[str]:
+        return list(self._turns)
 
-    async def cancel_session(self, session_id: str) -> None:
-        for turn_id in [id for id, turn in self._turns.items() if turn.session_id == session_id]:
-            await self.cancel(turn_id)
+    def of_session(self, session_id: str) -> list[RunningTurn]:
+        return [turn for turn in self._turns.values() if turn.session_id == session_id]
 
     async def wait(self, turn_id: str) -> None:
         """Waits until a turn has ended, however it ends."""
@@ -47,5 +53,32 @@ class RunningTurns:
             await asyncio.wait([running.task])
 
     async def close(self) -> None:
-        for turn_id in list(self._turns):
-            await self.cancel(turn_id)
+        for running in list(self._turns.values()):
+            await stop(running)
+
+
+async def stop(running: RunningTurn) -> None:
+    """Cancels a turn and waits until it has let go of everything."""
+    running.task.cancel()
+    await asyncio.wait([running.task])
+
+
+async def error_of(work: Work, *, seconds: float) -> JsonObject | None:
+    """Does work of a turn, and answers the error with which it failed, if it did.
+
+    This is a door: what nobody expected is logged once, here.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return {"code": 50001, "message": "The turn took too long. Try it again."}
+    except FabulaError as error:
+        return {"code": error.code, "message": error.message}
+    except Exception:
+        log.exception("The work on a turn failed.")
+        return {
+            "code": -32603,
+            "message": "The turn failed inside the server; its log has the details. Your words are kept.",
+        }
+    return None

@@ -25,6 +25,12 @@ class Stage:
         self._gathered: JsonObject | None = None
         self._texts: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last frame was sent."""
+        return self._ended
 
     def start(self) -> None:
         """The stream begins."""
@@ -79,4 +85,5 @@ class Stage:
 
     def _send(self, frame: object, *, last: bool = False) -> None:
         message = {**self._head, "sequence": self._sender.next_sequence, "frame": frame}
+        self._ended = self._ended or last
         self._sender.send(orjson.dumps(message), last=last)

@@ -22,10 +22,10 @@ STATUS = {-32600: 400, -32602: 400, -32601: 404, 40303: 403, 40404: 404, 40909: 
 
 def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
     """The stream of a turn that was just begun: first the ack, then every frame."""
-    source = house.bus.listen(turn.turn_id)
+    source = house.bus.listen(turn.stream)
     assert source is not None
     ack = event("ack", write_result(request, TurnAccepted().as_json()))
-    return _stream(frames(turn.turn_id, source, first=ack))
+    return _stream(frames(turn.stream, source, first=ack))
 
 
 def stream_routes(house: House) -> APIRouter:
@@ -41,7 +41,7 @@ def stream_routes(house: House) -> APIRouter:
             return Response(body, status_code=STATUS.get(error.code, 500), media_type="application/json")
         if watched is None:
             return Response(status_code=204)
-        return _stream(frames(watched.turn_id, watched.frames))
+        return _stream(frames(watched.stream, watched.frames))
 
     return router
 

@@ -40,4 +40,6 @@ async def frames(stream: str, source: AsyncGenerator[Frame, None], *, first: byt
     finally:
         if reading is not None:
             reading.cancel()
+            # A generator can only be closed when nobody waits inside it any more.
+            await asyncio.wait([reading])
         await source.aclose()

@@ -1,0 +1,125 @@
+"""Carry a turn out: the scene loop plays it, and whoever listens is told how it really ended, which the store knows.
+
+A turn ends in the store first, in one of three ways: committed by the loop, failed, or cancelled. Only then is its
+last frame sent, so that what a client was told is always true.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from fabula.actions.house import House
+from fabula.actions.messages import past_of
+from fabula.actions.sessions import DELETED, state_at
+from fabula.actions.shelves import SESSIONS
+from fabula.loops.scene import scene_player
+from fabula.loops.scene.desk import Desk
+from fabula.loops.scene.running import error_of
+from fabula.loops.scene.stage import Stage
+from fabula.ports.errors import StoreError
+from fabula.ports.gate import off_loop
+from fabula.ports.plays import Turn, TurnStatus
+from fabula.story.values import JsonObject
+
+log = logging.getLogger("fabula.turns")
+
+LEASE_BEYOND_DEADLINE_S = 10
+LONGEST_WAIT_S = 30.0
+
+INTERRUPTED: JsonObject = {
+    "code": 50001,
+    "message": "The turn was interrupted and could not be taken up again. Its words are kept; try it again.",
+}
+
+
+def lease(house: House) -> int:
+    """A turn cannot outlive its deadline, so neither need its lease."""
+    return house.clock.now_ms() + round((house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S) * 1000)
+
+
+def start(house: House, turn: Turn, *, resumed: bool = False) -> Turn:
+    """Starts the work on a turn that this process holds."""
+    stage = Stage(house.bus.open(turn.stream), request_id=turn.request_id, session_id=turn.session_id)
+    stage.start()
+    house.turns.start(turn.turn_id, turn.session_id, carry_out(house, turn, stage, resumed=resumed), stage=stage)
+    return turn
+
+
+async def carry_out(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
+    """Runs the loop to its end. One that is cancelled is ended by who cancelled it, or resumed at the next start."""
+    seconds = house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S / 2
+    error = await error_of(_play(house, turn, stage, resumed=resumed), seconds=seconds)
+    if not stage.ended:
+        await settle(house, turn.turn_id, stage, status="failed", error=error or INTERRUPTED)
+    await error_of(house.checkpoints.forget(thread(turn)), seconds=seconds)
+
+
+async def settle(
+    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: JsonObject
+) -> Turn | None:
+    """Ends a turn that has not ended yet, tells listeners how it ended, and answers it; None when it is gone.
+
+    While the store cannot be written, the turn stays in flight: nobody is told what is not true yet.
+    """
+    wait = 0.5
+    while True:
+        try:
+            return await _settle(house, turn_id, stage, status=status, error=error)
+        except StoreError as failure:
+            log.warning("The turn %s could not be ended yet: %s", turn_id, failure.message)
+        await house.clock.sleep(wait)
+        wait = min(LONGEST_WAIT_S, 2 * wait)
+
+
+async def _settle(
+    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: JsonObject
+) -> Turn | None:
+    async with house.store.writing() as unit:
+        await unit.plays.fail(turn_id, status=status, error=error)
+        turn = await unit.plays.turn(turn_id)
+        result = None if turn is None else await unit.plays.result(turn_id)
+    if stage is None:
+        pass
+    elif turn is None:
+        stage.fail(DELETED)
+    elif turn.status == "committed":
+        stage.complete(result or {})
+    else:
+        stage.fail(turn.error or error)
+    return turn
+
+
+async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
+    play_scene = await off_loop(scene_player)
+    desk = await _desk(house, turn, stage, first_played=not resumed)
+    saver = await house.checkpoints.saver()
+    if not resumed:
+        house.checkpoints.expect_new(thread(turn))
+    await play_scene(desk, saver, thread_id=thread(turn), resumed=resumed)
+
+
+async def _desk(house: House, turn: Turn, stage: Stage, *, first_played: bool) -> Desk:
+    assert turn.parent_id is not None
+    async with house.store.reading() as unit:
+        before = await state_at(unit, turn.parent_id)
+        session = await SESSIONS.get(unit, turn.session_id)
+        bundle = await house.bundles.of(unit, session, before.graph)
+        past = await past_of(unit, turn.parent_id, bundle.told_history)
+    return Desk(
+        turn=turn,
+        before=before,
+        bundle=bundle,
+        past=past,
+        store=house.store,
+        models=house.models,
+        clock=house.clock,
+        ids=house.ids,
+        stage=stage,
+        deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
+        first_played=first_played,
+    )
+
+
+def thread(turn: Turn) -> str:
+    """The loop's name for a turn."""
+    return f"{turn.session_id}:{turn.turn_id}"
