@@ -70,7 +70,7 @@ class Sitting:
         self.suggested.clear()
         self.telling.ended = False
         with _Interrupts(self):
-            frames = self.house.bus.listen(turn.turn_id)
+            frames = self.house.bus.listen(turn.stream)
             assert frames is not None, "a turn that has just begun can be heard"
             last = False
             async for frame in frames:
