@@ -153,7 +153,7 @@ async def test_a_model_that_never_answers_fails_the_turn_at_its_deadline(
 
 UNUSABLE_PLANS: dict[str, tuple[Behaviour | str, str]] = {
     "garbage": ("I think Mara should speak next, don't you?", "no JSON"),
-    "cut JSON": ('{"role_actions": [], "beats": [{"type": "Narr', "asked shape"),
+    "cut JSON": ('{"role_actions": [], "beats": [{"type": "Narr', "could not be used"),
     "a wrong schema": (say_json({"beats": "none"}), "beats"),
     "an empty plan": (say_json({"role_actions": [], "beats": []}), "no beats"),
     "an unknown speaker": (

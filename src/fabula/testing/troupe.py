@@ -17,12 +17,14 @@ import hashlib
 import json
 import re
 from collections import defaultdict, deque
+from dataclasses import replace
 
 from fabula.agents.presets.templates import PROMPT_ROLES, PromptRole, built_in_entries
 from fabula.story.values import Json, JsonObject
-from fabula.testing.model_script import Behaviour, Say, say_json
+from fabula.testing.model_script import Behaviour, Pace, Say, say_json
 
 GO_ON = "go on"
+PROSE: frozenset[PromptRole] = frozenset({"narrator", "actor", "swift"})
 _ID = re.compile(r"\(id ([^)\s]+)\)")
 _HINT = re.compile(r"^- to \S+: (\S+) (\S+) (?:eq|gte) (.+)$", re.MULTILINE)
 
@@ -30,11 +32,12 @@ _HINT = re.compile(r"^- to \S+: (\S+) (\S+) (?:eq|gte) (.+)$", re.MULTILINE)
 class Troupe:
     """Answers requests as each role should; `misbehave` lines up what a role does instead, call by call.
 
-    `calls` lists the roles that were asked, in order.
+    `calls` lists the roles that were asked, in order. `pace` is how fast prose comes, if not as fast as the server's.
     """
 
     def __init__(self) -> None:
         self.calls: list[PromptRole] = []
+        self.pace: Pace | None = None
         self._instead: defaultdict[PromptRole, deque[Behaviour | str | None]] = defaultdict(deque)
 
     def misbehave(self, role: PromptRole, *behaviours: Behaviour | str | None) -> None:
@@ -50,10 +53,13 @@ class Troupe:
         self.calls.append(role)
         waiting = self._instead[role]
         instead = waiting.popleft() if waiting else None
-        return respond(request) if instead is None else instead
+        if instead is not None:
+            return instead
+        good = respond(request)
+        return replace(good, pace=self.pace) if role in PROSE else good
 
 
-def respond(request: JsonObject) -> Behaviour:
+def respond(request: JsonObject) -> Say:
     """A good answer to any prompt of a turn."""
     role, prompt = role_of(request), _words(request, "user")
     match role:

@@ -50,13 +50,20 @@ async def propose(
             said, problems = error.reply_text, [error.message]
         else:
             value, problems = read(reply.text)
-            if value is not None and (not problems or attempt > 0):
+            if value is not None and not problems:
                 return Proposal(value=value, reply=reply)
+            if value is not None and attempt > 0:
+                reason = _degraded(desk, context, f"part of its answer could not be used: {'; '.join(problems[:3])}")
+                return Proposal(value=value, reply=reply, degraded=reason)
             said = reply.text
         messages = repair_messages(prompt.messages, raw=said, problems=problems, schema=schema)
-    reason = f"its answer could not be used: {'; '.join(problems[:3])}"
-    desk.stage.tell("agent_degraded", agent=context.role, reason=reason)
+    reason = _degraded(desk, context, f"its answer could not be used: {'; '.join(problems[:3])}")
     return Proposal(value=fallback(), reply=None, degraded=reason)
+
+
+def _degraded(desk: Desk, context: RoleContext, reason: str) -> str:
+    desk.stage.tell("agent_degraded", agent=context.role, reason=reason)
+    return reason
 
 
 async def stream(desk: Desk, context: RoleContext, *, call: str) -> AsyncGenerator[Piece | ModelReply, None]:

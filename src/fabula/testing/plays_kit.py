@@ -1,0 +1,305 @@
+"""The conformance kit of plays: each sentence of the law in `fabula.ports.plays` is a test with the same words.
+
+An adapter's test module says `class TestMyPlays(PlaysKit)` and gives the fixtures `store`, one that is open, and
+`clock`, the FixedClock that this store reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn
+from fabula.ports.store import Store
+
+
+def said(turn_id: str, place: int, text: str, *, message_id: str = "", turn_index: int = 1) -> SpokenMessage:
+    """One line of a transcript."""
+    return SpokenMessage(
+        message_id=message_id or f"{turn_id}-{place}",
+        turn_id=turn_id,
+        turn_index=turn_index,
+        sequence=place,
+        kind="dialogue",
+        speaker_id="mara",
+        speaker_name="Mara",
+        text=text,
+        recorded_at_ms=1,
+        created_at_ms=1,
+        updated_at_ms=1,
+    )
+
+
+def says(*lines: SpokenMessage) -> list[MessageChange]:
+    return [MessageChange(op="say", message=line) for line in lines]
+
+
+def new_turn(
+    turn_id: str, parent_id: str | None, *, session_id: str = "s", turn_index: int = 1, **more: Any
+) -> NewTurn:
+    return NewTurn(
+        **{
+            "turn_id": turn_id,
+            "session_id": session_id,
+            "parent_id": parent_id,
+            "turn_index": turn_index,
+            "kind": "start" if parent_id is None else "play",
+            "player_input": f"words of {turn_id}",
+            **more,
+        }
+    )
+
+
+def finished(turn_id: str, messages: Sequence[MessageChange] = (), *, ended: bool = False) -> Finished:
+    return Finished(
+        turn_id=turn_id,
+        state={"after": turn_id},
+        state_hash=f"hash of {turn_id}",
+        result={"told": turn_id},
+        messages=messages,
+        ended=ended,
+    )
+
+
+async def opened(store: Store, session_id: str = "s", start: str = "t0") -> Play:
+    async with store.writing() as unit:
+        return await unit.plays.add(
+            session_id, new_turn(start, None, session_id=session_id, turn_index=0), finished(start)
+        )
+
+
+async def played(
+    store: Store, turn_id: str, parent_id: str, *, session_id: str = "s", messages: Sequence[MessageChange] = ()
+) -> None:
+    """A turn that was begun and committed; its index is one more than its parent's."""
+    async with store.writing() as unit:
+        parent = await unit.plays.turn(parent_id)
+        assert parent is not None
+        await unit.plays.begin(new_turn(turn_id, parent_id, session_id=session_id, turn_index=parent.turn_index + 1))
+        assert await unit.plays.commit(finished(turn_id, messages))
+
+
+async def begun(store: Store, turn_id: str, parent_id: str, **more: Any) -> Turn:
+    async with store.writing() as unit:
+        return await unit.plays.begin(new_turn(turn_id, parent_id, **more))
+
+
+async def play_of(store: Store, session_id: str = "s") -> Play:
+    async with store.reading() as unit:
+        play = await unit.plays.get(session_id)
+    assert play is not None
+    return play
+
+
+async def texts(store: Store, turn_id: str, last: int | None = None) -> list[str]:
+    async with store.reading() as unit:
+        return [line.text for line in await unit.plays.transcript(turn_id, last=last)]
+
+
+class PlaysKit:
+    """The whole law."""
+
+    async def test_begin_is_refused_with_conflict_naming_the_active_turn_while_the_session_has_one_in_flight(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await begun(store, "t1", "t0")
+        with pytest.raises(Conflict) as refused:
+            await begun(store, "t2", "t0")
+        assert refused.value.data["active_turn_id"] == "t1"
+        async with store.reading() as unit:
+            assert await unit.plays.turn("t2") is None
+
+    async def test_so_is_amend_which_is_begun_and_committed_at_once(self, store: Store) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            await unit.plays.amend(new_turn("a1", "t0", turn_index=0, kind="amend"), finished("a1"))
+        play = await play_of(store)
+        assert (play.head_turn_id, play.turn_index, play.active_turn_id) == ("a1", 0, None)
+        await begun(store, "t1", "a1")
+        with pytest.raises(Conflict) as refused:
+            async with store.writing() as unit:
+                await unit.plays.amend(new_turn("a2", "a1", turn_index=0, kind="amend"), finished("a2"))
+        assert refused.value.data["active_turn_id"] == "t1"
+        assert (await play_of(store)).head_turn_id == "a1"
+
+    async def test_commit_makes_turn_state_messages_and_head_true_together(self, store: Store) -> None:
+        await opened(store)
+        await begun(store, "t1", "t0")
+        async with store.writing() as unit:
+            assert await unit.plays.commit(finished("t1", says(said("t1", 0, "Who goes there?")), ended=True))
+            async with store.reading() as other:
+                assert await other.plays.state("t1") is None
+                assert await other.plays.transcript("t1") == []
+        async with store.reading() as unit:
+            turn = await unit.plays.turn("t1")
+            assert turn is not None and (turn.status, turn.state_hash) == ("committed", "hash of t1")
+            assert await unit.plays.state("t1") == {"after": "t1"}
+            assert await unit.plays.result("t1") == {"told": "t1"}
+        play = await play_of(store)
+        assert (play.head_turn_id, play.turn_index, play.active_turn_id, play.status) == ("t1", 1, None, "ended")
+        assert await texts(store, "t1") == ["Who goes there?"]
+
+    async def test_commit_of_a_turn_that_is_no_longer_running_answers_false_and_changes_nothing(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await played(store, "t1", "t0", messages=says(said("t1", 0, "Once.")))
+        await begun(store, "t2", "t1", turn_index=2)
+        async with store.writing() as unit:
+            await unit.plays.fail("t2", status="cancelled", error={})
+        for turn_id in ("t1", "t2", "never"):
+            async with store.writing() as unit:
+                assert not await unit.plays.commit(finished(turn_id, says(said(turn_id, 1, "Twice."))))
+        assert (await play_of(store)).head_turn_id == "t1"
+        assert await texts(store, "t1") == ["Once."]
+
+    async def test_fail_ends_a_running_turn_keeps_its_input_and_moves_no_head(self, store: Store) -> None:
+        await opened(store)
+        await begun(store, "t1", "t0")
+        async with store.writing() as unit:
+            assert await unit.plays.fail("t1", status="failed", error={"message": "no"})
+            assert not await unit.plays.fail("t1", status="cancelled", error={})
+        async with store.reading() as unit:
+            turn, last = await unit.plays.turn("t1"), await unit.plays.last_failed("s", "t0")
+        assert turn is not None and turn == last
+        assert (turn.status, turn.player_input, turn.error) == ("failed", "words of t1", {"message": "no"})
+        play = await play_of(store)
+        assert (play.head_turn_id, play.active_turn_id) == ("t0", None)
+
+    async def test_move_head_to_a_turn_of_another_tree_or_one_that_is_not_committed_is_refused(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await opened(store, "other", "o0")
+        await begun(store, "t1", "t0")
+        async with store.writing() as unit:
+            await unit.plays.fail("t1", status="failed", error={})
+        for turn_id in ("o0", "t1"):
+            with pytest.raises(InvalidRequest):
+                async with store.writing() as unit:
+                    await unit.plays.move_head("s", turn_id)
+        with pytest.raises(NotFound):
+            async with store.writing() as unit:
+                await unit.plays.move_head("s", "never")
+        assert (await play_of(store)).head_turn_id == "t0"
+
+    async def test_a_head_is_not_moved_while_a_turn_is_in_flight(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0")
+        await begun(store, "t2", "t1", turn_index=2)
+        with pytest.raises(Conflict):
+            async with store.writing() as unit:
+                await unit.plays.move_head("s", "t0")
+
+    async def test_ancestor_finds_the_nearest_turn_whose_turn_index_is_at_most_the_one_asked_for(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            for number in range(1, 70):
+                await unit.plays.begin(new_turn(f"t{number}", f"t{number - 1}", turn_index=number))
+                await unit.plays.commit(finished(f"t{number}"))
+            # A change by hand has the index of its parent; who goes back to that index finds the change.
+            await unit.plays.amend(new_turn("a69", "t69", turn_index=69, kind="amend"), finished("a69"))
+        async with store.reading() as unit:
+            for asked in (0, 1, 33, 68):
+                assert (await unit.plays.ancestor("a69", asked)).turn_id == f"t{asked}"
+            assert (await unit.plays.ancestor("a69", 69)).turn_id == "a69"
+
+    async def test_ancestors_are_a_logarithmic_number_of_reads_away(self, store: Store) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            for number in range(1, 257):
+                await unit.plays.begin(new_turn(f"t{number}", f"t{number - 1}", turn_index=number))
+                await unit.plays.commit(finished(f"t{number}"))
+            turns = {turn.turn_id: turn for turn in await unit.plays.tree("t0")}
+        for depth in (0, 1, 100, 200, 255):
+            turn, steps = turns["t256"], 0
+            while turn.depth > depth:
+                far = turns[turn.jump_id or ""]
+                turn, steps = far if far.depth >= depth else turns[turn.parent_id or ""], steps + 1
+            assert steps <= 3 * 8
+
+    async def test_transcript_reads_a_heads_own_line_only(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0", messages=says(said("t1", 0, "First."), said("t1", 1, "Second.")))
+        await played(store, "t2", "t1", messages=says(said("t2", 2, "Left.")))
+        async with store.writing() as unit:
+            await unit.plays.move_head("s", "t1")
+        edit = MessageChange(op="edit", message=said("t1", 0, "First, edited."))
+        strike = MessageChange(op="strike", message=said("t1", 1, ""))
+        await played(store, "t3", "t1", messages=[edit, strike, *says(said("t3", 2, "Right."))])
+        assert await texts(store, "t3") == ["First, edited.", "Right."]
+        assert await texts(store, "t2") == ["First.", "Second.", "Left."]
+        assert await texts(store, "t1") == ["First.", "Second."]
+        assert await texts(store, "t2", last=1) == ["Left."]
+
+    async def test_remove_of_a_play_keeps_the_tree_while_another_play_stands_on_it(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0", messages=says(said("t1", 0, "Kept.")))
+        async with store.writing() as unit:
+            fork = await unit.plays.fork("forked", "t1")
+            assert (fork.tree_id, fork.head_turn_id, fork.turn_index) == ("t0", "t1", 1)
+            await unit.plays.remove("s")
+            assert await unit.plays.get("s") is None
+        assert await texts(store, "t1") == ["Kept."]
+        async with store.reading() as unit:
+            assert [play.session_id for play in await unit.plays.heads("t0")] == ["forked"]
+
+    async def test_remove_of_the_last_play_removes_the_tree_with_it(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0", messages=says(said("t1", 0, "Gone.")))
+        await begun(store, "t2", "t1", turn_index=2)
+        async with store.writing() as unit:
+            await unit.plays.remove("s")
+        async with store.reading() as unit:
+            assert [await unit.plays.turn(id) for id in ("t0", "t1", "t2")] == [None] * 3
+            assert await unit.plays.state("t1") is None
+            assert await unit.plays.transcript("t1") == []
+
+    async def test_the_turn_in_flight_of_a_play_that_is_removed_is_cancelled(self, store: Store) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            await unit.plays.fork("forked", "t0")
+        await begun(store, "t1", "t0")
+        async with store.writing() as unit:
+            await unit.plays.remove("s")
+            turn = await unit.plays.turn("t1")
+            assert turn is not None and turn.status == "cancelled"
+            assert await unit.plays.running() == []
+            assert not await unit.plays.commit(finished("t1"))
+
+    async def test_running_lists_the_turns_in_flight_of_all_sessions(self, store: Store) -> None:
+        for name in ("a", "b", "c"):
+            await opened(store, name, f"{name}0")
+            await begun(store, f"{name}1", f"{name}0", session_id=name, owner=f"owner of {name}")
+        async with store.writing() as unit:
+            await unit.plays.commit(finished("b1"))
+        async with store.reading() as unit:
+            found = await unit.plays.running()
+        assert [(turn.turn_id, turn.owner) for turn in found] == [("a1", "owner of a"), ("c1", "owner of c")]
+
+    async def test_hold_gives_a_running_turn_to_an_owner_until_the_lease_ends_and_counts_the_attempt(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        first = await begun(store, "t1", "t0", owner="one", lease_until_ms=5)
+        async with store.writing() as unit:
+            held = await unit.plays.hold("t1", owner="two", lease_until_ms=9)
+        assert held is not None
+        assert (held.owner, held.lease_until_ms, held.attempt) == ("two", 9, first.attempt + 1)
+        assert held.stream != first.stream
+
+    async def test_hold_of_a_turn_that_is_no_longer_running_answers_none_and_changes_nothing(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await played(store, "t1", "t0")
+        async with store.writing() as unit:
+            assert await unit.plays.hold("t1", owner="two", lease_until_ms=9) is None
+            turn = await unit.plays.turn("t1")
+        assert turn is not None and (turn.owner, turn.attempt) == ("", 1)

@@ -1,0 +1,121 @@
+"""A server that is killed in the middle of turns, and the model that it talks to, which knows when to kill it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+from tests.live import Client, gate_story, sse
+from tests.scripted import bind_troupe
+
+from fabula.story.values import JsonObject
+from fabula.testing.model_script import Behaviour
+from fabula.testing.model_server import ModelServer
+from fabula.testing.nursery import Child, Nursery
+from fabula.testing.troupe import Troupe
+
+
+@dataclass(kw_only=True)
+class Victim:
+    """A server on a data folder that is killed and started again; its models stay."""
+
+    nursery: Nursery
+    folder: Path
+    environment: Mapping[str, str]
+    troupe: Troupe
+    kills: int = 0
+    story_id: str = ""
+    _child: Child | None = None
+    _client: Client | None = None
+    _kill_after_calls: int | None = None
+
+    @property
+    def client(self) -> Client:
+        assert self._client is not None
+        return self._client
+
+    def __call__(self, request: JsonObject) -> Behaviour | str:
+        """Answers a model call, or kills who asked."""
+        if self._kill_after_calls is not None:
+            self._kill_after_calls -= 1
+            if self._kill_after_calls < 0:
+                self._kill_after_calls = None
+                self.kill()
+        return self.troupe(request)
+
+    def kill_at_call(self, number: int) -> None:
+        """Kills the server when it makes its model call with this number, counted from now."""
+        self._kill_after_calls = number
+
+    def kill(self) -> None:
+        assert self._child is not None
+        self.kills += 1
+        os.kill(self._child.pid, signal.SIGKILL)
+
+    async def start(self) -> None:
+        """Starts the server, after the last one is gone for sure."""
+        await self.stop()
+        log = self.folder / "server.log"
+        arguments = ["serve", "--port", "0"]
+        self._child = await asyncio.to_thread(self.nursery.start, arguments, self.environment, log=log)
+        address = await asyncio.to_thread(self._child.address)
+        # The client speaks to a server in another process, so it has no house.
+        self._client = Client(httpx.AsyncClient(base_url=address, timeout=120), cast(Any, None))
+
+    async def stop(self) -> None:
+        self._kill_after_calls = None
+        if self._client is not None:
+            await self._client.http.aclose()
+        if self._child is not None:
+            await asyncio.to_thread(self._child.kill)
+
+    async def session(self, pace: str) -> str:
+        params = {"story_id": self.story_id, "api_group_id": "troupe", "preset_id": pace}
+        return str((await self.client.raw("story.start_session", **params))["session_id"])
+
+    async def play_until(self, session_id: str, words: str, mark: str) -> list[dict[str, Any]]:
+        """Plays a turn and kills the server when its stream shows the mark; what was read of it."""
+        request = self.client.request("session.run_turn", session_id, player_input=words)
+        text = ""
+        try:
+            async with self.client.http.stream("POST", "/rpc", json=request) as response:
+                async for chunk in response.aiter_text():
+                    text += chunk
+                    if mark and mark in text:
+                        self.kill()
+                        mark = ""
+        except httpx.HTTPError:
+            pass
+        return sse(text[: text.rfind("\n\n") + 2])
+
+    async def rested(self, session_id: str) -> dict[str, Any]:
+        """The session, once no turn of it is in flight."""
+        while (session := await self.client.call("session.get", session_id)).get("active_turn_id"):
+            await asyncio.sleep(0.02)
+        return session
+
+
+@asynccontextmanager
+async def victim(nursery: Nursery, folder: Path, **environment: str) -> AsyncIterator[Victim]:
+    """A victim with a story to play, in both paces."""
+    troupe = Troupe()
+    settings = {"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", **environment}
+    it = Victim(nursery=nursery, folder=folder, environment=settings, troupe=troupe)
+    async with ModelServer(it) as models:
+        await it.start()
+        await bind_troupe(it.client, models.base_url)
+        it.story_id = await gate_story(it.client)
+        yield it
+        await it.stop()
+
+
+def lines(session: dict[str, Any]) -> list[tuple[str, str, str, int]]:
+    """A transcript as far as two equal plays have it in common."""
+    return [(one["kind"], one["speaker_id"], one["text"], one["sequence"]) for one in session["history"]]
