@@ -14,6 +14,7 @@ import pytest
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn
 from fabula.ports.store import Store
+from fabula.testing.world import FixedClock
 
 
 def said(turn_id: str, place: int, text: str, *, message_id: str = "", turn_index: int = 1) -> SpokenMessage:
@@ -272,6 +273,15 @@ class PlaysKit:
             assert turn is not None and turn.status == "cancelled"
             assert await unit.plays.running() == []
             assert not await unit.plays.commit(finished("t1"))
+
+    async def test_recent_lists_the_plays_that_changed_last_newest_first(self, store: Store, clock: FixedClock) -> None:
+        for name in ("a", "b", "c"):
+            clock.advance(10)
+            await opened(store, name, f"{name}0")
+        clock.advance(10)
+        await played(store, "a1", "a0", session_id="a")
+        async with store.reading() as unit:
+            assert [play.session_id for play in await unit.plays.recent(limit=2)] == ["a", "c"]
 
     async def test_running_lists_the_turns_in_flight_of_all_sessions(self, store: Store) -> None:
         for name in ("a", "b", "c"):
