@@ -48,12 +48,12 @@ class Bench:
             raise SystemExit(f"{method}: {answer['error']}")
         return answer
 
-    async def direct(self) -> Heard:
+    async def direct(self, words: str = PLAYER) -> Heard:
         """The model itself, asked for about as much."""
         body = {
             "model": "m",
             "stream": True,
-            "messages": [{"role": "user", "content": f"<update> {prose(200)}"}],
+            "messages": [{"role": "user", "content": f"<update> {words} {prose(200)}"}],
         }
         started, first = time.perf_counter(), 0.0
         async with self.http.post(f"{self.model}/chat/completions", json=body) as response:
@@ -145,15 +145,19 @@ async def one_session(bench: Bench, story_id: str, turns: int) -> None:
 
 
 async def many_sessions(bench: Bench, story_id: str, count: int, turns: int) -> None:
-    """Swift with many sessions at once, the model asked directly by as many first."""
+    """Swift with many sessions at once, whose turns begin one after the other; the model asked directly first."""
     sessions = [await start(bench, story_id, "swift") for _ in range(count)]
 
     async def talk(ask: Any, place: int) -> list[float]:
-        await asyncio.sleep(1.3 * place / count)
+        await asyncio.sleep(LONG / 50 * place / count)
         return [(await ask()).first for _ in range(turns)]
 
-    direct = [one for part in await asyncio.gather(*(talk(bench.direct, n) for n in range(count))) for one in part]
-    asks = [lambda session=session: bench.turn(session) for session in sessions]
+    direct = [
+        one
+        for part in await asyncio.gather(*(talk(lambda: bench.direct(AT_LENGTH), n) for n in range(count)))
+        for one in part
+    ]
+    asks = [lambda session=session: bench.turn(session, AT_LENGTH) for session in sessions]
     played = [one for part in await asyncio.gather(*(talk(ask, n) for n, ask in enumerate(asks))) for one in part]
     line(f"swift, {count} sessions", direct, played, goal="25 / 120 ms")
 

@@ -13,9 +13,9 @@ from fabula.actions.builtins import set_out_builtins
 from fabula.actions.gather import Bundles
 from fabula.actions.house import House
 from fabula.actions.tend_turns import resume_turns, tend_turns
+from fabula.adapters.batches import Batches
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.models.address_policy import policy_of
-from fabula.adapters.batches import Batches
 from fabula.adapters.models.clients import open_models
 from fabula.adapters.stores import open_store
 from fabula.adapters.stores.checkpoints import open_checkpoints

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from fabula.ports.errors import InvalidRequest
-from fabula.story.values import Value
+from fabula.story.values import Sparse, Value
 
 
 class Command(Value):
@@ -26,7 +26,7 @@ class Nothing(Command):
     """No parameters."""
 
 
-class View(Value):
+class View(Sparse):
     """What a caller gets. A view that `names_session` puts its `session_id` into the envelope, too."""
 
     names_session: ClassVar[bool] = False

@@ -111,7 +111,7 @@ async def _warm_up(house: House) -> None:
     await warm_up(house)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(20_000, 10, 10)
 
 
 def _uvicorn_config(house: House) -> uvicorn.Config:

@@ -20,7 +20,7 @@ from fabula.story.npc import (
     ToolResult,
     ToolSpec,
 )
-from fabula.story.values import Json, JsonObject, Value
+from fabula.story.values import Json, JsonObject, Sparse
 
 PROTOCOL = 1
 EVERYBODY = "*"
@@ -153,7 +153,7 @@ ErrorCode = Literal[
 InterruptReason = Literal["newer_event", "client_cancel", "disconnect", "error"]
 
 
-class Told(Value):
+class Told(Sparse):
     """A message of ours. Fields in `optional` are left out while they are None."""
 
     hidden_from_log: ClassVar[bool] = False

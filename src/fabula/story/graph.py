@@ -9,12 +9,12 @@ from pydantic import Discriminator, Field, Tag
 
 from fabula.story.schemas import same_json
 from fabula.story.state import StateOp, WorldState
-from fabula.story.values import Id, Json, Value
+from fabula.story.values import Id, Json, Sparse, Value
 
 Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
 
 
-class Comparison(Value):
+class Comparison(Sparse):
     """One comparison of one variable. A missing variable never fulfils it, not even `ne`."""
 
     optional = frozenset({"character"})

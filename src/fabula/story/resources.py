@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from fabula.story.schemas import Schema
-from fabula.story.values import Id, Json, Value
+from fabula.story.values import Id, Json, Sparse, Value
 
 AgentRole = Literal["planner", "architect", "director", "actor", "narrator", "keeper", "replyer"]
 ROLES: tuple[AgentRole, ...] = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
@@ -52,7 +52,7 @@ class ApiGroup(Value):
 EntryKind = Literal["built_in_text", "built_in_context_ref", "custom_text"]
 
 
-class PresetEntry(Value):
+class PresetEntry(Sparse):
     """One piece of a prompt: a built-in text, a piece of context, or the author's own words."""
 
     optional = frozenset({"text", "context_key"})
@@ -81,7 +81,7 @@ class PresetModule(Value):
         return _without_counts(raw)
 
 
-class AgentPreset(Value):
+class AgentPreset(Sparse):
     """How one role is asked: its limits and the modules of its prompt."""
 
     optional = frozenset(
@@ -143,7 +143,7 @@ class Preset(Value):
     agents: PresetAgents
 
 
-class LorebookEntry(Value):
+class LorebookEntry(Sparse):
     """A piece of lore, and the words that call it to mind."""
 
     optional = frozenset({"budget"})

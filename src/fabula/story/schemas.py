@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from fabula.story.values import Id, Json, JsonObject, Value
+from fabula.story.values import Id, Json, JsonObject, Sparse, Value
 
 ValueType = Literal["bool", "int", "float", "string", "array", "object", "null"]
 SCALARS: frozenset[ValueType] = frozenset({"bool", "int", "float", "string"})
 
 
-class SchemaField(Value):
+class SchemaField(Sparse):
     """One variable: its type, its value at the start, and the values that it may take."""
 
     optional = frozenset({"enum_values"})

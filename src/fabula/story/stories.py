@@ -6,12 +6,12 @@ from typing import Literal
 
 from fabula.story.graph import Graph
 from fabula.story.schemas import Schema
-from fabula.story.values import Id, Value
+from fabula.story.values import Id, Sparse, Value
 
 VariableScope = Literal["world", "player", "character"]
 
 
-class CommonVariable(Value):
+class CommonVariable(Sparse):
     """A variable that the author pins to the stage's panel."""
 
     optional = frozenset({"character_id"})

@@ -21,14 +21,23 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[
 
 
 class Value(BaseModel):
-    """A frozen value; decoding it from JSON refuses unknown fields and wrong types.
+    """A frozen value; decoding it from JSON refuses unknown fields and wrong types."""
 
-    Fields named in `optional` are left out of the JSON form while they are None.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+
+    def as_json(self) -> JsonObject:
+        """The value as plain JSON data, the shape in which it is stored and sent."""
+        plain: JsonObject = self.model_dump(mode="json", by_alias=True)
+        return plain
+
+
+class Sparse(Value):
+    """A value whose fields named in `optional` are left out of the JSON form while they are None.
+
+    Values that are written with every turn are none of these: leaving out takes Python code for every single one.
     """
 
     optional: ClassVar[frozenset[str]] = frozenset()
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
 
     @model_serializer(mode="wrap")
     def _leave_out_optional(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -36,8 +45,3 @@ class Value(BaseModel):
         if not self.optional:
             return plain
         return {name: value for name, value in plain.items() if value is not None or name not in self.optional}
-
-    def as_json(self) -> JsonObject:
-        """The value as plain JSON data, the shape in which it is stored and sent."""
-        plain: JsonObject = self.model_dump(mode="json", by_alias=True)
-        return plain

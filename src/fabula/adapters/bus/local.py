@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from fabula.ports.bus import Frame, Sender
 
-FINISHED_KEPT = 512
+FINISHED_KEPT = 64
 FINISHED_BYTES = 32 * 2**20
 
 
