@@ -35,6 +35,7 @@ class Victim:
     _child: Child | None = None
     _client: Client | None = None
     _kill_after_calls: int | None = None
+    _asked_to_end: bool = False
 
     @property
     def client(self) -> Client:
@@ -54,10 +55,11 @@ class Victim:
         """Kills the server when it makes its model call with this number, counted from now."""
         self._kill_after_calls = number
 
-    def kill(self) -> None:
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         assert self._child is not None
         self.kills += 1
-        os.kill(self._child.pid, signal.SIGKILL)
+        self._asked_to_end = how == signal.SIGTERM
+        os.kill(self._child.pid, how)
 
     async def start(self) -> None:
         """Starts the server, after the last one is gone for sure."""
@@ -74,7 +76,9 @@ class Victim:
         if self._client is not None:
             await self._client.http.aclose()
         if self._child is not None:
-            await asyncio.to_thread(self._child.kill)
+            # One that was asked to end is given the time that it needs.
+            await asyncio.to_thread(self._child.wait if self._asked_to_end else self._child.kill)
+        self._asked_to_end = False
 
     async def session(self, pace: str) -> str:
         params = {"story_id": self.story_id, "api_group_id": "troupe", "preset_id": pace}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import pytest
 from tests.live import RpcFailed, bodies, live_server, sse
 from tests.scripted import PACES, Theatre, theatre
 
+from fabula.actions.carry_out import settle
 from fabula.actions.tend_turns import release_lost, resume_turns, sweep_checkpoints
 from fabula.agents.presets.templates import PromptRole
+from fabula.ports.errors import StoreError
 from fabula.ports.plays import NewTurn
 from fabula.testing.model_script import Behaviour, Fail, Pace, Say
 from fabula.testing.model_server import ModelServer
 from fabula.testing.troupe import Troupe
+from fabula.testing.world import FixedClock
 
 NEVER = Say(text="too late", pace=Pace(first_token_ms=60_000))
 SLOWLY = Say(text=" ".join(f"word{number}" for number in range(300)), pace=Pace(tokens_per_second=200))
@@ -223,6 +227,47 @@ async def test_a_turn_that_ended_elsewhere_just_before_its_commit_is_told_as_it_
         await unit.plays.fail(turn_id, status="cancelled", error={"code": 50002, "message": "Cancelled there."})
     assert (await playing)[-1]["error"]["message"] == "Cancelled there."
     assert (await house.client.call("session.get", session_id))["history"] == []
+
+
+async def test_a_turn_that_another_server_took_over_stops_here(house: Theatre) -> None:
+    session_id, playing = await begun(house, "ensemble", NEVER)
+    turn_id = await running(house, session_id)
+    assert turn_id is not None
+    async with house.client.house.store.writing() as unit:
+        await unit.plays.hold(turn_id, owner="elsewhere/1/1", lease_until_ms=2**50)
+    await release_lost(house.client.house)
+    assert "Another server" in (await playing)[-1]["error"]["message"]
+    assert await running(house, session_id) == turn_id, "the other server goes on with it"
+
+
+async def test_while_the_store_cannot_be_written_a_turn_stays_in_flight_and_is_ended_afterwards(
+    house: Theatre,
+) -> None:
+    session_id, playing = await begun(house, "ensemble", NEVER)
+    turn_id = await running(house, session_id)
+    assert turn_id is not None
+    full = FullStore(house.client.house.store, refusals=3)
+    broken = replace(house.client.house, store=full, clock=FixedClock())
+    turn = await settle(broken, turn_id, None, status="failed", error={"message": "no"})
+    assert turn is not None and turn.status == "failed" and full.refusals == 0
+    await release_lost(house.client.house)
+    assert (await playing)[-1] == {"type": "failed", "error": {"message": "no"}}
+
+
+class FullStore:
+    """A store whose disk is full for a while."""
+
+    def __init__(self, store: Any, *, refusals: int) -> None:
+        self._store, self.refusals = store, refusals
+
+    def writing(self) -> Any:
+        if self.refusals:
+            self.refusals -= 1
+            raise StoreError("The disk is full. Free some space, then try again.")
+        return self._store.writing()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 async def test_taking_turns_up_twice_at_once_starts_each_once(house: Theatre) -> None:

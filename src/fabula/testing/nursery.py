@@ -54,8 +54,14 @@ class Child:
         """Sends the signal at once, and waits until the process is gone."""
         if self.lives():
             os.kill(self.pid, how)
+        self.wait()
+
+    def wait(self) -> None:
+        """Waits until the process is gone."""
         until = time.monotonic() + _PATIENCE_S
-        while self.lives() and time.monotonic() < until:
+        while self.lives():
+            if time.monotonic() > until:
+                raise RuntimeError(f"The process {self.pid} does not end.")
             time.sleep(0.002)
 
 
