@@ -58,7 +58,7 @@ class Installed:
 
 async def install_samples(house: House) -> list[Installed]:
     """Installs every sample world; doing it again changes nothing."""
-    worlds = await off_loop(read_worlds, sample_folder())
+    worlds = await off_loop(lambda: read_worlds(sample_folder()))
     return [await _install(house, world) for world in worlds]
 
 

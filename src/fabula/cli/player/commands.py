@@ -12,8 +12,9 @@ from typing import Literal
 
 from fabula.actions.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
 from fabula.actions.sessions import RenameSession, SessionView, update_session
+from fabula.actions.suggest_replies import SuggestReplies, suggest_replies
 from fabula.actions.views import Nothing
-from fabula.cli.player.sitting import Sitting, sitting_at
+from fabula.cli.player.sitting import Sitting
 from fabula.cli.player.trees import drawn_tree, leaves_of
 from fabula.story.values import Json
 
@@ -72,7 +73,8 @@ async def _status(sitting: Sitting, _: str) -> None:
         }[variable.scope]
         if variable.pinned and variable.key in held:
             paper.say(f"{variable.display_name}: {_plain(held[variable.key])}", indent=2)
-    paper.say(f"Saved as “{session.display_name}”. Come back with: fabula play --session {session.session_id}", "dim")
+    paper.say(f"Saved as “{session.display_name}”. Come back with:", "dim")
+    paper.row(f"fabula play --session {session.session_id}", "dim", indent=2)
 
 
 def _plain(value: Json) -> str:
@@ -109,12 +111,9 @@ async def _switch(sitting: Sitting, rest: str) -> None:
 
 async def _fork(sitting: Sitting, rest: str) -> None:
     forked = await fork(sitting.house, sitting.session_id, Fork(display_name=rest or None))
-    new = await sitting_at(
-        sitting.house, forked.session_id, seed=sitting.seed, paper=sitting.paper, lines=sitting.lines
-    )
-    old = sitting.session_id
-    sitting.session_id = new.session_id
-    sitting.paper.say(f"You go on in a copy, “{forked.display_name}”. The first one waits at: --session {old}")
+    old, sitting.session_id = sitting.session_id, forked.session_id
+    sitting.paper.say(f"You go on in a copy, “{forked.display_name}”. The first one waits for you:")
+    sitting.paper.row(f"fabula play --session {old}", indent=2)
 
 
 async def _regenerate(sitting: Sitting, _: str) -> None:
@@ -123,6 +122,15 @@ async def _regenerate(sitting: Sitting, _: str) -> None:
 
 async def _retry(sitting: Sitting, _: str) -> None:
     await sitting.say_again()
+
+
+async def _suggest(sitting: Sitting, rest: str) -> None:
+    limit = int(rest) if rest.isdecimal() else None
+    view = await suggest_replies(sitting.house, sitting.session_id, SuggestReplies(limit=limit))
+    sitting.suggested[:] = [reply.text for reply in view.replies]
+    for number, text in enumerate(sitting.suggested, 1):
+        sitting.paper.say(f"{number}. {text}", indent=2)
+    sitting.paper.say("A number says it for you.", "dim")
 
 
 async def _thoughts(sitting: Sitting, _: str) -> None:
@@ -139,10 +147,8 @@ async def _save(sitting: Sitting, rest: str) -> None:
     session = await sitting.session()
     if rest:
         session = await update_session(sitting.house, sitting.session_id, RenameSession(display_name=rest))
-    sitting.paper.say(
-        f"Every turn is saved by itself; this play is called “{session.display_name}”. "
-        f"Come back with: fabula play --session {session.session_id}"
-    )
+    sitting.paper.say(f"This play is called “{session.display_name}”; every turn is saved by itself. Come back with:")
+    sitting.paper.row(f"fabula play --session {session.session_id}", indent=2)
 
 
 async def _quit(sitting: Sitting, _: str) -> Outcome:
@@ -187,6 +193,7 @@ COMMANDS: dict[str, PlayerCommand] = {
     "fork": PlayerCommand(arguments="[NAME]", sentence="Goes on in a copy; this play stays as it is.", run=_fork),
     "regenerate": PlayerCommand(sentence="Plays the last turn anew.", run=_regenerate),
     "retry": PlayerCommand(sentence="Says the words of a failed or stopped turn again.", run=_retry),
+    "suggest": PlayerCommand(arguments="[N]", sentence="Suggests what you might say or do.", run=_suggest),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
     "transcript": PlayerCommand(sentence="Shows everything that was said so far.", run=_transcript),
     "save": PlayerCommand(arguments="[NAME]", sentence="Names this play; it is saved after every turn.", run=_save),

@@ -37,7 +37,7 @@ async def evening(
         await open_play(sitting)
         await play_on(sitting)
         if paper.colourful:
-            paper.say(f"Saved. Come back with: fabula play --session {sitting.session_id}", "dim")
+            paper.row(f"Saved. Come back with: fabula play --session {sitting.session_id}", "dim")
 
 
 async def _sit_down(

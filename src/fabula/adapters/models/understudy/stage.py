@@ -116,7 +116,7 @@ def known_about(topic: frozenset[str], lore: Lore, tellings: Sequence[str]) -> l
 
 def answers_to(asked: str, lore: Lore) -> list[str]:
     """What lore says to a bare `why?` or `who?`: the notes whose title begins with that word."""
-    titled = [note for note in lore.matched if asked and note.title.lower().startswith(f"{asked} ")]
+    titled = [note for note in [*lore.matched, *lore.base] if asked and note.title.lower().startswith(f"{asked} ")]
     return [passage for note in titled for passage in passages(note.content)]
 
 

@@ -1,0 +1,62 @@
+"""The wizard's road: concept, cast, plan, draft, story, and perhaps a first evening with it."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from fabula.actions.house import House
+from fabula.actions.samples import install_samples_at_first
+from fabula.actions.story_resources import CreateStoryResources, create_story_resources
+from fabula.cli.author.asking import Author
+from fabula.cli.author.building import agree_on_plan, build_draft, finish, show_draft
+from fabula.cli.author.casting import cast_story
+from fabula.cli.player.commands import COMMANDS
+from fabula.cli.player.lines import open_lines
+from fabula.cli.player.paper import Paper
+from fabula.cli.player.playing import open_play, play_on
+from fabula.cli.player.sitting import new_sitting
+from fabula.settings import Settings
+from fabula.wiring import open_house
+
+
+async def write_story(settings: Settings, console: Console) -> None:
+    """Opens the house and leads the author through."""
+    paper = Paper(console)
+    lines = open_lines(paper, settings.data_folder / "author-history", [])
+    async with open_house(settings) as house:
+        await install_samples_at_first(house)
+        author = Author(paper=paper, lines=lines)
+        story_id = await _make(house, author, console)
+        if story_id is not None and await author.agrees("Play it now?", default=paper.colourful):
+            await _play(house, settings, paper, story_id)
+
+
+async def _make(house: House, author: Author, console: Console) -> str | None:
+    concept = await author.answer("What is the story about")
+    name = await author.answer("What is it called", default=_short(concept))
+    cast = await cast_story(house, author)
+    resources = await create_story_resources(
+        house, CreateStoryResources(display_name=name, story_concept=concept, character_ids=cast)
+    )
+    await agree_on_plan(house, author, resources.resource_id)
+    draft = await build_draft(house, author, resources.resource_id, console)
+    show_draft(author, draft)
+    if not await author.agrees("Make a story of it?"):
+        author.paper.say(f"The draft {draft.draft_id} is kept; you find it in the browser app under drafts.")
+        return None
+    story = await finish(house, draft)
+    author.paper.say(f"Done. Play it with: fabula play --story {story.story_id}")
+    return story.story_id
+
+
+def _short(concept: str) -> str:
+    words = concept.split()
+    return " ".join(words[:6]).rstrip(".,;:")
+
+
+async def _play(house: House, settings: Settings, paper: Paper, story_id: str) -> None:
+    lines = open_lines(paper, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
+    sitting = await new_sitting(house, story_id, profile_id=None, seed=None, paper=paper, lines=lines)
+    paper.gap()
+    await open_play(sitting)
+    await play_on(sitting)

@@ -1,0 +1,211 @@
+"""The terminal player as a user meets it: in a pipe, with every command, and with what bad input gets."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fabula.cli.player.commands import COMMANDS
+from fabula.testing.server_process import PROGRAM, clean_environment
+
+STORY = "lighthouse-the-unlit-hour"
+
+
+def fabula(data: Path, *arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *arguments, "--data-dir", str(data)],
+        input=lines,
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        timeout=180,
+        check=False,
+    )
+
+
+def play(data: Path, *lines: str, story: str = STORY) -> str:
+    done = fabula(data, "play", "--story", story, "--seed", "1", lines="\n".join(lines) + "\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_story_is_picked_by_its_number(tmp_path: Path) -> None:
+    told = fabula(tmp_path, "play", lines="1\n").stdout
+    assert "1. The Walking Court (caravan-the-walking-court)" in told
+    assert "THE WALKING COURT" in told.partition("Number: 1")[2]
+
+
+def test_what_cannot_be_played_is_told_in_a_sentence(tmp_path: Path) -> None:
+    missing = fabula(tmp_path, "play", "--story", "nowhere")
+    assert (missing.returncode, missing.stderr.strip()) == (1, "There is no story named 'nowhere'.")
+    none = fabula(tmp_path, "play", lines="9\n")
+    assert none.returncode == 1 and "Answer with a number from 1 to 2." in none.stderr
+    both = fabula(tmp_path, "play", "--story", STORY, "--session", "x")
+    assert both.returncode == 1 and "give --session alone" in both.stderr
+
+
+def test_help_lists_every_command_and_unknown_ones_are_answered(tmp_path: Path) -> None:
+    told = play(tmp_path, "/help", "/stauts", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/regenerate")
+    for name, command in COMMANDS.items():
+        assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
+    plain = " ".join(told.split())
+    assert "There is no command /stauts. Did you mean /status?" in plain
+    assert "There is no command /sing. /help lists them all" in plain
+    assert "Say how many turns to go back" in plain
+    assert "Only 0 turns have been played." in plain
+    assert "Say which line, a number from 1 to 1" in plain
+    assert "Nothing has been played yet that could be played again." in plain
+
+
+def test_going_back_branching_and_switching_leave_nothing_lost(tmp_path: Path) -> None:
+    told = play(tmp_path, "Hello.", "/backtrack", "I go to the inn.", "/branches", "/switch 1", "/status")
+    assert "Back at turn 0." in told
+    tree = told.partition("> /branches")[2]
+    assert "- 1: Hello.  [1]" in tree
+    assert "* 1: I go to the inn.  [2]  (you are here)" in tree
+    assert "On line 1 now, at turn 1." in told
+    assert "The Unlit Hour: The Jetty" in told.partition("> /status")[2]
+
+
+def test_a_turn_can_be_played_anew(tmp_path: Path) -> None:
+    told = play(tmp_path, "What happened here?", "/regenerate", "/branches")
+    assert told.count("1: What happened here?  [") == 2
+
+
+def test_a_play_is_named_left_and_taken_up_again(tmp_path: Path) -> None:
+    told = play(tmp_path, "Hello.", "/save Rainy evening", "/quit", "this is never read")
+    assert "This play is called “Rainy evening”" in told
+    assert "never read" not in told
+    session = re.findall(r"session_[0-9A-Z]{26}", told)[0]
+    again = fabula(tmp_path, "play", "--session", session, lines="/transcript\n").stdout
+    assert "“Rainy evening”, turn 1" in again
+    assert again.count("> Hello.") == 2
+
+
+def test_a_fork_goes_on_beside_the_first_play(tmp_path: Path) -> None:
+    told = play(tmp_path, "Hello.", "/fork What if", "I go to the inn.", "/status")
+    assert "You go on in a copy, “What if”." in told
+    first, second = dict.fromkeys(re.findall(r"session_[0-9A-Z]{26}", told))
+    assert first != second
+    back = fabula(tmp_path, "play", "--session", first, lines="/status\n").stdout
+    assert "Turn 1, open." in back
+
+
+def test_a_suggestion_is_said_by_its_number(tmp_path: Path) -> None:
+    told = play(tmp_path, "/suggest 2", "1", "/transcript")
+    suggested = re.search(r"^  1\. (.+)$", told, re.MULTILINE)
+    assert suggested is not None
+    assert f"> {suggested[1]}" in told.partition("> /transcript")[2]
+
+
+def test_thoughts_are_private_until_asked_for(tmp_path: Path) -> None:
+    told = play(tmp_path, "Hello.", "/thoughts", "Who are you?", "I look around.", "Tell me more.")
+    before, _, after = told.partition("> /thoughts")
+    assert not re.search(r"^\(.+\)$", before, re.MULTILINE)
+    assert re.search(r"^\(.+\)$", after, re.MULTILINE)
+
+
+def test_nothing_is_played_after_the_end(tmp_path: Path) -> None:
+    road = ["I go to the inn.", *["I am ready. Let us go on."] * 12, "And now?"]
+    told = play(tmp_path, *road)
+    assert "THE END" in told
+    assert "This play has ended." in told.partition("> And now?")[2]
+
+
+def test_samples_are_installed_by_hand_too(tmp_path: Path) -> None:
+    first = fabula(tmp_path, "samples", "install").stdout
+    assert "The Unlit Hour" in first and "things added" in first
+    assert fabula(tmp_path, "samples", "install").stdout.count("was there already") == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")
+def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(tmp_path: Path) -> None:
+    leader, follower = pty.openpty()
+    environment = {
+        **clean_environment(),
+        "TERM": "xterm-256color",
+        "PROMPT_TOOLKIT_NO_CPR": "1",
+        "COLUMNS": "80",
+        "LINES": "40",
+    }
+    command = [*PROGRAM, "play", "--story", STORY, "--data-dir", str(tmp_path)]
+    process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    try:
+        shown = wait_for(leader, "own words", PROMPTED)
+        assert "\x1b[1" in shown, "a terminal gets colours"
+        os.write(leader, b"\x03")
+        wait_for(leader, "Press Ctrl+C again", PROMPTED)
+        os.write(leader, b"\x03")
+        wait_for(leader, "Saved. Come back with")
+        assert process.wait(timeout=60) == 0
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        os.close(leader)
+
+
+PROMPTED = "\x1b[?2004h"
+
+
+def wait_for(leader: int, words: str, sign: str = "") -> str:
+    """What was shown until words and sign came; words may be coloured one by one, so they are looked for without."""
+    shown, end = "", time.monotonic() + 90
+    while words not in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown) or sign not in shown:
+        ready, _, _ = select.select([leader], [], [], max(0, end - time.monotonic()))
+        assert ready, shown
+        shown += os.read(leader, 4096).decode("utf-8", "replace")
+    return shown
+
+
+WIZARD = """\
+A night train stops between two stations, and one passenger too many gets off.
+The Extra Passenger
+99
+new
+Odile Marsh
+The conductor of the night train, gruff and exact.
+Short, clipped sentences.
+done
+edit
+Opening Situation:
+The train has stopped in the snow, and nobody knows why.
+
+Suggested Beats:
+- Odile counts the passengers, and counts again.
+- In the last carriage somebody is humming.
+- The extra passenger asks for a ticket home.
+.
+keep
+yes
+yes
+Hello.
+"""
+
+
+def test_a_story_is_made_from_answers_in_a_pipe_and_played_at_once(tmp_path: Path) -> None:
+    done = fabula(tmp_path, "story", "new", lines=WIZARD)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = done.stdout
+    assert "That is none of them." in told
+    assert "In the last carriage somebody is humming." in told
+    assert re.search(r"^\[(\d+)/\1\] ", told, re.MULTILINE), "the progress comes to its end"
+    assert "Nothing looks wrong with it." in told
+    assert "THE EXTRA PASSENGER" in told
+    assert re.search(r"Odile Marsh: “.+", told.partition("> Hello.")[2])
+
+
+def test_answers_that_end_too_soon_are_told(tmp_path: Path) -> None:
+    done = fabula(tmp_path, "story", "new", lines="A house without doors.\n")
+    assert done.returncode == 1
+    assert done.stderr.startswith("The answers ended before this was known: Name.")
