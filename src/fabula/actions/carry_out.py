@@ -12,7 +12,7 @@ from fabula.actions.house import House
 from fabula.actions.messages import past_of
 from fabula.actions.sessions import DELETED, state_at
 from fabula.actions.shelves import SESSIONS
-from fabula.loops.scene import scene_player
+from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.desk import Desk
 from fabula.loops.scene.running import error_of
 from fabula.loops.scene.stage import Stage
@@ -25,6 +25,8 @@ log = logging.getLogger("fabula.turns")
 
 LEASE_BEYOND_DEADLINE_S = 10
 LONGEST_WAIT_S = 30.0
+DRAWN = 2**31
+"""Seeds from here on were drawn by lot: nobody can have asked a model with them before. Given seeds are smaller."""
 
 INTERRUPTED: JsonObject = {
     "code": 50001,
@@ -90,8 +92,8 @@ async def _settle(
 
 
 async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
-    play_scene = await off_loop(scene_player)
-    desk = await _desk(house, turn, stage, first_played=not resumed)
+    play_scene = scene_player() if is_loaded() else await off_loop(scene_player)
+    desk = await _desk(house, turn, stage, first_played=not resumed and turn.seed >= DRAWN)
     saver = await house.checkpoints.saver()
     if not resumed:
         house.checkpoints.expect_new(thread(turn))

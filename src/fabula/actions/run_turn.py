@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from typing import Literal
 
-from fabula.actions.carry_out import lease, settle, start, thread
+from fabula.actions.carry_out import DRAWN, lease, settle, start, thread
 from fabula.actions.house import House
 from fabula.actions.sessions import play_of
 from fabula.actions.views import Command, Nothing, View
@@ -141,18 +141,21 @@ async def _begin(
     house: House, unit: Unit, play: Play, parent_id: str, words: str, request_id: str, seed: int | None
 ) -> Turn:
     """Writes the turn down. With the same seed a model that heeds it answers alike; otherwise lots are drawn."""
-    parent = await unit.plays.turn(parent_id)
-    assert parent is not None
+    parent_index = play.turn_index
+    if parent_id != play.head_turn_id:
+        parent = await unit.plays.turn(parent_id)
+        assert parent is not None
+        parent_index = parent.turn_index
     return await unit.plays.begin(
         NewTurn(
             turn_id=house.ids.new("turn"),
             session_id=play.session_id,
             parent_id=parent_id,
-            turn_index=parent.turn_index + 1,
+            turn_index=parent_index + 1,
             kind="play",
             player_input=words,
             request_id=request_id,
-            seed=secrets.randbits(31) if seed is None else seed,
+            seed=secrets.randbits(31) + DRAWN if seed is None else seed % DRAWN,
             owner=house.owner,
             lease_until_ms=lease(house),
         )

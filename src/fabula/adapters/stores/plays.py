@@ -363,8 +363,9 @@ class SqlPlays:
     async def _read_back(self, turn_id: str, turns: int) -> tuple[list[SpokenMessage], bool]:
         """What the last so many turns of a line say, and whether the line is not longer than that."""
         rows = list(await self._connection.execute(TRANSCRIPT, {"turn": spelled(turn_id), "furthest": turns}))
-        depth = (await self._existing(turn_id)).depth if turns < _ALL else 0
-        return _folded(rows), depth <= turns
+        if turns == _ALL or (rows and rows[0].depth <= 1):
+            return _folded(rows), True
+        return _folded(rows), (await self._existing(turn_id)).depth <= turns
 
     async def running(self) -> list[Turn]:
         return [_turn(row) for row in await self._connection.execute(RUNNING)]

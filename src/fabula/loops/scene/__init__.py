@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fabula.loops.scene.graph import PlayScene
+
+
+def is_loaded() -> bool:
+    """Whether asking for the player takes no time."""
+    return "fabula.loops.scene.graph" in sys.modules
 
 
 def scene_player() -> PlayScene:
