@@ -33,7 +33,7 @@ class Client:
     def __init__(self, http: httpx.AsyncClient, house: House) -> None:
         self.http, self.house = http, house
 
-    async def call(self, method: str, session_id: str | None = None, **params: Any) -> dict[str, Any]:
+    async def call(self, method: str, session_id: str | None = None, /, **params: Any) -> dict[str, Any]:
         """The result of a call; an error answer raises RpcFailed."""
         answer = await self.raw(method, session_id, **params)
         if "error" in answer:
@@ -41,12 +41,12 @@ class Client:
         result: dict[str, Any] = answer["result"]
         return result
 
-    async def raw(self, method: str, session_id: str | None = None, **params: Any) -> dict[str, Any]:
+    async def raw(self, method: str, session_id: str | None = None, /, **params: Any) -> dict[str, Any]:
         body = self.request(method, session_id, **params)
         answer: dict[str, Any] = (await self.http.post("/rpc", json=body)).json()
         return answer
 
-    def request(self, method: str, session_id: str | None = None, **params: Any) -> dict[str, Any]:
+    def request(self, method: str, session_id: str | None = None, /, **params: Any) -> dict[str, Any]:
         body: dict[str, Any] = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
         return body if session_id is None else {**body, "session_id": session_id}
 

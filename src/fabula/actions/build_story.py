@@ -53,7 +53,7 @@ class StartDraft(Command):
     display_name: str | None = None
     api_group_id: str | None = None
     preset_id: str | None = None
-    common_variables: list[CommonVariable] = []
+    common_variables: list[CommonVariable] | None = None
     stream: bool = False
 
 
@@ -139,7 +139,7 @@ async def _unfinished(house: House, unit: Unit, name: str) -> tuple[str, bool]:
 
 async def _order(unit: Unit, command: StartDraft) -> Order:
     materials = await gather_materials(unit, command.resource_id, command.api_group_id, command.preset_id)
-    order = Order(materials=materials, display_name=command.display_name, variables=command.common_variables)
+    order = Order(materials=materials, display_name=command.display_name, variables=command.common_variables or [])
     checked_variables(order)
     return order
 

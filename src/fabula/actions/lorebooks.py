@@ -9,7 +9,7 @@ from pydantic import Field
 
 from fabula.actions.house import House
 from fabula.actions.shelves import LOREBOOKS, checked_name, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.actions.views import Command, ListView, Paging, View, changed, part_of
 from fabula.ports.errors import Conflict, NotFound
 from fabula.story.resources import Lorebook, LorebookEntry
 
@@ -59,6 +59,10 @@ class UpdateLorebookEntry(Command):
     recursive: bool | None = None
 
 
+class ListLorebookEntries(Paging):
+    lorebook_id: str
+
+
 class NameLorebookEntry(Command):
     lorebook_id: str
     entry_id: str
@@ -97,7 +101,7 @@ class LorebookEntryView(View):
     recursive: bool
 
 
-class LorebookEntriesListed(View):
+class LorebookEntriesListed(ListView):
     type: Literal["lorebook_entries_listed"] = "lorebook_entries_listed"
     lorebook_id: str
     entries: list[LorebookEntryView]
@@ -167,12 +171,13 @@ async def get_lorebook_entry(house: House, command: NameLorebookEntry) -> Lorebo
     return _entry_view(book.lorebook_id, _entry(book, command.entry_id))
 
 
-async def list_lorebook_entries(house: House, command: NameLorebook) -> LorebookEntriesListed:
+async def list_lorebook_entries(house: House, command: ListLorebookEntries) -> LorebookEntriesListed:
     """Lists a lorebook's entries in the author's order."""
     async with house.store.reading() as unit:
         book = await LOREBOOKS.get(unit, command.lorebook_id)
-    views = [_entry_view(book.lorebook_id, entry) for entry in book.entries]
-    return LorebookEntriesListed(lorebook_id=book.lorebook_id, entries=views)
+    entries, cursor = part_of(book.entries, command, lambda entry: entry.entry_id)
+    views = [_entry_view(book.lorebook_id, entry) for entry in entries]
+    return LorebookEntriesListed(lorebook_id=book.lorebook_id, entries=views, next_cursor=cursor)
 
 
 async def update_lorebook_entry(house: House, command: UpdateLorebookEntry) -> LorebookEntryView:

@@ -9,7 +9,7 @@ from fabula.actions.amend import Amendment, AtHead, amend
 from fabula.actions.house import House
 from fabula.actions.sessions import MessageView, message_view, play_of
 from fabula.actions.shelves import checked_name
-from fabula.actions.views import Command, Nothing, View
+from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
@@ -36,7 +36,7 @@ class UpdateMessage(Command):
     text: str
 
 
-class MessagesListed(View):
+class MessagesListed(ListView):
     type: Literal["session_messages_listed"] = "session_messages_listed"
     messages: list[MessageView]
 
@@ -77,12 +77,13 @@ async def get_message(house: House, session_id: str, command: NameMessage) -> Me
         return message_view(await _message(unit, play.head_turn_id, command.message_id))
 
 
-async def list_messages(house: House, session_id: str, command: Nothing) -> MessagesListed:
+async def list_messages(house: House, session_id: str, command: Paging) -> MessagesListed:
     """Lists the transcript of the session's own line, in order."""
     async with house.store.reading() as unit:
         play = await play_of(unit, session_id)
         messages = await unit.plays.transcript(play.head_turn_id)
-    return MessagesListed(messages=[message_view(message) for message in messages])
+    shown, cursor = part_of(messages, command, lambda message: message.message_id)
+    return MessagesListed(messages=[message_view(message) for message in shown], next_cursor=cursor)
 
 
 async def update_message(house: House, session_id: str, command: UpdateMessage) -> MessageView:

@@ -8,7 +8,7 @@ from fabula.actions.amend import Amendment, AtHead, amend
 from fabula.actions.house import House
 from fabula.actions.sessions import head_state
 from fabula.actions.shelves import checked_name
-from fabula.actions.views import Command, Nothing, View
+from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.story.guests import added, entered, left, removed
 from fabula.story.plays import PlayState, SessionCharacter
@@ -46,7 +46,7 @@ class SessionCharacterView(View):
     updated_at_ms: int
 
 
-class SessionCharactersListed(View):
+class SessionCharactersListed(ListView):
     type: Literal["session_characters_listed"] = "session_characters_listed"
     session_characters: list[SessionCharacterView]
 
@@ -85,13 +85,12 @@ async def get_session_character(house: House, session_id: str, command: NameSess
     return guest_view(state, command.session_character_id)
 
 
-async def list_session_characters(house: House, session_id: str, command: Nothing) -> SessionCharactersListed:
+async def list_session_characters(house: House, session_id: str, command: Paging) -> SessionCharactersListed:
     """Lists all guests of a play."""
     async with house.store.reading() as unit:
         _, state = await head_state(unit, session_id)
-    return SessionCharactersListed(
-        session_characters=[guest_view(state, id) for id in sorted(state.session_characters)]
-    )
+    ids, cursor = part_of(sorted(state.session_characters), command, str)
+    return SessionCharactersListed(session_characters=[guest_view(state, id) for id in ids], next_cursor=cursor)
 
 
 async def update_session_character(

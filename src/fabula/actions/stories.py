@@ -19,7 +19,7 @@ class CreateStory(Command):
     world_schema_id: str
     player_schema_id: str
     introduction: str
-    common_variables: list[CommonVariable] = []
+    common_variables: list[CommonVariable] | None = None
 
 
 class UpdateStory(Command):
@@ -88,7 +88,8 @@ async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     """Checks and adds a story inside a unit of work."""
     resource = await STORY_RESOURCES.get(unit, command.resource_id)
     name = (command.display_name or "").strip() or (resource.display_name or "").strip() or resource.story_concept
-    fields = {**dict(command), "story_id": house.ids.new("story"), "display_name": name}
+    pinned = command.common_variables or []
+    fields = {**dict(command), "story_id": house.ids.new("story"), "display_name": name, "common_variables": pinned}
     await SCHEMAS.get(unit, command.world_schema_id)
     await SCHEMAS.get(unit, command.player_schema_id)
     story = Story.model_construct(**fields)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field
 
 from fabula.ports.errors import InvalidRequest
 from fabula.story.values import Sparse, Value
+
+T = TypeVar("T")
 
 
 class Command(Value):
@@ -37,6 +39,16 @@ class ListView(View):
 
     optional = frozenset({"next_cursor"})
     next_cursor: str | None = None
+
+
+def part_of(items: Sequence[T], paging: Paging, name: Callable[[T], str]) -> tuple[list[T], str | None]:
+    """The part of a list in its own order that is asked for, and the cursor of the next part if a limit cut it."""
+    names = [name(item) for item in items]
+    if paging.cursor is not None and paging.cursor not in names:
+        raise InvalidRequest("`cursor` names nothing in this list. Read it again from its beginning.")
+    start = 0 if paging.cursor is None else names.index(paging.cursor) + 1
+    end = len(items) if paging.limit is None else min(len(items), start + paging.limit)
+    return list(items[start:end]), names[end - 1] if end < len(items) else None
 
 
 def refuse(problems: Sequence[str], what: str) -> None:

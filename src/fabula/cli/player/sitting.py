@@ -19,7 +19,7 @@ from fabula.actions.sessions import SessionView, get_session
 from fabula.actions.start_session import StartSession, start_session
 from fabula.actions.stories import NameStory, StoryView, get_story
 from fabula.actions.story_resources import NameStoryResources, get_story_resources
-from fabula.actions.views import Nothing
+from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.paper import Paper
 from fabula.cli.player.telling import Telling
@@ -149,7 +149,7 @@ async def sitting_at(house: House, session_id: str, *, seed: int | None, paper: 
 async def _names(house: House, session_id: str, story: StoryView) -> dict[str, str]:
     resources = await get_story_resources(house, NameStoryResources(resource_id=story.resource_id))
     cast = [await get_character(house, NameCharacter(character_id=id)) for id in resources.character_ids]
-    guests = await list_session_characters(house, session_id, Nothing())
+    guests = await list_session_characters(house, session_id, Paging())
     return {
         **{one.character_id: one.content.name for one in cast},
         **{one.session_character_id: one.display_name for one in guests.session_characters},

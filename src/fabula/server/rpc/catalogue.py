@@ -132,7 +132,13 @@ def _lorebooks() -> list[Method]:
             role="author",
         ),
         m("lorebook_entry.get", b.NameLorebookEntry, b.get_lorebook_entry, b.LorebookEntryView, role="author"),
-        m("lorebook_entry.list", b.NameLorebook, b.list_lorebook_entries, b.LorebookEntriesListed, role="author"),
+        m(
+            "lorebook_entry.list",
+            b.ListLorebookEntries,
+            b.list_lorebook_entries,
+            b.LorebookEntriesListed,
+            role="author",
+        ),
         m(
             "lorebook_entry.update",
             b.UpdateLorebookEntry,
@@ -324,7 +330,7 @@ def _guests() -> list[Method]:
     return [
         m("session_character.create", c.CreateSessionCharacter, c.create_session_character, view),
         m("session_character.get", name, c.get_session_character, view),
-        m("session_character.list", Nothing, c.list_session_characters, c.SessionCharactersListed),
+        m("session_character.list", Paging, c.list_session_characters, c.SessionCharactersListed),
         m("session_character.update", c.UpdateSessionCharacter, c.update_session_character, view),
         m("session_character.delete", name, c.delete_session_character, c.SessionCharacterDeleted),
         m("session_character.enter_scene", name, c.enter_scene, view),
@@ -338,7 +344,7 @@ def _messages() -> list[Method]:
     return [
         m("session_message.create", t.CreateMessage, t.create_message, view),
         m("session_message.get", t.NameMessage, t.get_message, view),
-        m("session_message.list", Nothing, t.list_messages, t.MessagesListed),
+        m("session_message.list", Paging, t.list_messages, t.MessagesListed),
         m("session_message.update", t.UpdateMessage, t.update_message, view),
         m("session_message.delete", t.NameMessage, t.delete_message, t.MessageDeleted),
     ]

@@ -26,6 +26,17 @@ from fabula.story.values import Json, JsonObject
 
 log = logging.getLogger("fabula.rpc")
 
+OUT_OF_BOUNDS = frozenset(
+    {
+        "string_too_short",
+        "string_too_long",
+        "string_pattern_mismatch",
+        "greater_than_equal",
+        "less_than_equal",
+        "too_long",
+    }
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
@@ -62,7 +73,9 @@ def decode(command: type[Command], params: JsonObject) -> Command:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         errors: list[Json] = [{"field": _field(one["loc"]), "message": one["msg"]} for one in found[:50]]
         first = f"{_field(found[0]['loc'])}: {found[0]['msg']}"
-        raise InvalidParams(f"The parameters do not fit: {first}.", errors=errors) from None
+        # An empty name or a number out of bounds decodes well; it is refused for what it says, not for its shape.
+        refusal = InvalidRequest if all(one["type"] in OUT_OF_BOUNDS for one in found) else InvalidParams
+        raise refusal(f"The parameters do not fit: {first}.", errors=errors) from None
 
 
 def _field(place: tuple[int | str, ...]) -> str:
