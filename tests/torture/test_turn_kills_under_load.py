@@ -11,6 +11,7 @@ import asyncio
 import os
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.torture
 
 KILLS = {"sqlite": int(os.environ.get("KILLS", "1000")), "postgres": int(os.environ.get("KILLS", "1000")) // 5}
 PLAYERS, TURNS = 6, 8
-LONGEST_LIFE_S = 1.2
+MOST_CALLS, LONGEST_PAUSE_S, PATIENCE_S = 16, 0.15, 20.0
 BROKEN = (httpx.HTTPError, RuntimeError)
 
 
@@ -111,8 +112,14 @@ async def insist(question: Any) -> Any:
 
 
 async def kill_again_and_again(it: Victim, kills: int, chance: random.Random) -> None:
+    """A life lasts some model calls and a moment more, so that kills find turns under way on any machine."""
     while it.kills < kills:
-        await asyncio.sleep(chance.uniform(0, LONGEST_LIFE_S))
+        enough = len(it.troupe.calls) + chance.randint(0, MOST_CALLS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S):
+                while len(it.troupe.calls) < enough:
+                    await asyncio.sleep(0.005)
+        await asyncio.sleep(chance.uniform(0, LONGEST_PAUSE_S))
         it.kill()
         await it.start()
 
