@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 
 from fabula.actions.house import House
+from fabula.actions.ink_turns import ink_desk_of
 from fabula.actions.messages import past_of
 from fabula.actions.sessions import DELETED, state_at
 from fabula.actions.shelves import SESSIONS
+from fabula.loops.conversation import knot_player
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.desk import Desk
 from fabula.loops.scene.running import error_of
@@ -92,6 +94,12 @@ async def _settle(
 
 
 async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
+    ink_desk = await ink_desk_of(house, turn, stage)
+    if ink_desk is not None:
+        play_knots = await off_loop(knot_player)
+        saver = await house.checkpoints.saver()
+        await play_knots(ink_desk, saver, thread_id=thread(turn), resumed=resumed)
+        return
     play_scene = scene_player() if is_loaded() else await off_loop(scene_player)
     desk = await _desk(house, turn, stage, first_played=not resumed and turn.seed >= DRAWN)
     saver = await house.checkpoints.saver()

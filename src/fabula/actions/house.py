@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fabula.actions.gather import Bundles
+from fabula.actions.ink_works import InkWorks
 from fabula.loops.scene.running import RunningTurns
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
@@ -30,3 +31,4 @@ class House:
     turns: RunningTurns
     bundles: Bundles
     owner: str
+    works: InkWorks = field(default_factory=InkWorks)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.actions.house import House
-from fabula.actions.shelves import CHARACTERS, SESSIONS, STORIES
+from fabula.actions.shelves import ALL_STORIES, CHARACTERS, SESSIONS
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import Conflict
 from fabula.ports.store import Unit
+from fabula.story.stories import Story
 from fabula.story.values import Value
 
 RECENT = 5
@@ -119,12 +120,12 @@ async def _recent_sessions(unit: Unit) -> list[RecentSession]:
 
 async def _recent_stories(unit: Unit) -> list[RecentStory]:
     rows = await unit.resources.recent("story", limit=RECENT)
-    stories = [(STORIES.read(row), row.updated_at_ms) for row in rows]
+    stories = [(ALL_STORIES.read(row), row.updated_at_ms) for row in rows]
     return [
         RecentStory(
             story_id=story.story_id,
             display_name=story.display_name,
-            resource_id=story.resource_id,
+            resource_id=story.resource_id if isinstance(story, Story) else "",
             introduction=story.introduction,
             updated_at_ms=updated_at_ms,
         )

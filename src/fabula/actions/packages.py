@@ -10,17 +10,18 @@ from pydantic import ValidationError
 
 from fabula.actions.house import House
 from fabula.actions.shelves import (
+    ALL_STORIES,
     CHARACTERS,
     LOREBOOKS,
     PLAYER_PROFILES,
     PRESETS,
     SCHEMAS,
-    STORIES,
     STORY_RESOURCES,
     Shelf,
     checked_name,
 )
 from fabula.actions.views import Command, Nothing, View, refuse
+from fabula.agents.knots.published import publish
 from fabula.agents.presets.forms import normalise
 from fabula.formats.archives import Limits
 from fabula.formats.packages import (
@@ -38,6 +39,7 @@ from fabula.ports.gate import off_loop
 from fabula.ports.progress import Progress, quiet
 from fabula.ports.store import Slot, Unit
 from fabula.story.graph import graph_problems
+from fabula.story.ink_stories import InkStory
 from fabula.story.resources import Character, CharacterContent, Cover, Preset
 from fabula.story.schemas import Schema, schema_problems
 from fabula.story.stories import Story
@@ -52,7 +54,7 @@ _SHELVES: dict[ShelfName, Shelf[Any]] = {
     "player_profiles": PLAYER_PROFILES,
     "characters": CHARACTERS,
     "story_resources": STORY_RESOURCES,
-    "stories": STORIES,
+    "stories": ALL_STORIES,
 }
 # What others refer to comes first, so that every reference finds its target.
 _IMPORT_ORDER: tuple[ShelfName, ...] = (
@@ -344,7 +346,7 @@ def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], 
 async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
     try:
-        value: Value = _model(shelf).model_validate(document)
+        value: Value = _model(shelf, document).model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -360,11 +362,13 @@ async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, do
             refuse(schema_problems(value.fields), f"schema '{id}'")
         case Story():
             refuse(graph_problems(value.graph), f"graph of story '{id}'")
+        case InkStory():
+            refuse((await off_loop(publish, value.source, value.files)).errors, f"story '{id}'")
     return value
 
 
-def _model(shelf: ShelfName) -> type[Value]:
-    return CharacterContent if shelf == "characters" else _SHELVES[shelf].model
+def _model(shelf: ShelfName, document: JsonObject) -> type[Value]:
+    return CharacterContent if shelf == "characters" else _SHELVES[shelf].model_of(document)
 
 
 async def _cover(unit: Unit, packaged: PackagedCover | None) -> Cover | None:

@@ -11,15 +11,18 @@ from __future__ import annotations
 import secrets
 from typing import Literal
 
+from pydantic import Field
+
 from fabula.actions.carry_out import DRAWN, lease, settle, start, thread
 from fabula.actions.house import House
+from fabula.actions.ink_turns import FIRST_TIME, ink_at, ink_words
 from fabula.actions.sessions import play_of
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.scene.running import stop
-from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.errors import Conflict, InvalidParams, InvalidRequest, NotFound
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
-from fabula.story.values import JsonObject
+from fabula.story.values import Json, JsonObject
 
 LONGEST_INPUT = 20_000
 
@@ -30,7 +33,10 @@ CANCELLED: JsonObject = {
 
 
 class RunTurn(Command):
-    player_input: str
+    """The player's words; where an Ink story offers choices, the index of one."""
+
+    player_input: str | None = None
+    choice: int | None = Field(default=None, ge=0)
 
 
 class TurnAccepted(View):
@@ -46,15 +52,29 @@ async def run_turn(
     house: House, session_id: str, command: RunTurn, *, request_id: str, seed: int | None = None
 ) -> Turn:
     """Plays one turn with the player's words; the answer is a stream of events."""
-    words = command.player_input
-    if not words.strip():
-        raise InvalidRequest("Say or do something: `player_input` is empty.")
-    if len(words) > LONGEST_INPUT:
+    if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
     async with house.store.writing() as unit:
         play = await _ready(unit, session_id)
+        ink = await ink_at(unit, play.head_turn_id)
+        if ink is None:
+            words = _words(command)
+        else:
+            words, seed = await ink_words(house, unit, play, ink, command.player_input, command.choice), FIRST_TIME
         turn = await _begin(house, unit, play, play.head_turn_id, words, request_id, seed)
     return start(house, turn)
+
+
+def _words(command: RunTurn) -> str:
+    """What the player says in a story without choices."""
+    if command.choice is not None:
+        raise InvalidRequest("This story offers no choices: say it with `player_input`.")
+    if command.player_input is None:
+        missing: list[Json] = [{"field": "player_input", "message": "Field required"}]
+        raise InvalidParams("The parameters do not fit: player_input: Field required.", errors=missing)
+    if not command.player_input.strip():
+        raise InvalidRequest("Say or do something: `player_input` is empty.")
+    return command.player_input
 
 
 async def retry_turn(
@@ -66,6 +86,8 @@ async def retry_turn(
         failed = await _last_failed(unit, play)
         if failed is None or failed.parent_id is None:
             raise NotFound("There is no failed turn here to try again.")
+        if await ink_at(unit, failed.parent_id) is not None:
+            seed = failed.seed
         turn = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
     return start(house, turn)
 
@@ -82,6 +104,8 @@ async def regenerate(
         old = await _last_played(unit, play)
         if old is None or old.parent_id is None:
             raise Conflict("Nothing has been played yet that could be played again.")
+        if await ink_at(unit, old.parent_id) is not None:
+            seed = old.seed + 1
         turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
     return start(house, turn)
 

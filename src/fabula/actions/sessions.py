@@ -7,6 +7,7 @@ from typing import Literal
 from fabula.actions.house import House
 from fabula.actions.shelves import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS, checked_name
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
+from fabula.loops.conversation.keeping import ink_view
 from fabula.loops.scene.running import stop
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.plays import Play, SpokenMessage
@@ -65,7 +66,9 @@ class SessionSummary(View):
 
 
 class SessionView(View):
-    optional = frozenset({"active_turn_id"})
+    """A session with its transcript. `ink` tells what an Ink story waits for."""
+
+    optional = frozenset({"active_turn_id", "ink"})
     type: Literal["session"] = "session"
     session_id: str
     story_id: str
@@ -84,6 +87,7 @@ class SessionView(View):
     snapshot: Snapshot
     history: list[MessageView]
     config: Config
+    ink: JsonObject | None = None
 
 
 class SessionsListed(ListView):
@@ -244,6 +248,7 @@ async def session_view(unit: Unit, session_id: str) -> SessionView:
         snapshot=state.snapshot,
         history=[message_view(message) for message in history],
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
+        ink=None if state.ink is None else ink_view(state.ink),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from fabula.actions.views import Paging
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
+from fabula.story.ink_stories import InkStory
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
 from fabula.story.schemas import Schema
@@ -25,12 +26,16 @@ _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf(Generic[V]):
-    """All resources of one kind. Every stored document carries the version of its shape."""
+    """All resources of one kind. Every stored document carries the version of its shape.
+
+    Where a kind has several shapes, `shapes` names those of this shelf by the document's own `kind`.
+    """
 
     kind: Kind
     noun: str
     model: type[V]
     references: Callable[[V], Iterable[Reference]]
+    shapes: Mapping[str, type[V]] | None = None
 
     async def find(self, unit: Unit, id: str) -> V | None:
         stored = await unit.resources.get(self.kind, checked_name(id, self.noun))
@@ -82,9 +87,21 @@ class Shelf(Generic[V]):
         if stored.doc.get("stored_version") != STORED_VERSION:
             raise StoreError(f"The {self.noun} '{stored.id}' was written by a newer Fabula. Update this server.")
         try:
-            return self.model.model_validate(doc)
+            return self.model_of(doc).model_validate(doc)
         except ValidationError as error:
             raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {error.errors()[0]['msg']}.") from None
+
+    def model_of(self, doc: JsonObject) -> type[V]:
+        """The shape of a document; one that does not stand on this shelf is refused."""
+        if self.shapes is None:
+            return self.model
+        shape = self.shapes.get(str(doc.get("kind", "graph")))
+        if shape is None:
+            raise InvalidRequest(
+                f"This cannot be done with the {self.noun} '{doc.get('story_id')}': it is of kind "
+                f"'{doc.get('kind', 'graph')}'."
+            )
+        return shape
 
     def missing(self, id: str) -> NotFound:
         return NotFound(f"There is no {self.noun} named '{id}'.", kind=self.kind, id=id)
@@ -148,7 +165,7 @@ def _session_references(session: SessionSettings) -> list[Reference]:
     return [
         *_of("story", session.story_id),
         *_of("player_profile", session.player_profile_id),
-        *_of("schema", session.player_schema_id),
+        *_of("schema", session.player_schema_id or None),
         *_of("api_group", session.api_group_id),
         *_of("preset", session.preset_id),
     ]
@@ -169,6 +186,15 @@ CHARACTERS = Shelf(
 STORY_RESOURCES = Shelf(
     kind="story_resources", noun="story resource", model=StoryResources, references=_resource_references
 )
-STORIES = Shelf(kind="story", noun="story", model=Story, references=_story_references)
+STORIES = Shelf(kind="story", noun="story", model=Story, references=_story_references, shapes={"graph": Story})
+INK_STORIES = Shelf(kind="story", noun="story", model=InkStory, references=_nothing, shapes={"ink": InkStory})
+AnyStory = Story | InkStory
+ALL_STORIES: Shelf[AnyStory] = Shelf(
+    kind="story",
+    noun="story",
+    model=Story,
+    references=lambda story: _story_references(story) if isinstance(story, Story) else (),
+    shapes={"graph": Story, "ink": InkStory},
+)
 SESSIONS = Shelf(kind="session", noun="session", model=SessionSettings, references=_session_references)
 DRAFTS = Shelf(kind="story_draft", noun="story draft", model=StoryDraft, references=_draft_references)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.actions.house import House
-from fabula.actions.shelves import CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES
+from fabula.actions.shelves import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
 from fabula.ports.store import Unit
 from fabula.story.graph import Graph, graph_problems
+from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
 
 
@@ -38,7 +39,10 @@ class NameStory(Command):
 
 
 class StorySummary(View):
+    """A story in short. Ink stories have neither resource nor schemas: those fields are empty."""
+
     type: Literal["story_summary"] = "story_summary"
+    kind: Literal["graph", "ink"] = "graph"
     story_id: str
     display_name: str
     resource_id: str
@@ -70,6 +74,16 @@ class StoryGenerated(_StoryFields):
 class StoriesListed(ListView):
     type: Literal["stories_listed"] = "stories_listed"
     stories: list[StorySummary]
+
+
+class InkStoryView(View):
+    type: Literal["story"] = "story"
+    kind: Literal["ink"] = "ink"
+    story_id: str
+    display_name: str
+    source: str
+    files: dict[str, str]
+    introduction: str
 
 
 class StoryDeleted(View):
@@ -105,10 +119,17 @@ async def get_story(house: House, command: NameStory) -> StoryView:
         return StoryView(**dict(await STORIES.get(unit, command.story_id)))
 
 
+async def show_story(house: House, command: NameStory) -> StoryView | InkStoryView:
+    """Shows a story: its graph, or of an Ink story its source and files."""
+    async with house.store.reading() as unit:
+        story = await ALL_STORIES.get(unit, command.story_id)
+    return StoryView(**dict(story)) if isinstance(story, Story) else InkStoryView(**dict(story))
+
+
 async def list_stories(house: House, command: Paging) -> StoriesListed:
     """Lists all stories by id, without their graphs."""
     async with house.store.reading() as unit:
-        stories, cursor = await STORIES.page(unit, command)
+        stories, cursor = await ALL_STORIES.page(unit, command)
     return StoriesListed(stories=[_summary(story) for story in stories], next_cursor=cursor)
 
 
@@ -155,5 +176,18 @@ async def variable_problems(unit: Unit, story: Story) -> list[str]:
     )
 
 
-def _summary(story: Story) -> StorySummary:
-    return StorySummary(**{name: getattr(story, name) for name in StorySummary.model_fields if name != "type"})
+def _summary(story: AnyStory) -> StorySummary:
+    if isinstance(story, InkStory):
+        return StorySummary(
+            kind="ink",
+            story_id=story.story_id,
+            display_name=story.display_name,
+            resource_id="",
+            world_schema_id="",
+            player_schema_id="",
+            introduction=story.introduction,
+            common_variables=[],
+        )
+    return StorySummary(
+        **{name: getattr(story, name) for name in StorySummary.model_fields if name not in ("type", "kind")}
+    )

@@ -12,6 +12,7 @@ from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
 from fabula.server.files.routes import file_routes
 from fabula.server.ops.routes import ops_routes
+from fabula.server.plays.routes import play_routes
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.routes import rpc_routes, with_discovery
 from fabula.server.stream.routes import stream_routes
@@ -24,6 +25,7 @@ def create_app(house: House) -> ASGIApp:
     app.include_router(ops_routes(house))
     app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
     app.include_router(stream_routes(house))
+    app.include_router(play_routes(house))
     app.include_router(file_routes(house))
     mount_web(app)
 

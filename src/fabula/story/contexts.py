@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.story.graph import Condition, Node
+from fabula.story.ink_stories import Heard, Talk
 from fabula.story.resources import ArchitectMode
 from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry
@@ -168,3 +169,33 @@ RoleContext = (
     | ReplyerContext
     | SwiftContext
 )
+
+
+class InkAgentContext(Value):
+    """What a character of an Ink story is told; a `continue` has no character, only the teller.
+
+    `voice` and `knowledge` are lines of the character's own knot, `goal` is the passage that the talk should lead to.
+    """
+
+    role: Literal["ink_agent"] = "ink_agent"
+    character: str | None
+    voice: list[str] = []
+    knowledge: list[str] = []
+    story_so_far: list[Heard] = []
+    earlier: list[str] = []
+    talk: Talk = Talk()
+    goal: list[str] = []
+    player_input: str
+    told_too_much: bool = False
+
+
+class InkGenerateContext(Value):
+    """What a text is written from that an Ink story asks for."""
+
+    role: Literal["ink_generate"] = "ink_generate"
+    prompt: str
+    story_so_far: list[Heard] = []
+    earlier: list[str] = []
+
+
+KnotContext = InkAgentContext | InkGenerateContext

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fabula.story.ink_stories import InkPlay
 from fabula.story.state import Snapshot, WorldState
-from fabula.story.values import Id, Value
+from fabula.story.values import Id, JsonObject, Value
 
 
 class SessionCharacter(Value):
@@ -22,7 +23,7 @@ class PlayState(Value):
     """Everything volatile of a play. Going back to a turn is taking up its state again, nothing else.
 
     `graph` names the version of the story's graph that is played (the hash of its bytes).
-    `dice_cursor` counts the numbers drawn from the play's seeded generator.
+    `dice_cursor` counts the numbers drawn from the play's seeded generator. `ink` is there for Ink stories only.
     """
 
     snapshot: Snapshot
@@ -34,6 +35,14 @@ class PlayState(Value):
     message_count: int = 0
     dice_cursor: int = 0
     ended: bool = False
+    ink: InkPlay | None = None
+
+    def as_json(self) -> JsonObject:
+        """As stored: plays of graphs say nothing of Ink."""
+        plain = super().as_json()
+        if self.ink is None:
+            del plain["ink"]
+        return plain
 
     @property
     def world(self) -> WorldState:

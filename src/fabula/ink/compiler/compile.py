@@ -27,10 +27,12 @@ HOST_FILE = "<host>"
 class Builtins:
     """Names that the host gives to every story, without the story declaring them.
 
-    `externals` maps a function to the argument counts that it takes; `prelude` is Ink source with knots.
+    `externals` maps a function to the argument counts that it takes; `prelude` is Ink source with knots. The value of
+    a function that is `shown` is text of the story where `~ name()` stands on a line of its own.
     """
 
     externals: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
     prelude: str = ""
 
 
@@ -74,7 +76,8 @@ def compile_ink(
     symbols = collect(whole, externals, log)
     check_names(symbols, log)
     check_flows(whole, log)
-    root = _write(whole, symbols, log, count_all_visits=count_all_visits)
+    shown = host.shown & externals.keys()
+    root = _write(whole, symbols, log, shown=shown, count_all_visits=count_all_visits)
     text = None if log.errors else story_json(root, _list_definitions(symbols))
     return CompileResult(story_json=text, problems=log.problems(sources), tree=tree, sources=sources)
 
@@ -94,8 +97,11 @@ def _with_host(tree: StoryTree, host: Builtins, sources: Sources, log: ProblemLo
     return replace(tree, body=(*prelude.body, *tree.body), flows=(*tree.flows, *added))
 
 
-def _write(tree: StoryTree, symbols: Symbols, log: ProblemLog, *, count_all_visits: bool) -> Container:
+def _write(
+    tree: StoryTree, symbols: Symbols, log: ProblemLog, *, shown: frozenset[str], count_all_visits: bool
+) -> Container:
     writer = WeaveWriter(symbols, log, count_all_visits=count_all_visits)
+    writer.shown = shown
     end = len(tree.body)
     last = tree.body[end - 1].at if end else 0
     # The story's opening ends without a warning, wherever it ends.

@@ -42,6 +42,9 @@ from fabula.ink.syntax.tree import (
 class ContentWriter(ValueWriter):
     """Writes everything but the weave: choices and gathers are arranged by the layer above."""
 
+    # Host functions whose value is text where they are called on a line of their own.
+    shown: frozenset[str] = frozenset()
+
     @abstractmethod
     def sealed_weave(self, nodes: tuple[Node, ...]) -> Container:
         """The weave inside a conditional branch or an alternative; its loose choices stay inside."""
@@ -102,10 +105,12 @@ class ContentWriter(ValueWriter):
         into.add("ev")
         if isinstance(node.action, Call):
             self.call(node.action, into)
-            into.add("pop")
+            into.add("out" if node.action.name in self.shown else "pop")
         else:
             self.step(node.action, into)
         into.add("/ev")
+        if isinstance(node.action, Call) and node.action.name in self.shown:
+            into.add("\n")
 
     def _return(self, value: Expression | None, into: Container) -> None:
         into.add("ev")

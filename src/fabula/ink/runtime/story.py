@@ -268,6 +268,21 @@ class Story:
         """The tags at the top of a knot or stitch."""
         return _opening_tags(self._container(path))
 
+    @property
+    def current_knot(self) -> str:
+        """The knot or stitch that the reader is in; before the first knot it is "".
+
+        >>> story = Story.from_source("-> hall\\n=== hall\\nEchoes.\\n* [Go] -> END")
+        >>> story.continue_(), story.current_knot
+        ('Echoes.\\n', 'hall')
+        """
+        return knot_of(self._state)
+
+    @property
+    def visited(self) -> frozenset[str]:
+        """The paths of everything that was visited, as far as visits are counted."""
+        return frozenset(self._state.visits)
+
     # Choosing
 
     @property

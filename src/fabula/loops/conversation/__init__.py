@@ -1,1 +1,15 @@
-"""The conversation loop: a talk with one or more characters until it closes."""
+"""The conversation loop: one run per turn of an Ink play, in which characters may talk back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fabula.loops.conversation.graph import PlayKnots
+
+
+def knot_player() -> PlayKnots:
+    """What plays a turn of an Ink story. LangGraph takes a second to import, so it is loaded here."""
+    from fabula.loops.conversation.graph import play_knots
+
+    return play_knots

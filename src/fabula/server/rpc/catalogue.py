@@ -8,6 +8,7 @@ from fabula.actions import (
     branches,
     build_story,
     characters,
+    ink_stories,
     lorebooks,
     messages,
     overview,
@@ -226,14 +227,17 @@ def _resources() -> list[Method]:
 
 
 def _stories() -> list[Method]:
-    m, s = method, stories
+    m, s, i = method, stories, ink_stories
     return [
         m("story.create", s.CreateStory, s.create_story, s.StoryGenerated, role="author"),
-        m("story.get", s.NameStory, s.get_story, s.StoryView, role="author"),
+        m("story.get", s.NameStory, s.show_story, s.StoryView, role="author"),
         m("story.list", Paging, s.list_stories, s.StoriesListed, role="player"),
         m("story.update", s.UpdateStory, s.update_story, s.StoryView, role="author"),
         m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView, role="author"),
         m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted, role="author"),
+        m("story.create_ink", i.CreateInk, i.create_ink, i.InkStoryPublished, role="author"),
+        m("story.update_ink", i.UpdateInk, i.update_ink, i.InkStoryPublished, role="author"),
+        m("ink.check", i.CheckInk, i.check_ink, i.InkChecked, role="author"),
     ]
 
 

@@ -18,13 +18,17 @@ from fabula.adapters.models.understudy.narrator import narrate
 from fabula.adapters.models.understudy.planner import plan
 from fabula.adapters.models.understudy.replyer import suggest
 from fabula.adapters.models.understudy.swift import play
+from fabula.adapters.models.understudy.talker import talk, write
 from fabula.adapters.models.understudy.words import sentences
 from fabula.ports.models import ModelReply, ModelRequest, Piece, Usage
 from fabula.story.contexts import (
     ActorContext,
     ArchitectContext,
     DirectorContext,
+    InkAgentContext,
+    InkGenerateContext,
     KeeperContext,
+    KnotContext,
     NarratorContext,
     PlannerContext,
     ReplyerContext,
@@ -65,7 +69,7 @@ def answer(request: ModelRequest) -> str:
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
-def _answer(context: RoleContext, seed: int | None) -> str | JsonObject:
+def _answer(context: RoleContext | KnotContext, seed: int | None) -> str | JsonObject:
     match context:
         case PlannerContext():
             return plan(context, seed)
@@ -83,6 +87,10 @@ def _answer(context: RoleContext, seed: int | None) -> str | JsonObject:
             return suggest(context, seed)
         case SwiftContext():
             return play(context, seed)
+        case InkAgentContext():
+            return talk(context, seed)
+        case InkGenerateContext():
+            return write(context, seed)
         case _:
             assert_never(context)
 

@@ -1,0 +1,169 @@
+"""Turns of Ink plays: what the player may say now, the desk that the loop works at, and how a play opens."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.actions.house import House
+from fabula.actions.sessions import state_at
+from fabula.actions.shelves import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
+from fabula.agents.knots.names import default_ai_seed
+from fabula.ink import InkEditedError
+from fabula.loops.conversation.asking import Asker
+from fabula.loops.conversation.desk import InkWork, KnotDesk
+from fabula.loops.conversation.keeping import OPENING_NODE, Spoken, ink_view, messages_of, narrated, stood
+from fabula.loops.conversation.playing import chosen_index
+from fabula.loops.conversation.telling import Telling, edited
+from fabula.loops.scene.stage import Stage
+from fabula.ports.errors import Conflict, InvalidRequest
+from fabula.ports.gate import off_loop
+from fabula.ports.plays import MessageChange, Play, Turn
+from fabula.ports.store import Unit
+from fabula.story.ink_stories import InkPlay, InkStory, Waiting
+from fabula.story.plays import PlayState, SessionSettings
+from fabula.story.state import Snapshot, WorldState
+from fabula.story.values import JsonObject
+
+FIRST_TIME = 1
+"""The seed of an Ink turn: the play itself is seeded, so this counts how often the same words were played."""
+
+
+async def ink_at(unit: Unit, turn_id: str) -> InkPlay | None:
+    """Where an Ink play stood after a turn; None when no Ink story is played."""
+    stored = (await unit.plays.state(turn_id) or {}).get("ink")
+    return None if stored is None else InkPlay.model_validate(stored)
+
+
+async def ink_words(house: House, unit: Unit, play: Play, ink: InkPlay, said: str | None, choice: int | None) -> str:
+    """The words of the turn to be: a choice by its label, anything else as it was said."""
+    if ink.waiting.kind == "nothing":
+        raise Conflict("The story has ended. Go back with session.backtrack, or start it anew.")
+    if choice is not None and said is not None:
+        raise InvalidRequest("Send either `choice` or `player_input`, not both.")
+    session = await SESSIONS.get(unit, play.session_id)
+    await _still_there(await _work(house, unit, session), ink, unit, play)
+    if ink.waiting.kind == "choice":
+        return _chosen(ink.waiting, said, choice)
+    if choice is not None:
+        raise InvalidRequest("The story waits for words, not for a choice: send `player_input`.")
+    if said is None:
+        raise InvalidRequest("The story waits for words: send `player_input`; an empty one is silence.")
+    return said
+
+
+def _chosen(waiting: Waiting, said: str | None, choice: int | None) -> str:
+    if choice is None:
+        return waiting.choices[chosen_index(waiting, said or "")].label
+    if choice >= len(waiting.choices):
+        raise InvalidRequest(f"There is no choice {choice}: {len(waiting.choices)} are on offer, counted from 0.")
+    return waiting.choices[choice].label
+
+
+async def _still_there(work: InkWork, ink: InkPlay, unit: Unit, play: Play) -> None:
+    """Refuses a turn whose place was edited away, and names the turn from which play can go on."""
+    try:
+        await off_loop(work.published.at, ink.state)
+    except InkEditedError as error:
+        refusal = edited(error)
+        turn_id = await _last_sound(work, unit, play)
+        raise Conflict(refusal.message, **refusal.data, resume_turn_id=turn_id) from error
+
+
+async def _last_sound(work: InkWork, unit: Unit, play: Play, *, most: int = 100) -> str | None:
+    """The nearest earlier turn whose place still exists, looked for among the last hundred."""
+    turn = await unit.plays.turn(play.head_turn_id)
+    for _ in range(most):
+        if turn is None or turn.parent_id is None:
+            return None
+        turn = await unit.plays.turn(turn.parent_id)
+        state = None if turn is None else await state_at(unit, turn.turn_id)
+        if turn is not None and state is not None and state.ink is not None:
+            try:
+                await off_loop(work.published.at, state.ink.state)
+            except InkEditedError:
+                continue
+            return turn.turn_id
+    return None
+
+
+async def ink_desk_of(house: House, turn: Turn, stage: Stage) -> KnotDesk | None:
+    """The desk of a turn, or None when its session plays no Ink story."""
+    assert turn.parent_id is not None
+    async with house.store.reading() as unit:
+        if await ink_at(unit, turn.parent_id) is None:
+            return None
+        before = await state_at(unit, turn.parent_id)
+        session = await SESSIONS.get(unit, turn.session_id)
+        work = await _work(house, unit, session)
+        asker = await asker_of(house, unit, session, turn=turn)
+    return KnotDesk(
+        turn=turn,
+        before=before,
+        work=work,
+        asker=asker,
+        store=house.store,
+        clock=house.clock,
+        ids=house.ids,
+        stage=stage,
+    )
+
+
+async def asker_of(house: House, unit: Unit, session: SessionSettings, *, turn: Turn | None = None) -> Asker:
+    """Who asks the session's models."""
+    group = await API_GROUPS.get(unit, session.api_group_id)
+    return Asker(
+        models=house.models,
+        session=session,
+        preset=await PRESETS.get(unit, session.preset_id),
+        group=group,
+        apis=await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values()))),
+        deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
+        turn_id=None if turn is None else turn.turn_id,
+        variation=1 if turn is None else turn.seed,
+    )
+
+
+async def _work(house: House, unit: Unit, session: SessionSettings) -> InkWork:
+    story = await INK_STORIES.get(unit, session.story_id)
+    return await house.works.of(story.source, story.files)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A play at its first stop."""
+
+    state: PlayState
+    spoken: Sequence[Spoken]
+    view: JsonObject
+
+    def messages(self, house: House, turn_id: str) -> list[MessageChange]:
+        return messages_of(self.spoken, ids=house.ids, now=house.clock.now_ms(), turn_id=turn_id, turn_index=0, first=0)
+
+
+async def open_ink(
+    house: House, story: InkStory, asker: Asker, *, seed: int | None, player_name: str, description: str
+) -> Opened:
+    """Tells a story from its beginning. A seed given makes RANDOM, shuffles and the AI repeatable together."""
+    work = await house.works.of(story.source, story.files)
+    told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
+    ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
+    telling = Telling(story=told, ink=ink, asker=asker, tell=_unheard)
+    ink = await telling.go_on()
+    before = PlayState(
+        snapshot=Snapshot(
+            story_id=story.story_id,
+            player_description=description,
+            world_state=WorldState(current_node=OPENING_NODE),
+        ),
+        graph=work.published.digest,
+        player_name=player_name,
+    )
+    spoken = narrated(telling.lines)
+    state = stood(before, told, ink, turn_index=0, said=len(spoken))
+    return Opened(state=state, spoken=spoken, view=ink_view(ink, telling.lines))
+
+
+def _unheard(type: str, **fields: object) -> None:
+    """Nobody listens before a session exists; what was told is in its transcript."""

@@ -1,0 +1,99 @@
+"""The conversation loop as a graph: hear_player, decide, evaluate, tell_on, persist_turn_artifacts.
+
+Each node's outcome is checkpointed. Only a talk passes through decide and evaluate; a choice goes straight on.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Protocol, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from fabula.agents.knots.decisions import Decision
+from fabula.loops.conversation import talking
+from fabula.loops.conversation.desk import KnotDesk
+from fabula.loops.conversation.keeping import Kept, persist
+from fabula.loops.conversation.playing import play_on
+from fabula.story.values import JsonObject
+
+
+class KnotState(TypedDict, total=False):
+    """What is handed from node to node, as plain JSON."""
+
+    turn_id: str
+    talks: bool
+    decision: JsonObject | None
+    kept: JsonObject
+
+
+async def hear_player(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+    """The turn begins; whether somebody is spoken to follows from what the story waits for."""
+    desk = runtime.context
+    index = desk.before.snapshot.turn_index + 1
+    desk.stage.tell("turn_started", next_turn_index=index, player_input=desk.turn.player_input)
+    return {"talks": desk.ink.waiting.kind in ("agent", "continue"), "decision": None}
+
+
+async def decide(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+    return {"decision": (await talking.decide(runtime.context)).as_json()}
+
+
+async def evaluate(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+    decision = Decision.model_validate(state["decision"])
+    return {"decision": (await talking.evaluate(runtime.context, decision)).as_json()}
+
+
+async def tell_on(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+    """The words are told, and the written story goes on as far as it can."""
+    decision = None if state["decision"] is None else Decision.model_validate(state["decision"])
+    return {"kept": (await play_on(runtime.context, decision)).as_json()}
+
+
+async def persist_turn_artifacts(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+    await persist(runtime.context, Kept.model_validate(state["kept"]))
+    return {}
+
+
+async def play_knots(desk: KnotDesk, saver: Any, *, thread_id: str, resumed: bool) -> None:
+    """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
+    config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+    known = resumed and await saver.aget_tuple(config) is not None
+    start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id}
+    await _compiled(saver).ainvoke(start, config, context=desk, durability="async")
+
+
+@lru_cache(maxsize=8)
+def _compiled(saver: Any) -> CompiledStateGraph[KnotState, KnotDesk, Any, Any]:
+    return knot_graph().compile(checkpointer=saver)
+
+
+def _way(state: KnotState) -> str:
+    return "decide" if state["talks"] else "tell_on"
+
+
+@lru_cache(maxsize=1)
+def knot_graph() -> StateGraph[KnotState, KnotDesk, Any, Any]:
+    """The graph, not yet bound to a checkpointer."""
+    graph: StateGraph[KnotState, KnotDesk, Any, Any] = StateGraph(KnotState, context_schema=KnotDesk)
+    graph.add_node("hear_player", hear_player)
+    graph.add_node("decide", decide)
+    graph.add_node("evaluate", evaluate)
+    graph.add_node("tell_on", tell_on)
+    graph.add_node("persist_turn_artifacts", persist_turn_artifacts)
+    graph.add_edge(START, "hear_player")
+    graph.add_conditional_edges("hear_player", _way, ["decide", "tell_on"])
+    graph.add_edge("decide", "evaluate")
+    graph.add_edge("evaluate", "tell_on")
+    graph.add_edge("tell_on", "persist_turn_artifacts")
+    graph.add_edge("persist_turn_artifacts", END)
+    return graph
+
+
+class PlayKnots(Protocol):
+    """`play_knots`, for those who load it late."""
+
+    async def __call__(self, desk: KnotDesk, saver: Any, *, thread_id: str, resumed: bool) -> None: ...

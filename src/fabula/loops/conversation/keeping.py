@@ -1,0 +1,146 @@
+"""Keeping: what a turn of an Ink play leaves behind becomes true in one transaction, or nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from fabula.agents.knots.running import Line
+from fabula.ink import Story
+from fabula.loops.conversation.desk import KnotDesk
+from fabula.loops.conversation.telling import Telling, choices_view, input_view
+from fabula.ports.plays import Finished, MessageChange, SpokenMessage
+from fabula.ports.world import Ids
+from fabula.story.hashing import state_hash
+from fabula.story.ink_stories import InkPlay
+from fabula.story.plays import PlayState
+from fabula.story.state import Snapshot
+from fabula.story.values import Json, JsonObject, Value
+
+OPENING_NODE = "start"
+NARRATOR = "narrator"
+
+
+class Spoken(Value):
+    """One line of the transcript to be."""
+
+    kind: Literal["player_input", "narration", "dialogue"]
+    speaker_id: str = NARRATOR
+    speaker_name: str = "Narrator"
+    text: str
+
+
+class Kept(Value):
+    """The state after the turn, what was said in it, and its result as clients see it."""
+
+    play: JsonObject
+    spoken: list[Spoken]
+    ink: JsonObject
+
+
+def moved_on(desk: KnotDesk, telling: Telling, ink: InkPlay, spoken: list[Spoken], outcome: JsonObject | None) -> Kept:
+    """Everything that the turn changes, before anything is written."""
+    before = desk.before
+    player = Spoken(
+        kind="player_input", speaker_id="player", speaker_name=before.player_name, text=desk.turn.player_input
+    )
+    said = [*([player] if player.text.strip() else []), *spoken, *narrated(telling.lines)]
+    play = stood(before, telling.story, ink, turn_index=before.snapshot.turn_index + 1, said=len(said))
+    return Kept(play=play.as_json(), spoken=said, ink={**ink_view(ink, telling.lines), "outcome": outcome})
+
+
+def narrated(lines: Iterable[Line]) -> list[Spoken]:
+    """The lines of a turn as one telling."""
+    text = "\n\n".join(line.text for line in lines if line.text and not line.context)
+    return [Spoken(kind="narration", text=text)] if text else []
+
+
+def stood(before: PlayState, story: Story, ink: InkPlay, *, turn_index: int, said: int) -> PlayState:
+    """The state in which a story now stands; its variables are shown where clients look for variables."""
+    world = before.world.model_copy(
+        update={"current_node": story.current_knot or OPENING_NODE, "custom": _variables(story)}
+    )
+    snapshot: Snapshot = before.snapshot.model_copy(update={"world_state": world, "turn_index": turn_index})
+    return before.model_copy(
+        update={
+            "snapshot": snapshot,
+            "ink": ink,
+            "message_count": before.message_count + said,
+            "ended": ink.waiting.kind == "nothing",
+        }
+    )
+
+
+def _variables(story: Story) -> JsonObject:
+    found: dict[str, Json] = {}
+    for name, value in story.variables.items():
+        found[name] = value if isinstance(value, bool | int | float | str) else str(value)
+    return found
+
+
+def ink_view(ink: InkPlay, lines: Iterable[Line] = ()) -> JsonObject:
+    """Where an Ink play stands, as clients see it."""
+    shown: list[Json] = [{"text": line.text, "tags": list[Json](line.tags)} for line in lines if not line.context]
+    return {
+        "lines": shown,
+        "choices": list[Json](choices_view(ink.waiting)),
+        "input": None if ink.waiting.kind == "nothing" else input_view(ink.waiting),
+        "ended": ink.waiting.kind == "nothing",
+    }
+
+
+def messages_of(
+    spoken: Iterable[Spoken], *, ids: Ids, now: int, turn_id: str, turn_index: int, first: int
+) -> list[MessageChange]:
+    """What is said, as lines of the transcript."""
+    return [
+        MessageChange(
+            op="say",
+            message=SpokenMessage(
+                message_id=ids.new("message"),
+                turn_id=turn_id,
+                turn_index=turn_index,
+                sequence=first + place,
+                kind=one.kind,
+                speaker_id=one.speaker_id,
+                speaker_name=one.speaker_name,
+                text=one.text,
+                recorded_at_ms=now,
+                created_at_ms=now,
+                updated_at_ms=now,
+            ),
+        )
+        for place, one in enumerate(spoken)
+    ]
+
+
+async def persist(desk: KnotDesk, kept: Kept) -> None:
+    """Commits the turn and tells its result."""
+    play = PlayState.model_validate(kept.play)
+    index = play.snapshot.turn_index
+    result: JsonObject = {
+        "turn_id": desk.turn.turn_id,
+        "turn_index": index,
+        "player_input": desk.turn.player_input,
+        "ink": kept.ink,
+        "snapshot": play.snapshot.as_json(),
+    }
+    finished = Finished(
+        turn_id=desk.turn.turn_id,
+        state=kept.play,
+        state_hash=state_hash(play),
+        result=result,
+        messages=messages_of(
+            kept.spoken,
+            ids=desk.ids,
+            now=desk.clock.now_ms(),
+            turn_id=desk.turn.turn_id,
+            turn_index=index,
+            first=desk.before.message_count,
+        ),
+        ended=play.ended,
+    )
+    async with desk.store.writing() as unit:
+        committed = await unit.plays.commit(finished)
+    if committed:
+        desk.stage.complete(result)

@@ -1,0 +1,124 @@
+"""Playing a turn: the player's words move the story, and it is told on from there."""
+
+from __future__ import annotations
+
+import re
+
+from fabula.agents.knots.decisions import Decision
+from fabula.agents.knots.names import KnotRequest, request_of
+from fabula.agents.knots.remembering import exchanged
+from fabula.ink import Story
+from fabula.loops.conversation.desk import KnotDesk
+from fabula.loops.conversation.keeping import Kept, Spoken, moved_on
+from fabula.loops.conversation.telling import Telling, input_view, story_errors
+from fabula.ports.errors import InvalidRequest
+from fabula.ports.gate import off_loop
+from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
+from fabula.story.values import JsonObject
+
+_PIECES = re.compile(r"\S+\s*")
+WORDS_PER_PIECE = 6
+
+
+async def play_on(desk: KnotDesk, decision: Decision | None) -> Kept:
+    """Carries the turn out and answers everything that is to be kept of it."""
+    with story_errors():
+        story = await off_loop(desk.work.published.at, desk.ink.state)
+    telling = Telling(story=story, ink=desk.ink, asker=desk.asker, tell=desk.stage.tell)
+    spoken: list[Spoken] = []
+    outcome: JsonObject | None = None
+    said = desk.turn.player_input
+    if decision is None:
+        await _move(telling, desk.ink.waiting, said)
+    else:
+        request = request_of(story)
+        assert request is not None, "a talk is a story that waits"
+        spoken, outcome = _speak(desk, telling, request, decision)
+        if not decision.goes_on:
+            return moved_on(desk, telling, _still(desk, telling), spoken, outcome)
+        await telling.take(lambda: story.resume())
+    return moved_on(desk, telling, await telling.go_on(), spoken, outcome)
+
+
+async def _move(telling: Telling, waiting: Waiting, said: str) -> None:
+    """A choice is taken, or a text is given."""
+    story = telling.story
+    if waiting.kind == "choice":
+        place = chosen_index(waiting, said)
+        telling.heard([Heard(kind="choice", text=waiting.choices[place].text)])
+        with story_errors():
+            story.choose(place)
+        return
+    telling.heard([Heard(kind="said", text=said)])
+    request = request_of(story)
+    assert request is not None, "a text is given to a story that waits"
+    with story_errors():
+        _keep_in_variable(story, request, said)
+    await telling.take(lambda: story.resume(said))
+
+
+def chosen_index(waiting: Waiting, said: str) -> int:
+    """The choice that a label names."""
+    for choice in waiting.choices:
+        if choice.label.casefold() == said.strip().casefold():
+            return choice.index
+    offered = "; ".join(f"{choice.index}: {choice.text}" for choice in waiting.choices)
+    raise InvalidRequest(f"The story waits for a choice, and this is none of them. Send `choice`: {offered}.")
+
+
+def _keep_in_variable(story: Story, request: KnotRequest, said: str) -> None:
+    if len(request.arguments) == 2:
+        story.variables[request.arguments[1]] = said
+
+
+def _speak(
+    desk: KnotDesk, telling: Telling, request: KnotRequest, decision: Decision
+) -> tuple[list[Spoken], JsonObject]:
+    """Tells the reply in pieces, then the outcome, then the bridge; the talk remembers the exchange."""
+    name = desk.ink.waiting.character or ""
+    for piece in pieces(decision.reply):
+        desk.stage.delta("agent_reply_delta", piece, character=name)
+    outcome = outcome_view(decision)
+    desk.stage.tell("agent_outcome", **outcome)
+    said = desk.turn.player_input
+    talk = exchanged(telling.ink.talks.get(request.character, Talk()), said, decision)
+    telling.ink = telling.ink.model_copy(update={"talks": {**telling.ink.talks, request.character: talk}})
+    news = [Heard(kind="said", text=said)]
+    if decision.reply:
+        news.append(Heard(kind="reply", text=f"{name}: {decision.reply}" if name else decision.reply))
+    if decision.bridge_text:
+        news.append(Heard(kind="text", text=decision.bridge_text))
+    telling.heard(news)
+    spoken = [
+        Spoken(
+            kind="dialogue" if name else "narration",
+            speaker_id=request.character,
+            speaker_name=name,
+            text=decision.reply,
+        ),
+        Spoken(kind="narration", text=decision.bridge_text),
+    ]
+    return [one for one in spoken if one.text], outcome
+
+
+def outcome_view(decision: Decision) -> JsonObject:
+    """A decision as clients are told of it."""
+    fields: JsonObject = {"outcome": decision.outcome, "reply": decision.reply, "reason": decision.reason}
+    if decision.bridge_text:
+        fields["bridge_text"] = decision.bridge_text
+    if decision.guidance:
+        fields["guidance"] = decision.guidance
+    return fields
+
+
+def pieces(text: str) -> list[str]:
+    """A reply in pieces of a few words, so that it is told and not dumped."""
+    words: list[str] = _PIECES.findall(text)
+    return ["".join(words[at : at + WORDS_PER_PIECE]) for at in range(0, len(words), WORDS_PER_PIECE)]
+
+
+def _still(desk: KnotDesk, telling: Telling) -> InkPlay:
+    """The story stays where it is; the input stays open."""
+    waiting = desk.ink.waiting
+    desk.stage.tell("ink_input_requested", **input_view(waiting))
+    return telling.ink

@@ -1,0 +1,43 @@
+"""Talking: what a character may know is gathered, a decision is made, its words are looked at before they are told."""
+
+from __future__ import annotations
+
+from fabula.agents.knots.decisions import Decision, filler
+from fabula.agents.knots.evaluation import Evaluator
+from fabula.agents.knots.moments import Moment, gather_moment
+from fabula.agents.knots.names import request_of
+from fabula.loops.conversation.desk import KnotDesk
+from fabula.loops.conversation.telling import story_errors
+from fabula.ports.gate import off_loop
+
+
+async def moment_of(desk: KnotDesk) -> Moment:
+    """Gathers the moment from the state that the turn starts from."""
+    ink, published = desk.ink, desk.work.published
+    with story_errors():
+        story = await off_loop(published.at, ink.state)
+        request = request_of(story)
+        assert request is not None, "a talk is a story that waits"
+        lines = await desk.work.grounding(request.character, ink.ai_seed) if request.character else ()
+        return await off_loop(gather_moment, published, story, request, ink, lines, desk.turn.player_input)
+
+
+async def decide(desk: KnotDesk) -> Decision:
+    """What the character makes of the player's words; what cannot be used is filled in character, and told."""
+    moment = await moment_of(desk)
+    decision = await desk.asker.decide(moment.context, desk.ink.ai_seed)
+    if decision is None:
+        desk.stage.tell("agent_degraded", agent="ink_agent", reason="its answer could not be used")
+        return filler(moment.character, desk.turn.player_input)
+    return decision
+
+
+async def evaluate(desk: KnotDesk, decision: Decision) -> Decision:
+    """The decision as it may be shown: one that tells too much is rewritten once, then cut."""
+    moment = await moment_of(desk)
+    watch: Evaluator = moment.evaluator
+    if watch.findings(decision):
+        again = await desk.asker.rewrite(moment.context, desk.ink.ai_seed)
+        if again is not None:
+            decision = again.model_copy(update={"outcome": decision.outcome, "weights": decision.weights})
+    return watch.fit(decision, moment.character, desk.turn.player_input)

@@ -1,0 +1,41 @@
+"""`POST /api/plays/{session_id}/agent/decision`: a message to a character, answered with what came of it."""
+
+from __future__ import annotations
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from fabula.actions.agent_decision import SayToAgent, say_to_agent
+from fabula.actions.house import House
+from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.server.rpc.dispatch import decode
+from fabula.server.rpc.envelopes import error_payload, json_response
+from fabula.server.stream.routes import STATUS
+from fabula.story.values import JsonObject
+
+
+def play_routes(house: House) -> APIRouter:
+    """The routes of plays."""
+    router = APIRouter()
+
+    @router.post("/api/plays/{session_id}/agent/decision", include_in_schema=False)
+    async def decide(session_id: str, request: Request) -> Response:
+        try:
+            command = decode(SayToAgent, _object(await request.body()))
+            assert isinstance(command, SayToAgent)
+            view = await say_to_agent(house, session_id, command)
+        except FabulaError as error:
+            return json_response(orjson.dumps(error_payload(error)), status=STATUS.get(error.code, 500))
+        return json_response(orjson.dumps(view.as_json()))
+
+    return router
+
+
+def _object(body: bytes) -> JsonObject:
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidRequest('Send a JSON object: {"id": "...", "input": "..."}.')
+    return found

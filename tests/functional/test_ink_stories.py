@@ -1,0 +1,107 @@
+"""Ink stories over the wire: published, looked through, listed, edited, removed, and moved between servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.ink_live import GATE, begin, publish
+from tests.live import RpcFailed, gate_story, live_server
+
+
+async def test_a_published_story_is_shown_with_its_source_and_files(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        story_id = await publish(client, "INCLUDE more.ink\nHello.\n-> more", **{"more.ink": "== more\nBye.\n-> END"})
+        story = await client.call("story.get", story_id=story_id)
+        assert (story["kind"], story["files"]) == ("ink", {"more.ink": "== more\nBye.\n-> END"})
+        assert story["introduction"] == "Hello."
+
+
+async def test_a_story_with_errors_is_refused_with_the_authors_own_lines(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        with pytest.raises(RpcFailed) as refused:
+            await publish(client, "Hello.\n-> agent(-> nobody, -> nowhere)")
+        assert refused.value.code == -32600
+        assert refused.value.data["problems"][0]["line"] == 2
+
+
+async def test_lists_and_the_dashboard_show_both_kinds_of_stories(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        graph, ink = await gate_story(client), await publish(client)
+        listed = {one["story_id"]: one for one in (await client.call("story.list"))["stories"]}
+        assert (listed[graph]["kind"], listed[ink]["kind"]) == ("graph", "ink")
+        assert "kind" not in await client.call("story.get", story_id=graph)
+        recent = (await client.call("dashboard.get"))["recent_stories"]
+        assert {one["story_id"] for one in recent} == {graph, ink}
+
+
+async def test_checking_a_source_names_problems_knots_and_what_is_never_reached(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        found = await client.call("ink.check", source=GATE + "\n== attic\nDust.\n-> END\n")
+        assert found["ok"] and found["unreachable"] == ["attic"]
+        assert found["talks"] == [{"character": "guard", "target": "gate_opens"}]
+        assert [one["name"] for one in found["variables"]] == ["asked"]
+        assert found["statistics"]["knots"] == 5
+        broken = await client.call("ink.check", source="-> nowhere")
+        assert not broken["ok"] and broken["problems"][0]["severity"] == "ERROR"
+
+
+async def test_a_graph_cannot_be_drawn_into_an_ink_story(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        ink, graph = await publish(client), await gate_story(client)
+        shape = {
+            "start_node": "a",
+            "nodes": [{"id": "a", "title": "", "scene": "", "goal": "", "characters": [], "transitions": []}],
+        }
+        with pytest.raises(RpcFailed, match="kind 'ink'"):
+            await client.call("story.update_graph", story_id=ink, graph=shape)
+        with pytest.raises(RpcFailed, match="kind 'graph'"):
+            await client.call("story.update_ink", story_id=graph, source="Hello.")
+
+
+async def test_a_story_that_is_played_is_not_deleted_and_one_that_is_not_is(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session, _ = await begin(client)
+        story = (await client.call("session.get", session))["story_id"]
+        with pytest.raises(RpcFailed) as refused:
+            await client.call("story.delete", story_id=story)
+        assert refused.value.code == 40909
+        await client.call("session.delete", session)
+        assert (await client.call("story.delete", story_id=story))["type"] == "story_deleted"
+
+
+async def test_an_ink_story_travels_in_a_data_package(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "a") as client:
+        story_id = await publish(client)
+        prepared = await client.call("data_package.export_prepare", story_ids=[story_id])
+        place = prepared["archive"]
+        archive = (await client.http.get(f"/download/{place['resource_id']}/{place['file_id']}")).content
+    async with live_server(tmp_path / "b") as client:
+        place = await client.call("data_package.import_prepare")
+        await client.http.post(f"/upload/{place['archive']['resource_id']}/archive", content=archive)
+        await client.call("data_package.import_commit", import_id=place["import_id"])
+        assert (await client.call("story.get", story_id=story_id))["source"] == GATE
+
+
+async def test_a_knot_that_needs_arguments_cannot_be_a_target(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        source = "-> agent(-> a, -> b)\n== a\nHi.\n-> END\n== b(x)\nBye {x}.\n-> END"
+        found = await client.call("ink.check", source=source)
+        assert [(one["line"], one["message"]) for one in found["problems"]] == [
+            (1, "'b' needs arguments, so agent cannot go to it")
+        ]
+
+
+async def test_a_storys_own_knot_of_a_built_in_name_is_kept_with_a_warning(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        _, started = await begin(client, "-> agent\n== agent\nMy own agent.\n-> END")
+        assert started["history"][0]["text"] == "My own agent."
+        found = await client.call("ink.check", source="-> agent\n== agent\nMy own agent.\n-> END")
+        assert found["problems"][0]["severity"] == "WARNING"
+
+
+async def test_an_agent_inside_a_function_is_a_compile_problem(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        source = "{f()}\n== function f()\n-> agent(-> a, -> b)\n~ return 1\n== a\nHi.\n-> END\n== b\nBye.\n-> END"
+        found = await client.call("ink.check", source=source)
+        assert not found["ok"] and "Functions may not contain diverts" in found["problems"][0]["message"]
