@@ -78,7 +78,7 @@ def bodies(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
 async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
     """A server on its own data folder; it ends with the block."""
     chosen = Settings(data_dir=data_dir, **{"samples": False, **settings})
-    async with open_house(chosen) as house:
+    async with open_house(chosen, tends_turns=True) as house:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             config = uvicorn.Config(create_app(house), lifespan="off", log_config=None, http="httptools")
             server = uvicorn.Server(config)

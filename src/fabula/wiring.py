@@ -31,8 +31,11 @@ KEY_REMEMBERED_S = 2.0
 
 
 @asynccontextmanager
-async def open_house(settings: Settings) -> AsyncIterator[House]:
-    """A house that is ready: the store is at its newest revision and the built-ins are set out."""
+async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncIterator[House]:
+    """A house that is ready: the store is at its newest revision and the built-ins are set out.
+
+    A process that stays `tends_turns`: it takes up those that others left behind. A short command must not.
+    """
     clock = SystemClock()
     async with AsyncExitStack() as closing:
         store = open_store(settings, clock)
@@ -60,9 +63,9 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             owner=f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}",
         )
         await set_out_builtins(house)
-        await resume_turns(house)
-        tending = asyncio.create_task(tend_turns(house))
-        closing.push_async_callback(_ended, tending)
+        if tends_turns:
+            await resume_turns(house)
+            closing.push_async_callback(_ended, asyncio.create_task(tend_turns(house)))
         yield house
 
 

@@ -93,7 +93,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
-    async with open_house(settings) as house:
+    async with open_house(settings, tends_turns=True) as house:
         await _check_tokens(house)
         await install_samples_at_first(house)
         server = uvicorn.Server(_uvicorn_config(house))

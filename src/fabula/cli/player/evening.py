@@ -30,7 +30,7 @@ async def evening(
     if session is not None and (story is not None or profile is not None):
         raise InvalidRequest("A play knows its story and its player: give --session alone.")
     paper = Paper(console)
-    async with open_house(settings) as house:
+    async with open_house(settings, tends_turns=True) as house:
         await install_samples_at_first(house)
         lines = open_lines(paper, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
         sitting = await _sit_down(house, paper, lines, story=story, session=session, profile=profile, seed=seed)
