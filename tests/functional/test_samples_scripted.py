@@ -1,0 +1,59 @@
+"""The sample stories with a scripted model in both paces; and a player who stops a turn while it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from tests.live import bodies
+from tests.scripted import PACES, theatre
+
+from fabula.actions.samples import install_samples
+from fabula.cli.player.commands import run_command
+from fabula.cli.player.lines import PipedLines
+from fabula.cli.player.paper import Paper
+from fabula.cli.player.sitting import sitting_at
+from fabula.testing.model_script import Pace, Say
+
+STORIES = ("lighthouse-the-unlit-hour", "caravan-the-walking-court")
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("story_id", STORIES)
+async def test_a_scripted_model_plays_a_sample_story_to_its_end(tmp_path: Path, story_id: str, pace: str) -> None:
+    async with theatre(tmp_path) as stage:
+        await install_samples(stage.client.house)
+        started = await stage.client.raw(
+            "story.start_session", story_id=story_id, api_group_id="troupe", preset_id=pace
+        )
+        for _ in range(40):
+            told = bodies(await stage.client.turn(started["session_id"], "Let us go on."))
+            if any(body["type"] == "story_ended" for body in told):
+                break
+        session = await stage.client.call("session.get", started["session_id"])
+        assert session["status"] == "ended"
+        assert session["snapshot"]["world_state"]["current_node"].startswith("ending-")
+
+
+async def test_ctrl_c_stops_the_turn_and_keeps_the_words(tmp_path: Path) -> None:
+    async with theatre(tmp_path) as stage:
+        out = io.StringIO()
+        paper = Paper(Console(file=out, soft_wrap=True))
+        session_id = await stage.session()
+        sitting = await sitting_at(stage.client.house, session_id, seed=None, paper=paper, lines=PipedLines(paper))
+        stage.troupe.misbehave("narrator", Say(text="Slowly.", pace=Pace(first_token_ms=60_000)))
+        telling = asyncio.create_task(sitting.say("I knock."))
+        while "narrator" not in stage.troupe.calls:
+            await asyncio.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.wait_for(telling, timeout=60)
+        assert "/retry" in out.getvalue()
+        stage.troupe.forgive()
+        await run_command(sitting, "/retry")
+        session = await sitting.session()
+        assert (session.turn_index, session.history[0].text) == (1, "I knock.")
