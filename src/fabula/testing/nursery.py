@@ -17,7 +17,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 
@@ -96,12 +98,28 @@ class Nursery:
         return child
 
 
+PARTS = (
+    "alembic.autogenerate",
+    "alembic.command",
+    "alembic.runtime.migration",
+    "asyncpg",
+    "fabula.adapters.models.open_ai",
+    "fabula.adapters.stores.batched_saver",
+    "fabula.adapters.stores.store",
+    "fabula.cli.main",
+    "fabula.cli.serve",
+    "fabula.loops.scene.graph",
+    "sqlalchemy.dialects.postgresql.asyncpg",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
+    "uvicorn.protocols.http.httptools_impl",
+)
+"""What a server imports until its first turn is over; none of it starts a thread, which a fork would lose."""
+
+
 def _import_everything() -> None:
-    """All that a server imports until its first turn; none of it may start a thread."""
-    import fabula.adapters.models.open_ai
-    import fabula.cli.main
-    import fabula.cli.serve
-    import fabula.loops.scene.graph  # noqa: F401
+    for part in PARTS:
+        with suppress(ModuleNotFoundError):
+            import_module(part)
 
 
 def _become(wish: dict[str, object]) -> None:
