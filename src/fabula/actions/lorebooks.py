@@ -32,6 +32,7 @@ class NameLorebook(Command):
 
 
 class CreateLorebookEntry(Command):
+    type: Literal["lorebook_entry"] = "lorebook_entry"
     lorebook_id: str
     entry_id: str
     title: str
@@ -46,6 +47,7 @@ class CreateLorebookEntry(Command):
 
 
 class UpdateLorebookEntry(Command):
+    type: Literal["lorebook_entry"] = "lorebook_entry"
     lorebook_id: str
     entry_id: str
     title: str | None = None

@@ -78,7 +78,7 @@ class PresetModule(Value):
     @model_validator(mode="before")
     @classmethod
     def _forget_counts(cls, raw: object) -> object:
-        return _without_counts(raw)
+        return _without(raw, "module_count", "entry_count")
 
 
 class AgentPreset(Sparse):
@@ -109,14 +109,14 @@ class AgentPreset(Sparse):
     @model_validator(mode="before")
     @classmethod
     def _forget_counts(cls, raw: object) -> object:
-        return _without_counts(raw)
+        return _without(raw, "module_count", "entry_count")
 
 
-def _without_counts(raw: object) -> object:
-    """Lists of presets carry counts; a client may send back what it was shown."""
+def _without(raw: object, *names: str) -> object:
+    """Lists tell more than they keep, such as counts; a client may send back what it was shown."""
     if not isinstance(raw, dict):
         return raw
-    return {key: value for key, value in raw.items() if key not in ("module_count", "entry_count")}
+    return {key: value for key, value in raw.items() if key not in names}
 
 
 class PresetAgents(Value):
@@ -157,6 +157,11 @@ class LorebookEntry(Sparse):
     order: int = 0
     budget: int | None = Field(default=None, ge=1)
     recursive: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forget_address(cls, raw: object) -> object:
+        return _without(raw, "type", "lorebook_id")
 
 
 class Lorebook(Value):

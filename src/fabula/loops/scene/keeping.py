@@ -15,6 +15,15 @@ from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateOp, StateUpdate
 from fabula.story.values import JsonObject
 
+# Clients read the output's fields unasked, so a keeper who was not asked, or was of no use, has an empty one.
+NOTHING_SAID: JsonObject = {
+    "message": {"role": "assistant", "content": ""},
+    "model": "",
+    "finish_reason": "stop",
+    "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    "structured_output": None,
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
@@ -25,7 +34,7 @@ class Kept:
     output: JsonObject | None
 
     def view(self) -> JsonObject:
-        return {"update": self.update.as_json(), "output": self.output}
+        return {"update": self.update.as_json(), "output": self.output or NOTHING_SAID}
 
 
 async def ask_keeper(

@@ -35,7 +35,7 @@ async def persist(
     play = second.play.model_copy(
         update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(desk, second.play)}
     )
-    if play.ended and scene.transitioned:
+    if play.ended and not desk.before.ended:
         node = desk.bundle.nodes[play.world.current_node]
         desk.stage.tell("story_ended", node_id=node.id, title=node.title)
     result: JsonObject = {
