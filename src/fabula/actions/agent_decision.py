@@ -46,9 +46,20 @@ async def say_to_agent(house: House, session_id: str, command: SayToAgent) -> Ag
     turn = await _known(house, session_id, request_id)
     if turn is None:
         await _somebody_listens(house, session_id)
-        turn = await run_turn(house, session_id, RunTurn(player_input=command.input), request_id=request_id)
+        turn = await _begun(house, session_id, command.input, request_id)
     await _end_of(house, turn)
     return await _decided(house, turn.turn_id, command.id)
+
+
+async def _begun(house: House, session_id: str, words: str, request_id: str) -> Turn:
+    """Begins the turn; where the same message was a moment faster, its turn is the one."""
+    try:
+        return await run_turn(house, session_id, RunTurn(player_input=words), request_id=request_id)
+    except Conflict:
+        turn = await _known(house, session_id, request_id)
+        if turn is None:
+            raise
+        return turn
 
 
 async def _known(house: House, session_id: str, request_id: str) -> Turn | None:

@@ -16,6 +16,7 @@ from fabula.actions.files import keep_cover
 from fabula.actions.house import House
 from fabula.actions.shelves import (
     CHARACTERS,
+    INK_STORIES,
     LOREBOOKS,
     PLAYER_PROFILES,
     SCHEMAS,
@@ -26,6 +27,7 @@ from fabula.actions.shelves import (
 from fabula.formats.portraits import Portrait, draw_portrait
 from fabula.ports.gate import off_loop
 from fabula.ports.store import Unit
+from fabula.story.ink_stories import InkStory
 from fabula.story.resources import Character, CharacterContent, Lorebook, PlayerProfile, StoryResources
 from fabula.story.schemas import Schema
 from fabula.story.stories import Story
@@ -59,7 +61,8 @@ class Installed:
 async def install_samples(house: House) -> list[Installed]:
     """Installs every sample world; doing it again changes nothing."""
     worlds = await off_loop(lambda: read_worlds(sample_folder()))
-    return [await _install(house, world) for world in worlds]
+    ink = await off_loop(lambda: read_ink_samples(sample_folder() / "ink"))
+    return [*[await _install(house, world) for world in worlds], *[await _install_ink(house, story) for story in ink]]
 
 
 async def install_samples_at_first(house: House) -> list[Installed]:
@@ -82,6 +85,18 @@ def sample_folder() -> Path:
 def read_worlds(folder: Path) -> list[SampleWorld]:
     """The sample worlds of a folder, by name."""
     return [read_world(file.parent) for file in sorted(folder.glob("*/story.json"))]
+
+
+def read_ink_samples(folder: Path) -> list[InkStory]:
+    """The Ink stories of a folder: each is one file, named by its title and introduced by its first line."""
+    return [read_ink_sample(file) for file in sorted(folder.glob("*.ink"))]
+
+
+def read_ink_sample(file: Path) -> InkStory:
+    source = file.read_text("utf-8")
+    told = [line for line in source.splitlines() if line and not line.startswith(("#", "//", "VAR", "->", "=="))]
+    name = file.stem.replace("-", " ").title()
+    return InkStory(story_id=file.stem, display_name=name, source=source, introduction=told[0].split(" #")[0])
 
 
 def read_world(folder: Path) -> SampleWorld:
@@ -127,6 +142,12 @@ async def _install(house: House, world: SampleWorld) -> Installed:
         added += await _add(unit, STORY_RESOURCES, world.resources.resource_id, world.resources)
         added += await _add(unit, STORIES, world.story.story_id, world.story)
     return Installed(story_id=world.story.story_id, display_name=world.story.display_name, added=added)
+
+
+async def _install_ink(house: House, story: InkStory) -> Installed:
+    async with house.store.writing() as unit:
+        added = await _add(unit, INK_STORIES, story.story_id, story)
+    return Installed(story_id=story.story_id, display_name=story.display_name, added=int(added))
 
 
 def _draw_covers(world: SampleWorld) -> dict[str, bytes]:

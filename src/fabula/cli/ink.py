@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fabula.ink.analysis import Analysis
-    from fabula.ink.compiler import CompileResult
+    from fabula.ink.compiler import Builtins, CompileResult
     from fabula.ink.syntax import Problem
 
 app = typer.Typer(
@@ -63,10 +64,13 @@ def check_story(
     source: _Source,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Show a story's problems, what is never reached, its endings and its size."""
+    """Show a story's problems, what is never reached, its endings and its size; AI knots are known."""
+    from fabula.agents.knots.names import AI_KNOTS
+    from fabula.agents.knots.published import knot_problems
     from fabula.ink.analysis import analyse
 
-    result = _compiled(source)
+    result = _compiled(source, builtins=AI_KNOTS)
+    result = replace(result, problems=(*result.problems, *knot_problems(result)))
     analysis = analyse(result)
     if as_json:
         import json
@@ -75,11 +79,11 @@ def check_story(
     else:
         _tell(result.problems)
         _summary(analysis)
-    if result.story_json is None:
+    if result.errors:
         raise typer.Exit(1)
 
 
-def _compiled(source: Path, *, count_all_visits: bool = False) -> CompileResult:
+def _compiled(source: Path, *, count_all_visits: bool = False, builtins: Builtins | None = None) -> CompileResult:
     from fabula.ink.compiler import compile_ink
 
     def include(name: str) -> str | None:
@@ -87,7 +91,9 @@ def _compiled(source: Path, *, count_all_visits: bool = False) -> CompileResult:
         return file.read_text(encoding="utf-8-sig") if file.is_file() else None
 
     text = source.read_text(encoding="utf-8-sig", errors="replace")
-    return compile_ink(text, include=include, file_name=source.name, count_all_visits=count_all_visits)
+    return compile_ink(
+        text, include=include, file_name=source.name, count_all_visits=count_all_visits, builtins=builtins
+    )
 
 
 def _story_json(story: Path) -> str:

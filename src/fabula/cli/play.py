@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,10 @@ def play(
     seed: Annotated[
         int | None, typer.Option("--seed", help="The same seed and the same words make the same play.")
     ] = None,
+    ink: Annotated[
+        Path | None,
+        typer.Option("--ink", help="Play this .ink file, AI knots included.", exists=True, dir_okay=False),
+    ] = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -30,6 +35,6 @@ def play(
     from fabula.cli.player.evening import evening
 
     try:
-        asyncio.run(evening(settings, screen(), story=story, session=session, profile=profile, seed=seed))
+        asyncio.run(evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink))
     except (KeyboardInterrupt, asyncio.CancelledError):
         screen().print()

@@ -50,7 +50,7 @@ class Published:
 def publish(source: str, files: Mapping[str, str]) -> Published:
     """Compiles and looks a story through; what is wrong with it is in `problems`."""
     result = compile_ink(source, include=files.get, builtins=AI_KNOTS, count_all_visits=True)
-    found = tuple(_problems(result))
+    found = tuple(knot_problems(result))
     analysis = analyse(result)
     faulty = result.story_json is None or any(one.severity is Severity.ERROR for one in found)
     return Published(
@@ -91,7 +91,7 @@ def _talks(result: CompileResult) -> Iterator[tuple[str, str]]:
             yield named[0].name, named[1].name
 
 
-def _problems(result: CompileResult) -> Iterator[Problem]:
+def knot_problems(result: CompileResult) -> Iterator[Problem]:
     """What the compiler cannot know: a knot that an AI hands back to gets no arguments."""
     flows: dict[str, Flow] = {}
     for flow in result.tree.flows:

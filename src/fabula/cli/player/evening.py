@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 
 from fabula.actions.house import House
 from fabula.actions.samples import install_samples_at_first
+from fabula.actions.sessions import get_session
+from fabula.actions.stories import NameStory, StoryView, show_story
+from fabula.actions.views import Nothing
 from fabula.cli.player.commands import COMMANDS
+from fabula.cli.player.ink_evening import InkSitting, new_ink_play, publish_file
 from fabula.cli.player.lines import Lines, open_lines
 from fabula.cli.player.paper import Paper
 from fabula.cli.player.picking import pick_story
@@ -25,19 +31,41 @@ async def evening(
     session: str | None,
     profile: str | None,
     seed: int | None,
+    ink: Path | None = None,
 ) -> None:
     """Opens the house and plays."""
+    if ink is not None and (session is not None or story is not None):
+        raise InvalidRequest("Give --ink alone: the file is the story.")
     if session is not None and (story is not None or profile is not None):
         raise InvalidRequest("A play knows its story and its player: give --session alone.")
     paper = Paper(console)
     async with open_house(settings, tends_turns=True) as house:
         await install_samples_at_first(house)
         lines = open_lines(paper, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
+        if session is None and ink is None:
+            story = story or await pick_story(house, paper, lines)
+        ink_session = await _ink_session(house, story=story, session=session, profile=profile, seed=seed, ink=ink)
+        if ink_session is not None:
+            await InkSitting(house=house, session_id=ink_session, paper=paper, lines=lines).play()
+            return
         sitting = await _sit_down(house, paper, lines, story=story, session=session, profile=profile, seed=seed)
         await open_play(sitting)
         await play_on(sitting)
         if paper.colourful:
             paper.row(f"Saved. Come back with: fabula play --session {sitting.session_id}", "dim")
+
+
+async def _ink_session(
+    house: House, *, story: str | None, session: str | None, profile: str | None, seed: int | None, ink: Path | None
+) -> str | None:
+    """The session of an Ink play, begun or taken up; None when something else is to be played."""
+    if session is not None:
+        return session if (await get_session(house, session, Nothing())).ink is not None else None
+    if ink is not None:
+        story = await publish_file(house, ink)
+    if story is None or isinstance(await show_story(house, NameStory(story_id=story)), StoryView):
+        return None
+    return await new_ink_play(house, story, profile=profile, seed=seed)
 
 
 async def _sit_down(

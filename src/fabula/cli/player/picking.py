@@ -14,7 +14,7 @@ async def pick_story(house: House, paper: Paper, lines: Lines) -> str:
     """The id of the story that the player chooses by number or id."""
     stories = (await list_stories(house, Paging())).stories
     if not stories:
-        raise NotFound("There is no story yet. `fabula samples install` brings two; `fabula story new` makes one.")
+        raise NotFound("There is no story yet. `fabula samples install` brings some; `fabula story new` makes one.")
     if len(stories) == 1:
         return stories[0].story_id
     paper.say("Which story?", "bold")

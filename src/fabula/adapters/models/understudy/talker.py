@@ -63,8 +63,8 @@ def write(context: InkGenerateContext, seed: int | None) -> str:
     )
     topic = next(iter(sentences(topic)), "") or "the moment"
     frames = (
-        "There is {0} here, plain enough once you look for it, and it does not hurry.",
-        "You take it in slowly: {0}. Nobody says a word about it.",
+        "You look at {0} for a while. It does not hurry.",
+        "You take it in slowly, {0}, and nobody says a word about it.",
         "What you will remember of this is {0}, and how quiet it was.",
     )
     return closed(frames[(seed or 0) % len(frames)].format(bare(topic[:1].lower() + topic[1:])))

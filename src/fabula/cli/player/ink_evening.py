@@ -1,0 +1,184 @@
+"""An evening with an Ink story: lines are told, choices are numbered, and characters are talked to in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabula.actions.branches import Backtrack, backtrack
+from fabula.actions.house import House
+from fabula.actions.run_turn import RunTurn, regenerate, retry_turn, run_turn
+from fabula.actions.sessions import SessionView, get_session
+from fabula.actions.shelves import INK_STORIES
+from fabula.actions.start_session import StartSession, start_session
+from fabula.actions.views import Nothing
+from fabula.agents.knots.published import source_digest
+from fabula.cli.player.lines import Lines
+from fabula.cli.player.paper import Paper
+from fabula.ink import compile_ink
+from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.ports.gate import off_loop
+from fabula.ports.plays import Turn
+from fabula.story.ink_stories import InkStory
+
+REQUEST = "play"
+HELP = (
+    "Type the number of a choice, or say something to whoever you talk to. "
+    "/backtrack goes back a turn, /again plays the last turn anew, /retry says failed words again, /quit leaves."
+)
+
+
+def read_ink(file: Path) -> tuple[str, dict[str, str]]:
+    """A story's source and the files that it includes, from beside it."""
+    files: dict[str, str] = {}
+
+    def include(name: str) -> str | None:
+        found = file.parent / name
+        if found.is_file():
+            files[name] = found.read_text("utf-8-sig")
+        return files.get(name)
+
+    source = file.read_text("utf-8-sig")
+    compile_ink(source, include=include)
+    return source, files
+
+
+async def publish_file(house: House, file: Path) -> str:
+    """The story of a file, published under the hash of its source, so that playing it again makes no second one."""
+    source, files = await off_loop(read_ink, file)
+    work = await house.works.of(source, files)
+    if work.published.errors:
+        raise InvalidRequest("The story has errors: " + "; ".join(work.published.errors[:5]))
+    story_id = f"ink-{source_digest(source, files)[:16]}"
+    story = InkStory(story_id=story_id, display_name=file.stem.replace("-", " ").title(), source=source, files=files)
+    async with house.store.writing() as unit:
+        if await INK_STORIES.find(unit, story_id) is None:
+            await INK_STORIES.add(unit, story_id, story)
+    return story_id
+
+
+async def new_ink_play(house: House, story_id: str, *, profile: str | None, seed: int | None) -> str:
+    """A new play of an Ink story; answers its session."""
+    command = StartSession(story_id=story_id, player_profile_id=profile, seed=seed)
+    return (await start_session(house, command)).session_id
+
+
+@dataclass(kw_only=True)
+class InkSitting:
+    """One player at one Ink play."""
+
+    house: House
+    session_id: str
+    paper: Paper
+    lines: Lines
+
+    async def play(self) -> None:
+        """Plays until the player leaves or the lines end."""
+        session = await get_session(self.house, self.session_id, Nothing())
+        self.paper.say(session.display_name.upper(), "bold magenta")
+        for message in session.history:
+            self._paragraphs(message.text)
+        self._waiting(session)
+        while (line := await self._next()) is not None:
+            try:
+                if not await self._heard(line.strip()):
+                    return
+            except FabulaError as error:
+                self.paper.say(error.message, "red")
+
+    async def _next(self) -> str | None:
+        self.paper.gap()
+        try:
+            return await self.lines.next()
+        except KeyboardInterrupt:
+            return None
+
+    async def _heard(self, line: str) -> bool:
+        match line.split(" ")[0]:
+            case "/quit":
+                return False
+            case "/help":
+                self.paper.say(HELP, "dim")
+            case "/backtrack":
+                self._waiting(await backtrack(self.house, self.session_id, Backtrack(turns=1)))
+            case "/again":
+                await self._told(await regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST))
+            case "/retry":
+                await self._told(await retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST))
+            case _:
+                await self._say(line)
+        return True
+
+    async def _say(self, line: str) -> None:
+        session = await get_session(self.house, self.session_id, Nothing())
+        choices = (session.ink or {}).get("choices")
+        if choices and line.isdecimal():
+            command = RunTurn(choice=max(0, int(line) - 1))
+        else:
+            command = RunTurn(player_input=line)
+        await self._told(await run_turn(self.house, self.session_id, command, request_id=REQUEST))
+
+    async def _told(self, turn: Turn) -> None:
+        frames = self.house.bus.listen(turn.stream)
+        assert frames is not None, "a turn that has just begun can be heard"
+        async for frame in frames:
+            self._frame(orjson.loads(frame.data)["frame"])
+
+    def _frame(self, frame: dict[str, Any]) -> None:
+        if frame["type"] == "failed":
+            self.paper.say(f"{frame['error']['message']} (/retry says it again.)", "red")
+        elif frame["type"] == "event":
+            self._event(frame["body"])
+
+    def _event(self, body: dict[str, Any]) -> None:
+        match body["type"]:
+            case "ink_text":
+                self._paragraphs(body["text"])
+            case "agent_outcome":
+                self._paragraphs(f"“{body['reply']}”" if body["reply"] else "", "green")
+                self._paragraphs(body.get("bridge_text", ""))
+            case "ink_choices":
+                self._choices(body["choices"])
+            case "ink_input_requested":
+                self._asked(body)
+            case "story_ended":
+                self._ended()
+
+    def _paragraphs(self, text: str, style: str = "") -> None:
+        for paragraph in text.split("\n\n"):
+            if paragraph:
+                self.paper.gap()
+                self.paper.say(paragraph, style)
+
+    def _choices(self, choices: list[dict[str, Any]]) -> None:
+        self.paper.gap()
+        for choice in choices:
+            self.paper.say(f"{choice['index'] + 1}: {choice['text']}", "cyan")
+
+    def _asked(self, asked: dict[str, Any]) -> None:
+        match asked["kind"]:
+            case "text":
+                self.paper.gap()
+                self.paper.say(f"[{asked['placeholder']}]", "dim")
+            case "agent":
+                self.paper.gap()
+                self.paper.say(f"[{asked['character']} is listening]", "dim")
+            case "continue":
+                self.paper.gap()
+                self.paper.say("[What do you do?]", "dim")
+
+    def _ended(self) -> None:
+        self.paper.gap()
+        self.paper.say("THE END", "bold magenta", indent=2)
+
+    def _waiting(self, session: SessionView) -> None:
+        ink: Any = session.ink or {}
+        if ink["ended"]:
+            self._ended()
+            return
+        if ink["choices"]:
+            self._choices(ink["choices"])
+        self._asked(ink["input"])
