@@ -61,6 +61,7 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "How much is logged.", aliases=("LOG_LEVEL", "GAME_AGENT_LOG_LEVEL")
     )
+    log_dir: Path = _setting(Path("logs"), "The folder for the logs of game connections; relative to the data folder.")
     allowed_hosts: tuple[str, ...] = _setting(
         (), "Host names under which the server may be addressed, besides loopback and `host`. `*` allows all."
     )
@@ -102,6 +103,10 @@ class Settings(BaseModel):
     @property
     def data_folder(self) -> Path:
         return self.data_dir.expanduser().absolute()
+
+    @property
+    def log_folder(self) -> Path:
+        return self.data_folder / self.log_dir.expanduser()
 
     @property
     def models_folder(self) -> Path:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from fabula.actions.address_npc import GAME_API_ID
 from fabula.actions.apis import secret_name
 from fabula.actions.builtins import set_out_builtins
 from fabula.actions.gather import Bundles
@@ -44,7 +45,7 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
         checkpoints = open_checkpoints(settings)
         closing.push_async_callback(checkpoints.close)
         policy = policy_of(settings)
-        desk = _ModelDesk(store, clock)
+        desk = _ModelDesk(store, clock, game_key=settings.openai_api_key)
         models = open_models(settings, clock, desk.read_key, desk, desk.record, policy=policy)
         closing.push_async_callback(models.close)
         turns = RunningTurns()
@@ -77,14 +78,16 @@ async def _ended(task: asyncio.Task[None]) -> None:
 class _ModelDesk:
     """What the models need of the store: keys, the memo, and a place for records."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store, clock: Clock, *, game_key: str) -> None:
+        self._store, self._clock, self._game_key = store, clock, game_key
         self._keys: dict[str, tuple[float, str | None]] = {}
         self._replies = Batches(self._keep_replies)
         self._records = Batches(self._keep_records)
 
     async def read_key(self, api_id: str) -> str | None:
         """The key of an api; one that was read lately is not read again, so a new key counts after two seconds."""
+        if api_id == GAME_API_ID:
+            return self._game_key or None
         known = self._keys.get(api_id)
         if known is not None and self._clock.monotonic() < known[0]:
             return known[1]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from fabula.ports.errors import BackendError
-from fabula.story.contexts import KnotContext, RoleContext
+from fabula.story.contexts import ModelContext
 from fabula.story.resources import Api
 from fabula.story.values import Json, JsonObject
 
@@ -87,7 +87,7 @@ class ModelRequest:
 
     origin: CallOrigin
     messages: tuple[Message, ...]
-    context: RoleContext | KnotContext | None = None
+    context: ModelContext | None = None
     output_schema: JsonObject | None = None
     seed: int | None = None
     temperature: float | None = None

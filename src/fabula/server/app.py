@@ -11,6 +11,7 @@ from fabula.actions.tokens import find_token
 from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
 from fabula.server.files.routes import file_routes
+from fabula.server.game_socket.routes import mount_game_socket
 from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.rpc.catalogue import build_catalogue
@@ -27,6 +28,7 @@ def create_app(house: House) -> ASGIApp:
     app.include_router(stream_routes(house))
     app.include_router(play_routes(house))
     app.include_router(file_routes(house))
+    mount_game_socket(app, house)
     mount_web(app)
 
     async def lookup(hash: str) -> Token | None:

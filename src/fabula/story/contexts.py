@@ -6,6 +6,7 @@ from typing import Literal
 
 from fabula.story.graph import Condition, Node
 from fabula.story.ink_stories import Heard, Talk
+from fabula.story.npc import GameEvent, Lived, NpcState
 from fabula.story.resources import ArchitectMode
 from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry
@@ -199,3 +200,21 @@ class InkGenerateContext(Value):
 
 
 KnotContext = InkAgentContext | InkGenerateContext
+
+
+class NpcContext(Value):
+    """What an NPC of a game knows when it takes a turn: `history` is its own, oldest first, up to this moment.
+
+    `recalled` are older things that the moment brings back; `repeats` tells that its first reply was an old line.
+    """
+
+    role: Literal["npc"] = "npc"
+    state: NpcState
+    event: GameEvent
+    history: list[Lived] = []
+    recalled: list[Lived] = []
+    repeats: bool = False
+
+
+ModelContext = RoleContext | KnotContext | NpcContext
+"""All contexts that a model may be asked from; those of games are no part of a play and have no preset."""

@@ -11,6 +11,7 @@ from fabula.story.game_messages import CLIENT_MESSAGES, ClientMessage, ErrorCode
 from fabula.story.values import Json, JsonObject
 
 LARGEST_FRAME = 256 * 1024
+DEEPEST_FRAME = 64
 
 
 def read_frame(raw: str | bytes) -> ClientMessage | Problem:
@@ -24,7 +25,23 @@ def read_frame(raw: str | bytes) -> ClientMessage | Problem:
         return Problem(code="invalid_json", message="This frame is no JSON. Send one JSON object as text.")
     if not isinstance(frame, dict):
         return Problem(code="invalid_json", message="A frame must be a JSON object with a field `type`.")
+    if _deeper_than(frame, DEEPEST_FRAME):
+        return Problem(code="too_large", message=f"A frame may be {DEEPEST_FRAME} levels deep. Send it flatter.")
     return _read(frame)
+
+
+def _deeper_than(value: Json, levels: int) -> bool:
+    """Whether lists and objects stand deeper in each other; what is read here is written again elsewhere."""
+    layer: list[Json] = [value]
+    for _ in range(levels):
+        layer = [inner for outer in layer if isinstance(outer, (dict, list)) for inner in _inside(outer)]
+        if not layer:
+            return False
+    return True
+
+
+def _inside(outer: JsonObject | list[Json]) -> list[Json]:
+    return [*outer.values()] if isinstance(outer, dict) else outer
 
 
 def _read(frame: JsonObject) -> ClientMessage | Problem:

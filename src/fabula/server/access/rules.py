@@ -11,7 +11,8 @@ from fabula.settings import Settings
 
 MIB = 1024 * 1024
 OPEN_PATHS = frozenset({"/", "/index.html", "/favicon.svg", "/manifest.webmanifest", "/healthz", "/readyz"})
-OPEN_PREFIXES = ("/assets/", "/app/")
+OPEN_PREFIXES = ("/assets/", "/app/", "/play/")
+LATE_PATHS = frozenset({"/ws"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _EVERY_INTERFACE = frozenset({"0.0.0.0", "::", ""})
 
@@ -22,7 +23,8 @@ class AccessRules:
 
     `hosts` and `origins` are lower case, `*` allows all. `any_address` allows every numeric address as Host: a
     rebinding page can only come by a name. `open_paths` and `open_prefixes` need no token: they are the browser app
-    itself, which must be loaded before it can ask for one, and the signs of life.
+    itself, which must be loaded before it can ask for one, and the signs of life. At `late_paths` the token may come
+    later, in the protocol itself: a game engine may not be able to set headers.
     """
 
     find_token: TokenLookup
@@ -34,6 +36,7 @@ class AccessRules:
     max_upload: int = 64 * MIB
     open_paths: frozenset[str] = OPEN_PATHS
     open_prefixes: tuple[str, ...] = OPEN_PREFIXES
+    late_paths: frozenset[str] = LATE_PATHS
 
     def allows_host(self, host_header: str) -> bool:
         name = host_name(host_header)

@@ -15,6 +15,7 @@ from fabula.adapters.models.understudy.director import direct
 from fabula.adapters.models.understudy.fill import smallest
 from fabula.adapters.models.understudy.keeper import keep
 from fabula.adapters.models.understudy.narrator import narrate
+from fabula.adapters.models.understudy.npc import react
 from fabula.adapters.models.understudy.planner import plan
 from fabula.adapters.models.understudy.replyer import suggest
 from fabula.adapters.models.understudy.swift import play
@@ -28,11 +29,11 @@ from fabula.story.contexts import (
     InkAgentContext,
     InkGenerateContext,
     KeeperContext,
-    KnotContext,
+    ModelContext,
     NarratorContext,
+    NpcContext,
     PlannerContext,
     ReplyerContext,
-    RoleContext,
     SwiftContext,
 )
 from fabula.story.values import JsonObject
@@ -69,7 +70,7 @@ def answer(request: ModelRequest) -> str:
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
-def _answer(context: RoleContext | KnotContext, seed: int | None) -> str | JsonObject:
+def _answer(context: ModelContext, seed: int | None) -> str | JsonObject:
     match context:
         case PlannerContext():
             return plan(context, seed)
@@ -91,6 +92,8 @@ def _answer(context: RoleContext | KnotContext, seed: int | None) -> str | JsonO
             return talk(context, seed)
         case InkGenerateContext():
             return write(context, seed)
+        case NpcContext():
+            return react(context, seed)
         case _:
             assert_never(context)
 

@@ -1,0 +1,160 @@
+"""Carries out what the floor decides for one NPC: sends, asks, stops, waits and writes, in that order.
+
+Everything is done at once except ending a model call: what stands behind a `Stop` waits until the call has ended, so
+that a game never hears of an interruption while the model still writes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Final, assert_never
+
+from fabula.loops.npc.floor import Floor
+from fabula.loops.npc.signals import (
+    Begin,
+    Drop,
+    Effect,
+    Happening,
+    NoLongerWaitFor,
+    Notice,
+    ReplyFailed,
+    Settle,
+    Stop,
+    Tell,
+    WaitFor,
+)
+from fabula.loops.npc.speaking import NpcDesk, take_turn
+from fabula.ports.errors import FabulaError
+from fabula.ports.npcs import NpcKey, Settled
+from fabula.ports.store import Unit
+from fabula.recall.npc import cues
+from fabula.story.game_messages import Problem, Told
+
+log = logging.getLogger("fabula.npc")
+
+LONGEST_STOP_S: Final = 0.25
+_INSIDE: Final = "The turn failed inside the server; its log has the details."
+
+
+class Npc:
+    """One NPC of one connection. `send` passes a message to the game."""
+
+    def __init__(self, desk: NpcDesk, agent_id: str, *, floor: Floor, send: Callable[[Told], None]) -> None:
+        self._desk, self._agent_id, self._floor, self._send = desk, agent_id, floor, send
+        self._key = NpcKey(game_id=desk.game_id, agent_id=agent_id)
+        self._loop = asyncio.get_running_loop()
+        self._to_do: deque[Effect] = deque()
+        self._turns: dict[str, asyncio.Task[None]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._stopping: asyncio.Task[None] | None = None
+
+    def tell(self, happening: Happening) -> None:
+        """Something happened: does what the floor decides."""
+        self._to_do.extend(self._floor.handle(happening))
+        self._go_on()
+
+    def recognise(self, turn_id: str) -> None:
+        self._floor.recognise(turn_id)
+
+    async def finish(self) -> None:
+        """Waits until every call has ended; the connection is gone by now."""
+        for timer in self._timers.values():
+            timer.cancel()
+        tasks = [*self._turns.values(), *([self._stopping] if self._stopping else [])]
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _go_on(self) -> None:
+        while self._to_do and self._stopping is None:
+            self._do(self._to_do.popleft())
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Tell():
+                self._send(effect.message)
+            case Begin():
+                self._begin(effect)
+            case Stop():
+                self._stop(effect.turn_id)
+            case WaitFor():
+                self._timers[effect.name] = self._loop.call_later(effect.seconds, self._time_is_up, effect)
+            case NoLongerWaitFor():
+                if (timer := self._timers.pop(effect.name, None)) is not None:
+                    timer.cancel()
+            case Settle():
+                self._settle(effect)
+            case Drop():
+                turn_id = effect.turn_id
+                self._desk.ledger.write(lambda unit: unit.npcs.drop(self._key, turn_id=turn_id))
+            case Notice():
+                self.notice(effect)
+            case _:
+                assert_never(effect)
+
+    def notice(self, notice: Notice) -> None:
+        """Keeps something that the NPC noticed; no turn begins or ends for it."""
+        event = notice.event
+        self._desk.ledger.write(
+            lambda unit: unit.npcs.notice(
+                self._key, connection_id=self._desk.connection_id, event=event, words=cues(event)
+            )
+        )
+
+    def _begin(self, begin: Begin) -> None:
+        task = asyncio.create_task(take_turn(self._desk, self._agent_id, begin, self.tell))
+        self._turns[begin.turn_id] = task
+        task.add_done_callback(lambda done: self._turn_ended(begin, done))
+
+    def _turn_ended(self, begin: Begin, task: asyncio.Task[None]) -> None:
+        if self._turns.get(begin.turn_id) is task:
+            del self._turns[begin.turn_id]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("turn %s of an NPC failed", begin.turn_id, exc_info=error)
+            self.tell(ReplyFailed(turn_id=begin.turn_id, attempt=begin.attempt, message=_INSIDE))
+
+    def _stop(self, turn_id: str) -> None:
+        task = self._turns.pop(turn_id, None)
+        if task is None or task.done():
+            return
+        task.cancel()
+        self._stopping = task
+        task.add_done_callback(self._stopped)
+        self._loop.call_later(LONGEST_STOP_S, self._stopped, task)
+
+    def _stopped(self, task: asyncio.Task[None]) -> None:
+        if self._stopping is task:
+            self._stopping = None
+            self._go_on()
+
+    def _time_is_up(self, wait: WaitFor) -> None:
+        self._timers.pop(wait.name, None)
+        self.tell(wait.then)
+
+    def _settle(self, settle: Settle) -> None:
+        async def write(unit: Unit) -> Settled:
+            event = await unit.npcs.event_of(self._key, settle.turn_id)
+            words = cues(event, settle.played) if event is not None else []
+            return await unit.npcs.settle(
+                self._key, turn_id=settle.turn_id, played=settle.played, confirmed=settle.confirmed, words=words
+            )
+
+        written = self._desk.ledger.write(write)
+        if settle.confirmed:
+            written.add_done_callback(lambda done: self._answer(settle, done))
+
+    def _answer(self, settle: Settle, done: asyncio.Future[Settled]) -> None:
+        error = done.exception()
+        if isinstance(error, FabulaError):
+            sentence = f"The result could not be kept; send it again. {error.message}"
+            self._send(Problem(code="busy", message=sentence, agent_id=self._agent_id, turn_id=settle.turn_id))
+        elif done.result() == "different":
+            sentence = "Another result of this turn was kept before; the first one stays."
+            self._send(
+                Problem(code="duplicate_turn", message=sentence, agent_id=self._agent_id, turn_id=settle.turn_id)
+            )
+        elif done.result() == "unknown":
+            sentence = "No turn of this agent has that id. Send the turn_id of agent_turn_started."
+            self._send(Problem(code="unknown_turn", message=sentence, agent_id=self._agent_id, turn_id=settle.turn_id))

@@ -1,0 +1,60 @@
+"""What a moment brings back to an NPC: older entries of its own history that share telling words, newer ones first.
+
+Two steps, so that another way of remembering can take their place: `cues` says which words an entry is found by, and
+`recalled` ranks what was found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from fabula.ports.npcs import Remembered
+from fabula.story.npc import GameEvent, PlayedTag
+
+MOST_CUES = 24
+CUES_ASKED = 8
+MOST_RECALLED = 6
+
+_WORD = re.compile(r"[^\W_]{3,}")
+_COMMON_WORDS = """
+    about after again all also and any are aren back been before but can come could did does doing don down even ever
+    for from get give goes going gone got had has have her here him his how into isn its just know let like made make
+    many may might mine more most much must never not nothing now off once one only other our out over own perhaps
+    please really said say says see shall she should some something still such take tell than that the their them then
+    there these they thing this those through too under until upon very want was wasn way well went were what when
+    where which while who whom whose why will with without won would yes yet you your yours
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+def cues(event: GameEvent, played: Iterable[PlayedTag] = ()) -> list[str]:
+    """The words by which an entry comes to mind: the telling ones of the event first, then of what was played."""
+    texts = [event.source.name, event.text, *(tag.text for tag in played if tag.status != "skipped")]
+    return telling_words(" ".join(texts))[:MOST_CUES]
+
+
+def telling_words(text: str) -> list[str]:
+    """The words that say what a text is about, each once, in their order, plurals like singulars."""
+    words = (_singular(word) for word in _WORD.findall(text.lower()) if word not in _COMMON)
+    return list(dict.fromkeys(words))
+
+
+def recalled(
+    wanted: Sequence[str], found: Sequence[Remembered], *, before: int, most: int = MOST_RECALLED
+) -> list[Remembered]:
+    """The best of what was found that is older than `before`, oldest first: more shared words count, then newness."""
+    older = [one for one in found if one.number < before]
+    weights = {word: 1 / (1 + sum(word in _cues_of(one) for one in older)) for word in wanted}
+    ranked = sorted(
+        older, key=lambda one: (-sum(weights[word] for word in wanted if word in _cues_of(one)), -one.number)
+    )
+    return sorted(ranked[:most], key=lambda one: one.number)
+
+
+def _cues_of(one: Remembered) -> frozenset[str]:
+    return frozenset(cues(one.lived.event, one.lived.played))
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,206 @@
+"""One game's connection: reads frames, answers them, and lets the NPCs speak.
+
+1. Where tokens are required and none came with the handshake, `hello` must bring one before anything else is heard.
+2. Frames that are too large, too many or no messages are answered with `error`; the connection stays.
+3. A game that does not read is let go with code 1013. When it is gone, calls end and what was sent is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Final
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from fabula.actions.address_npc import address_npc, gather_company, take_up_turns
+from fabula.actions.house import House
+from fabula.actions.tokens import find_token, token_hash
+from fabula.loops.npc.company import Company
+from fabula.ports.errors import FabulaError
+from fabula.server.game_socket.logs import ConnectionLog
+from fabula.server.game_socket.outbox import Outbox, too_slow, written
+from fabula.server.game_socket.pace import FRAMES_PER_SECOND, Pace
+from fabula.story.game_frames import LARGEST_FRAME, read_frame
+from fabula.story.game_messages import ClientMessage, Hello, Ping, Pong, Problem, Told, Welcome
+from fabula.story.values import JsonObject
+
+log = logging.getLogger("fabula.game")
+
+TRY_AGAIN_LATER: Final = 1013
+POLICY_VIOLATION: Final = 1008
+SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
+SECONDS_TO_SAY_GOODBYE: Final = 5.0
+NAMELESS_GAME: Final = "default"
+
+
+class Connection:
+    """One WebSocket. `token_id` names the token of the handshake; `open` says that no token is needed (any more)."""
+
+    def __init__(self, house: House, socket: WebSocket, *, token_id: str | None, open: bool) -> None:
+        self._house, self._socket, self._open = house, socket, open
+        self.connection_id = house.ids.new("connection")
+        self._game_id = f"token:{token_id}" if token_id else NAMELESS_GAME
+        self._outbox = Outbox()
+        self._pace = Pace(house.clock.monotonic)
+        self._log = ConnectionLog(house.settings.log_folder, self.connection_id, house.clock)
+        self._company: Company | None = None
+
+    async def run(self) -> None:
+        """Serves the connection until it is gone."""
+        await self._socket.accept()
+        log.info("game connection %s opened", self.connection_id)
+        try:
+            await self._converse()
+        finally:
+            await asyncio.shield(self._part())
+            log.info("game connection %s closed", self.connection_id)
+
+    async def _converse(self) -> None:
+        tasks = {
+            asyncio.create_task(self._read()),
+            asyncio.create_task(self._write()),
+            asyncio.create_task(self._watch_outbox()),
+            *([] if self._open else [asyncio.create_task(self._watch_door())]),
+        }
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(ended, Exception) and not isinstance(ended, WebSocketDisconnect):
+                    log.error("game connection %s failed", self.connection_id, exc_info=ended)
+
+    async def _part(self) -> None:
+        if self._company is not None:
+            await self._company.leave()
+        try:
+            await self._log.close()
+        except OSError as error:
+            log.warning("the log of connection %s could not be written: %s", self.connection_id, error)
+
+    async def _read(self) -> None:
+        while True:
+            event = await self._socket.receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            raw: str | bytes = event.get("text") or event.get("bytes") or ""
+            if self._pace.allows():
+                await self._hear(raw)
+            elif self._pace.complains():
+                self._tell(Problem(code="busy", message=f"Send at most {FRAMES_PER_SECOND} frames a second."))
+
+    async def _write(self) -> None:
+        await self._outbox.send_all(self._socket.send_text)
+
+    async def _watch_outbox(self) -> None:
+        await self._outbox.overflowed.wait()
+        log.warning("game connection %s does not read and is let go", self.connection_id)
+        if self._company is not None:
+            await self._company.leave()
+        await self._close(TRY_AGAIN_LATER, too_slow())
+
+    async def _watch_door(self) -> None:
+        await asyncio.sleep(SECONDS_TO_SHOW_A_TOKEN)
+        if not self._open:
+            await self._close(POLICY_VIOLATION, _token_needed())
+        await asyncio.Event().wait()
+
+    async def _close(self, code: int, problem: Problem) -> None:
+        """Says why and closes; whoever does not read cannot be told, and is not waited for."""
+        try:
+            async with asyncio.timeout(SECONDS_TO_SAY_GOODBYE):
+                await self._socket.send_text(written(problem))
+                await self._socket.close(code, problem.message[:120])
+        except (TimeoutError, WebSocketDisconnect, RuntimeError):
+            log.debug("connection %s could not be told why it ends", self.connection_id)
+
+    async def _hear(self, raw: str | bytes) -> None:
+        if len(raw) > LARGEST_FRAME:
+            self._tell(_too_large())
+            return
+        message = read_frame(raw)
+        if isinstance(message, Problem):
+            self._tell(message if self._open else _token_needed())
+            return
+        self._log.heard(message)
+        await self._answer(message)
+
+    async def _answer(self, message: ClientMessage) -> None:
+        if isinstance(message, Hello):
+            await self._welcome(message)
+        elif not self._open:
+            self._tell(_token_needed())
+        elif isinstance(message, Ping):
+            self._tell(Pong(id=message.id, ts_ms=self._house.clock.now_ms()))
+        else:
+            address_npc(self._gathered(), message)
+
+    async def _welcome(self, hello: Hello) -> None:
+        if not await self._lets_in(hello):
+            self._tell(_token_needed())
+            return
+        # NPCs that already listen belong to the game under whose name they were first spoken to.
+        if self._company is None and (name := game_name(hello.client)):
+            self._game_id = name
+        self._tell(Welcome(connection_id=self.connection_id, resume=await self._resumed(hello.resume)))
+
+    async def _lets_in(self, hello: Hello) -> bool:
+        if self._open or not hello.token:
+            return self._open
+        token = await find_token(self._house, token_hash(hello.token))
+        if token is None or token.revoked_at_ms is not None:
+            return False
+        self._open, self._game_id = True, f"token:{token.token_id}"
+        return True
+
+    async def _resumed(self, connection_id: str | None) -> JsonObject | None:
+        if not connection_id:
+            return None
+        try:
+            turns = await take_up_turns(
+                self._house, self._gathered(), game_id=self._game_id, connection_id=connection_id[:200]
+            )
+        except FabulaError as error:
+            log.warning("connection %s could not be resumed: %s", connection_id[:200], error.message)
+            return None
+        return {
+            "connection_id": connection_id[:200],
+            "unconfirmed": [
+                {"agent_id": turn.agent_id, "turn_id": turn.turn_id, "event_id": turn.event_id} for turn in turns
+            ],
+        }
+
+    def _gathered(self) -> Company:
+        if self._company is None:
+            self._company = gather_company(
+                self._house,
+                game_id=self._game_id,
+                connection_id=self.connection_id,
+                send=self._tell,
+                saw_prompt=self._log.saw_prompt,
+            )
+        return self._company
+
+    def _tell(self, message: Told) -> None:
+        self._log.told(message)
+        self._outbox.put(message)
+
+
+def game_name(client: str | JsonObject | None) -> str:
+    """The game that a client belongs to: its own word for it, or the `game`, `id` or `name` that it gives."""
+    if isinstance(client, dict):
+        named = (client.get(key) for key in ("game", "id", "name"))
+        client = next((name for name in named if isinstance(name, str) and name.strip()), "")
+    plain = "".join(char for char in client or "" if char.isprintable())
+    return plain.strip()[:200]
+
+
+def _token_needed() -> Problem:
+    sentence = "Send `hello` with an access token first. `fabula token create` on the server makes one."
+    return Problem(code="unauthorized", message=sentence)
+
+
+def _too_large() -> Problem:
+    return Problem(code="too_large", message=f"A frame may have {LARGEST_FRAME // 1024} KiB. Send less at once.")

@@ -1,0 +1,83 @@
+"""Two logs for each connection, as JSON lines: what was said, and what the model was told. Never a token or key."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabula.ports.gate import off_loop
+from fabula.ports.models import Message
+from fabula.ports.world import Clock
+from fabula.story.game_messages import ClientMessage, Hello, Ping, Told
+
+FLUSH_BYTES = 256 * 1024
+LARGEST_LOG = 64 * 1024 * 1024
+
+
+class LogFile:
+    """Lines on their way to a file. They are kept here until there are many, or the connection ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines: list[bytes] = []
+        self._waiting, self._written = 0, 0
+        self._writing: asyncio.Task[None] | None = None
+
+    def add(self, entry: dict[str, Any]) -> None:
+        if self._written + self._waiting > LARGEST_LOG:
+            return
+        line = orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
+        self._lines.append(line)
+        self._waiting += len(line)
+        if self._waiting > FLUSH_BYTES and (self._writing is None or self._writing.done()):
+            self._writing = asyncio.create_task(self._flush())
+
+    async def close(self) -> None:
+        if self._writing is not None:
+            await self._writing
+        await self._flush()
+
+    async def _flush(self) -> None:
+        lines, self._lines = self._lines, []
+        self._written, self._waiting = self._written + self._waiting, 0
+        if lines:
+            await off_loop(_append, self._path, b"".join(lines))
+
+
+class ConnectionLog:
+    """The pair of logs of one connection; its messages stand in the order in which they came and went."""
+
+    def __init__(self, folder: Path, connection_id: str, clock: Clock) -> None:
+        self._clock = clock
+        self._conversation = LogFile(folder / f"{connection_id}.conversation.jsonl")
+        self._inputs = LogFile(folder / f"{connection_id}.model-inputs.jsonl")
+
+    def heard(self, message: ClientMessage) -> None:
+        """A message of the game."""
+        if isinstance(message, Ping):
+            return
+        told = message.model_dump(mode="json", exclude={"token"} if isinstance(message, Hello) else None)
+        self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "game", **told})
+
+    def told(self, message: Told) -> None:
+        """A message to the game. Chunks are left out: the whole text stands where their tag closes."""
+        if not message.hidden_from_log:
+            self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "fabula", **message.frame()})
+
+    def saw_prompt(self, agent_id: str, turn_id: str, messages: tuple[Message, ...]) -> None:
+        """What the model is told for a turn."""
+        told = [{"role": one.role, "content": one.content} for one in messages]
+        self._inputs.add({"ts_ms": self._clock.now_ms(), "agent_id": agent_id, "turn_id": turn_id, "messages": told})
+
+    async def close(self) -> None:
+        await self._conversation.close()
+        await self._inputs.close()
+
+
+def _append(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(data)
