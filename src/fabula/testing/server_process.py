@@ -27,13 +27,22 @@ def running_server(
     data_dir: Path, *options: str, settings: Mapping[str, str] | None = None, seconds: float = 60
 ) -> Iterator[str]:
     """Starts `fabula serve` on a free port and answers its address once it is ready; it is stopped at the end."""
+    with server_process(data_dir, *options, settings=settings, seconds=seconds) as (_, address):
+        yield address
+
+
+@contextmanager
+def server_process(
+    data_dir: Path, *options: str, settings: Mapping[str, str] | None = None, seconds: float = 60
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """The same with the process itself, for tests that kill it."""
     log = data_dir / "server.log"
     data_dir.mkdir(parents=True, exist_ok=True)
     command = [*PROGRAM, "serve", "--port", "0", "--data-dir", str(data_dir), *options]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=clean_environment(settings))
     try:
-        yield _wait_until_ready(process, log, time.monotonic() + seconds)
+        yield process, _wait_until_ready(process, log, time.monotonic() + seconds)
     finally:
         process.terminate()
         try:
