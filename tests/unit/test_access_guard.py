@@ -66,6 +66,7 @@ HOUSE = Starlette(
         Route("/upload/x", length, methods=["POST"]),
         Route("/ticks", ticks),
         WebSocketRoute("/ws", socket),
+        WebSocketRoute("/other", socket),
     ]
 )
 
@@ -288,15 +289,27 @@ def test_a_websocket_of_a_strange_host_is_refused() -> None:
 
 def test_a_websocket_needs_a_token_as_header_or_subprotocol() -> None:
     here = client(rules(require_tokens=True))
-    with pytest.raises(WebSocketDisconnect), here.websocket_connect("/ws", headers={"host": "localhost"}):
+    with pytest.raises(WebSocketDisconnect), here.websocket_connect("/other", headers={"host": "localhost"}):
         pass
     header = {"host": "localhost", "authorization": "Bearer player-secret"}
-    with here.websocket_connect("/ws", headers=header) as connected:
+    with here.websocket_connect("/other", headers=header) as connected:
         assert connected.receive_text() == "player"
     offered = ["fabula", "bearer.player-secret"]
-    with here.websocket_connect("/ws", headers={"host": "localhost"}, subprotocols=offered) as connected:
+    with here.websocket_connect("/other", headers={"host": "localhost"}, subprotocols=offered) as connected:
         assert connected.accepted_subprotocol == "fabula"
         assert connected.receive_text() == "player"
+
+
+def test_at_the_game_socket_the_token_may_come_later_but_a_wrong_one_is_refused_at_once() -> None:
+    here = client(rules(require_tokens=True))
+    with (
+        pytest.raises(LookupError),
+        here.websocket_connect("/ws", headers={"host": "localhost"}) as connected,
+    ):
+        connected.receive_text()
+    wrong = {"host": "localhost", "authorization": "Bearer wrong"}
+    with pytest.raises(WebSocketDisconnect), here.websocket_connect("/ws", headers=wrong):
+        pass
 
 
 def test_an_admin_may_act_as_all_and_a_player_only_as_player() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -56,14 +56,20 @@ class Npcs(Protocol):
     async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None: ...
 
     async def settle(
-        self, npc: NpcKey, *, turn_id: str, played: Sequence[PlayedTag], confirmed: bool, words: Sequence[str] = ()
-    ) -> Settled: ...
+        self,
+        npc: NpcKey,
+        *,
+        turn_id: str,
+        played: Sequence[PlayedTag],
+        confirmed: bool,
+        words: Callable[[GameEvent], Sequence[str]] = ...,
+    ) -> Settled:
+        """`words` says by which words the turn comes to mind, from its event."""
+        ...
 
     async def drop(self, npc: NpcKey, *, turn_id: str) -> None: ...
 
     async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None: ...
-
-    async def event_of(self, npc: NpcKey, turn_id: str) -> GameEvent | None: ...
 
     async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -19,6 +19,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    literal,
     select,
     union,
     update,
@@ -64,9 +65,8 @@ _this_npc = (_e.game_id == bindparam("game")) & (_e.agent_id == bindparam("agent
 _this_turn = _this_npc & (_e.turn_id == bindparam("turn"))
 _words_of_npc = (_w.game_id == bindparam("game")) & (_w.agent_id == bindparam("agent"))
 
-NEXT = select(func.coalesce(func.max(_e.number), 0) + 1).where(_this_npc)
 GET = select(NPC_ENTRIES).where(_this_turn)
-ADD = insert(NPC_ENTRIES)
+NUMBER_OF = select(_e.number).where(_this_npc).order_by(_e.number.desc()).limit(1)
 SETTLE = update(NPC_ENTRIES).where(_this_turn)
 DROP = delete(NPC_ENTRIES).where(_this_turn, _e.status == "open")
 RECENT = select(NPC_ENTRIES).where(_this_npc, _e.status != "open").order_by(_e.number.desc()).limit(bindparam("limit"))
@@ -81,6 +81,25 @@ UNCONFIRMED = (
     .order_by(_e.created_at_ms, _e.turn_id)
     .limit(1000)
 )
+_next = select(func.coalesce(func.max(_e.number), 0) + 1).where(_this_npc).scalar_subquery()
+_given = {
+    "game_id": bindparam("game", type_=NAME),
+    "agent_id": bindparam("agent", type_=NAME),
+    "number": _next,
+    "kind": bindparam("kind", type_=NAME),
+    "turn_id": bindparam("turn", type_=NAME),
+    "connection_id": bindparam("connection", type_=NAME),
+    "status": bindparam("status", type_=NAME),
+    "event": bindparam("event", type_=Text()),
+    "played": literal("[]"),
+    "created_at_ms": bindparam("now", type_=NUMBER),
+    "updated_at_ms": bindparam("now", type_=NUMBER),
+}
+ADD = insert(NPC_ENTRIES).from_select(
+    list(_given), select(*_given.values()).where(~select(literal(1)).where(_this_turn).exists())
+)
+"""Adds an entry behind the last one, unless the turn is there already; one statement, because turns wait for it."""
+
 ADD_WORDS = insert(NPC_WORDS)
 FORGET_WORDS = delete(NPC_WORDS).where(_words_of_npc, _w.number == bindparam("this"))
 
@@ -102,17 +121,26 @@ def _with_word(place: int) -> Select[tuple[int]]:
 ABOUT = union(*(_with_word(place) for place in range(MOST_WORDS_ASKED)))
 
 
+def _no_words(event: GameEvent) -> Sequence[str]:
+    return ()
+
+
 class SqlNpcs:
     def __init__(self, desk: Desk) -> None:
         self._connection = desk.connection
         self._clock = desk.clock
 
     async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None:
-        if await self._turn(npc, turn_id) is None:
-            await self._add(npc, kind="turn", turn_id=turn_id, connection_id=connection_id, status="open", event=event)
+        await self._add(npc, kind="turn", turn_id=turn_id, connection_id=connection_id, status="open", event=event)
 
     async def settle(
-        self, npc: NpcKey, *, turn_id: str, played: Sequence[PlayedTag], confirmed: bool, words: Sequence[str] = ()
+        self,
+        npc: NpcKey,
+        *,
+        turn_id: str,
+        played: Sequence[PlayedTag],
+        confirmed: bool,
+        words: Callable[[GameEvent], Sequence[str]] = _no_words,
     ) -> Settled:
         row = await self._turn(npc, turn_id)
         if row is None:
@@ -128,21 +156,18 @@ class SqlNpcs:
             "updated_at_ms": self._clock.now_ms(),
         }
         await self._connection.execute(SETTLE.values(values), {**_named(npc), "turn": turn_id})
-        await self._keep_words(npc, row.number, words)
+        if row.status == "unconfirmed":
+            await self._connection.execute(FORGET_WORDS, {**_named(npc), "this": row.number})
+        await self._add_words(npc, row.number, words(GameEvent.model_validate(unpack(row.event))))
         return "kept"
 
     async def drop(self, npc: NpcKey, *, turn_id: str) -> None:
         await self._connection.execute(DROP, {**_named(npc), "turn": spelled(turn_id)})
 
     async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None:
-        number = await self._add(
-            npc, kind="notice", turn_id=None, connection_id=connection_id, status="noticed", event=event
-        )
-        await self._keep_words(npc, number, words)
-
-    async def event_of(self, npc: NpcKey, turn_id: str) -> GameEvent | None:
-        row = await self._turn(npc, turn_id)
-        return None if row is None else GameEvent.model_validate(unpack(row.event))
+        await self._add(npc, kind="notice", turn_id=None, connection_id=connection_id, status="noticed", event=event)
+        number: int = (await self._connection.execute(NUMBER_OF, _named(npc))).scalar_one()
+        await self._add_words(npc, number, words)
 
     async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]:
         rows = await self._connection.execute(RECENT, {**_named(npc), "limit": limit})
@@ -170,27 +195,19 @@ class SqlNpcs:
 
     async def _add(
         self, npc: NpcKey, *, kind: str, turn_id: str | None, connection_id: str, status: str, event: GameEvent
-    ) -> int:
-        number: int = (await self._connection.execute(NEXT, _named(npc))).scalar_one()
-        now = self._clock.now_ms()
+    ) -> None:
         row = {
-            "game_id": npc.game_id,
-            "agent_id": npc.agent_id,
-            "number": number,
+            **_named(npc),
             "kind": kind,
-            "turn_id": turn_id,
-            "connection_id": connection_id,
+            "turn": None if turn_id is None else spelled(turn_id),
+            "connection": connection_id,
             "status": status,
             "event": pack(event.as_json()),
-            "played": "[]",
-            "created_at_ms": now,
-            "updated_at_ms": now,
+            "now": self._clock.now_ms(),
         }
         await self._connection.execute(ADD, row)
-        return number
 
-    async def _keep_words(self, npc: NpcKey, number: int, words: Sequence[str]) -> None:
-        await self._connection.execute(FORGET_WORDS, {**_named(npc), "this": number})
+    async def _add_words(self, npc: NpcKey, number: int, words: Sequence[str]) -> None:
         own = {"game_id": npc.game_id, "agent_id": npc.agent_id, "number": number}
         rows = [{**own, "word": spelled(word)} for word in dict.fromkeys(words) if word]
         if rows:

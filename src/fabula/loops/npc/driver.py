@@ -29,7 +29,6 @@ from fabula.loops.npc.signals import (
 from fabula.loops.npc.speaking import NpcDesk, take_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.npcs import NpcKey, Settled
-from fabula.ports.store import Unit
 from fabula.recall.npc import cues
 from fabula.story.game_messages import Problem, Told
 
@@ -134,14 +133,15 @@ class Npc:
         self.tell(wait.then)
 
     def _settle(self, settle: Settle) -> None:
-        async def write(unit: Unit) -> Settled:
-            event = await unit.npcs.event_of(self._key, settle.turn_id)
-            words = cues(event, settle.played) if event is not None else []
-            return await unit.npcs.settle(
-                self._key, turn_id=settle.turn_id, played=settle.played, confirmed=settle.confirmed, words=words
+        written = self._desk.ledger.write(
+            lambda unit: unit.npcs.settle(
+                self._key,
+                turn_id=settle.turn_id,
+                played=settle.played,
+                confirmed=settle.confirmed,
+                words=lambda event: cues(event, settle.played),
             )
-
-        written = self._desk.ledger.write(write)
+        )
         if settle.confirmed:
             written.add_done_callback(lambda done: self._answer(settle, done))
 
