@@ -25,6 +25,7 @@ def pages() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/commands.md": commands_page,
         f"{REFERENCE}/errors.md": errors_page,
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
+        f"{REFERENCE}/game-socket.md": game_socket_page,
         "ARCHITECTURE.md": architecture_page,
     }
 
@@ -133,6 +134,64 @@ def _method(method: Any) -> str:
         f"## `{method['name']}`\n\n{method['summary']}{session}\n\n"
         f"Takes {params}. Answers `{method['result']['name']}`. For {method['x-role']}s and above.\n"
     )
+
+
+def game_socket_page() -> str:
+    """Each message of the game socket, from the models that read and write it."""
+    from typing import get_args
+
+    from fabula.story import game_messages as told
+    from fabula.story import npc
+
+    values = (npc.NpcSpec, npc.Relationship, npc.NpcWorld, npc.TagSpec, npc.ToolSpec, npc.Someone, npc.PlayedTag)
+    codes = ", ".join(f"`{code}`" for code in get_args(told.ErrorCode))
+    return "\n".join(
+        [
+            f"{_NOTE}# The game socket\n",
+            "`/ws` speaks JSON text frames `{type, ...}`. Fields may stand beside `type` or inside `payload`, unknown\n"
+            "fields are ignored, and a bad frame is answered with `error` while the connection stays open.\n"
+            "[Give your NPCs a voice](../how-to/give-your-npcs-a-voice.md) shows how the messages follow each other.\n",
+            "## From the game\n",
+            *(_message(kind) for kind in get_args(told.ClientMessage)),
+            "## To the game\n",
+            *(_message(kind) for kind in get_args(told.ServerMessage)),
+            f"## Error codes\n\n{codes}.\n",
+            "## Values inside messages\n",
+            *(_message(kind, name=kind.__name__) for kind in (*values, npc.ToolResult)),
+        ]
+    )
+
+
+def _message(kind: Any, name: str = "") -> str:
+    title = name or f"`{kind.model_fields['type'].default}`"
+    about = " ".join(line.strip() for line in (kind.__doc__ or "").split())
+    rows = [_message_field(field, kind.model_fields[field], kind) for field in kind.model_fields if field != "type"]
+    table = "| field | type | |\n|---|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
+    return f"### {title}\n\n{about}\n\n{table}"
+
+
+def _message_field(name: str, field: Any, kind: Any) -> str:
+    return f"| `{name.rstrip('_')}` | {_type_name(field.annotation)} | {_field_note(name, field, kind)} |"
+
+
+def _type_name(annotation: Any) -> str:
+    """A field's type as a reader of JSON would say it."""
+    shown = annotation.__name__ if isinstance(annotation, type) and "[" not in str(annotation) else str(annotation)
+    shown = re.sub(r"\b(?:typing|pydantic\.types|fabula\.story\.\w+)\.", "", shown)
+    shown = re.sub(r"Annotated\[str, \w+\([^)]*\)\]", "str", shown).replace("dict[str, JsonValue]", "object")
+    shown = re.sub(r"Literal\[(.*?)\]", lambda found: found[1].replace(", ", " | "), shown)
+    shown = re.sub(r"Union\[(.*)\]", lambda found: found[1].replace(", ", " | "), shown)
+    return shown.replace("JsonValue", "any JSON").replace(" | None", "").replace("|", "or")
+
+
+def _field_note(name: str, field: Any, kind: Any) -> str:
+    if name in getattr(kind, "optional", ()):
+        return "may be missing"
+    if field.is_required():
+        return "needed" if kind.model_config.get("extra") == "ignore" else ""
+    if isinstance(field.default, bool):
+        return f"`{str(field.default).lower()}` unless told"
+    return f"`{field.default}` unless told" if field.default and isinstance(field.default, (str, int)) else ""
 
 
 def architecture_page() -> str:

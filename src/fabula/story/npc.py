@@ -102,7 +102,7 @@ SAY = "say"
 TOOL = "tool"
 DEFAULT_TAGS: tuple[TagSpec, ...] = (
     TagSpec(name=SAY, description="what you say aloud"),
-    TagSpec(name="think", description="what you think; nobody hears it", visible=False),
+    TagSpec(name="think", description="what you think", visible=False),
     TagSpec(name="emote", description="a gesture or look, in a few words"),
     TagSpec(name="action", description="something you do", attrs=["name", "target"], mode="atomic"),
     TagSpec(name="silence", description="you choose to say and do nothing", mode="atomic"),

@@ -41,7 +41,7 @@ def _system(state: NpcState) -> str:
 
 def _dossier(spec: NpcSpec) -> str:
     facts = (
-        titled("Who you are", f"{spec.name}. {spec.role}".strip()),
+        titled("Who you are", f"{spec.name}, {spec.role}" if spec.role else spec.name),
         titled("Your personality", spec.personality),
         titled("How you speak", spec.style),
         titled("Your past", spec.backstory),
@@ -110,7 +110,8 @@ def _tag_line(tag: TagSpec) -> str:
     names = tag.attrs if isinstance(tag.attrs, (list, dict)) else ()
     attrs = "".join(f' {name}=".."' for name in names)
     seen = "" if tag.visible else " (others cannot perceive it)"
-    return f"<{tag.name}{attrs}>..</{tag.name}>: {tag.description or tag.name}{seen}"
+    shown = f"<{tag.name}/>" if tag.name == "silence" else f"<{tag.name}{attrs}>..</{tag.name}>"
+    return f"{shown}: {tag.description or tag.name}{seen}"
 
 
 def _tool_line(tool: ToolSpec) -> str:

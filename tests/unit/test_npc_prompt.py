@@ -1,0 +1,145 @@
+"""What an NPC is told, what comes back to it, and what the understudy makes of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabula.adapters.models.understudy import answer
+from fabula.agents.npc import MOST_CHARS, write_npc_prompt
+from fabula.ports.models import CallOrigin, ModelRequest
+from fabula.ports.npcs import Remembered
+from fabula.recall.npc import cues, recalled, telling_words
+from fabula.story.contexts import NpcContext
+from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState, PlayedTag, Someone, TagSpec
+from fabula.story.tags import parse_tags
+
+GOLDEN = Path(__file__).parents[1] / "transcripts" / "prompts" / "npc.txt"
+ANN = Someone(id="p1", name="Ann", kind="player")
+STATE = NpcState.model_validate(
+    {
+        "spec": {
+            "name": "Mara",
+            "role": "a smith in Oakford",
+            "personality": "Gruff but fair.",
+            "style": "Short sentences.",
+            "backstory": "She learned the trade from her mother.",
+            "goals": ["finish the sword for the captain"],
+            "knowledge": ["The old bridge fell into the river last spring.", "The captain drinks at the Red Boar."],
+            "relationships": [{"id": "captain", "name": "The captain", "description": "pays late", "score": 0.4}],
+            "mood": "tired",
+            "language": "English",
+            "system_prompt": "Never speak of magic.",
+        },
+        "world": {
+            "location": "the smithy",
+            "time": "dusk",
+            "nearby": [{"name": "Orr"}, "an anvil"],
+            "inventory": ["a dagger"],
+            "state": {"door": "open", "fire": {"lit": True}},
+        },
+        "tools": [{"name": "open_door", "description": "Opens a door.", "parameters": {"type": "object"}}],
+        "player": {"id": "p1", "name": "Ann"},
+    }
+)
+HISTORY = [
+    Lived(
+        kind="turn",
+        event=GameEvent(text="Good evening.", source=ANN),
+        played=[PlayedTag(tag="emote", text="nods"), PlayedTag(text="Evening.")],
+    ),
+    Lived(kind="notice", event=GameEvent(event_type="noise", text="A bell rings in the street.")),
+    Lived(
+        kind="turn",
+        event=GameEvent(text="What was that?", source=ANN),
+        played=[
+            PlayedTag(text="The bell of", status="partial"),
+            PlayedTag(tag="action", status="skipped", text="hides"),
+        ],
+        unconfirmed=True,
+    ),
+]
+
+
+def context(text: str = "Tell me about the bridge.", **changes: Any) -> NpcContext:
+    event = GameEvent(event_type=changes.pop("event_type", "player_speech"), text=text, source=ANN)
+    return NpcContext(state=changes.pop("state", STATE), event=event, **changes)
+
+
+def test_the_prompt_reads_as_its_author_last_saw_it() -> None:
+    old = [Lived(kind="turn", event=GameEvent(text="I lost my ring.", source=ANN), played=[PlayedTag(text="A pity.")])]
+    messages = write_npc_prompt(context(history=HISTORY, recalled=old))
+    text = "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages) + "\n"
+    if os.environ.get("FABULA_WRITE_GOLDEN"):
+        GOLDEN.write_text(text, "utf-8")
+    assert text == GOLDEN.read_text("utf-8")
+
+
+def test_what_never_changes_stands_first_and_a_turn_later_the_prompt_begins_the_same() -> None:
+    before, after = write_npc_prompt(context(history=HISTORY[:2])), write_npc_prompt(context("And?", history=HISTORY))
+    assert before[0] == after[0]
+    shared = before[1].content.partition("\n\n")[0]
+    assert shared.endswith("A bell rings in the street.") and after[1].content.startswith(shared)
+
+
+def test_a_history_that_is_too_long_loses_its_oldest_entries() -> None:
+    long = [Lived(kind="notice", event=GameEvent(text=f"{number} " + "x" * 3000)) for number in range(40)]
+    told = write_npc_prompt(context(history=long))[1].content
+    assert len(told) <= MOST_CHARS and "[player_speech] 39 " in told and "[player_speech] 0 " not in told
+
+
+def test_a_moment_brings_back_what_shares_its_words_and_is_older_than_the_history() -> None:
+    said = ["I lost my ring in the river.", "Nice weather.", "The ring was my mother's.", "My ring is gold."]
+    found = [
+        Remembered(number=number, lived=Lived(kind="turn", event=GameEvent(text=text)))
+        for number, text in enumerate(said)
+    ]
+    back = recalled(telling_words("Have you seen a ring by the river?"), found, before=3, most=2)
+    assert [one.lived.event.text for one in back] == [said[0], said[2]]
+
+
+def test_cues_are_telling_words_of_event_and_answer() -> None:
+    played = [PlayedTag(text="The bridges are out."), PlayedTag(text="A secret.", status="skipped")]
+    assert cues(GameEvent(text="Where is the old mill?", source=ANN), played) == ["ann", "old", "mill", "bridge"]
+
+
+def reply(text: str, **changes: Any) -> dict[str, str]:
+    """What the understudy answers, by tag."""
+    asked = context(text, **changes)
+    request = ModelRequest(origin=CallOrigin(agent="npc"), messages=(), context=asked, deadline=0)
+    return {tag.tag: tag.text for tag in parse_tags(answer(request), asked.state.tag_set())}
+
+
+@pytest.mark.parametrize(
+    ("words", "fragment"),
+    [
+        ("What happened to the bridge?", "bridge fell into the river"),
+        ("Where does the captain drink?", "Red Boar"),
+        ("Who are you?", "I am Mara"),
+        ("Where are we?", "smithy"),
+        ("What do you sell?", "dagger"),
+        ("How are you?", "tired"),
+    ],
+)
+def test_the_understudy_answers_questions_from_the_spec(words: str, fragment: str) -> None:
+    assert fragment in reply(words)["say"]
+
+
+def test_the_understudy_greets_flinches_and_falls_silent() -> None:
+    assert reply("Hello there!")["say"]
+    assert set(reply("I'll kill you!")) == {"emote", "say"}
+    assert set(reply("", event_type="timer")) == {"silence"}
+    assert set(reply("A leaf falls.", event_type="perception")) == {"silence"}
+
+
+def test_the_understudy_keeps_to_the_tags_of_the_game_and_never_repeats_a_fact_while_another_is_left() -> None:
+    bare = NpcState(
+        spec=NpcSpec(name="Orr", knowledge=["The mill burned.", "The mill was insured."]), tags=[TagSpec(name="say")]
+    )
+    assert set(reply("I'll kill you!", state=bare)) == {"say"}
+    assert reply("", state=bare, event_type="timer") == {}
+    told = [Lived(kind="turn", event=GameEvent(text="?"), played=[PlayedTag(text="The mill burned.")])]
+    assert "insured" in reply("What about the mill?", state=bare, history=told)["say"]
