@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import httpx
 from tests.live import Client, gate_story, sse
+from tests.nursery import Child, Nursery
 from tests.scripted import bind_troupe
 
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour
 from fabula.testing.model_server import ModelServer
-from fabula.testing.nursery import Child, Nursery
 from fabula.testing.troupe import Troupe
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.conftest import Place
 from tests.live import sse
+from tests.nursery import Nursery
 from tests.scripted import PACES
 from tests.turn_kills import Victim, lines, victim
 
 from fabula.testing.model_script import Pace
-from fabula.testing.nursery import Nursery
 
 BOUNDARIES = {
     "turn_stream_accepted": "as soon as the turn is accepted",

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.conftest import Place
 from tests.live import RpcFailed, sse
+from tests.nursery import Nursery
 from tests.turn_kills import Victim, victim
 
 from fabula.testing.model_script import Pace, Say
-from fabula.testing.nursery import Nursery
 
 NEVER = Say(text="too late", pace=Pace(first_token_ms=600_000))
 

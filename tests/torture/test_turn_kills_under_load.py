@@ -20,10 +20,9 @@ import httpx
 import pytest
 from tests.conftest import Place
 from tests.live import RpcFailed
+from tests.nursery import Nursery
 from tests.scripted import PACES
 from tests.turn_kills import Victim, lines, victim
-
-from fabula.testing.nursery import Nursery
 
 pytestmark = pytest.mark.torture
 

@@ -25,6 +25,7 @@ from types import TracebackType
 
 _LISTENS = re.compile(r"listens on (http://\S+)")
 _PATIENCE_S = 120.0
+ROOT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +72,8 @@ class Nursery:
     """The process that forks. It ends with the block, and takes children that still run with it."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "fabula.testing.nursery"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", "tests.nursery"]
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._children: list[Child] = []
 
     def __enter__(self) -> Nursery:
