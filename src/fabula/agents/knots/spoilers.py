@@ -1,7 +1,8 @@
 """The spoiler guard: no sentence of a knot that was not visited, and no name that stands only there, gets out.
 
 It needs no model and decides by the written story alone. What is open: knots that were visited, the character's own
-knot, and any text that was allowed by name (the goal, what was told so far). Everything else is kept.
+knot, and any text that was allowed by name (the goal, what was told so far). Everything else is kept. Sentences of two
+words are kept as whole sentences only: inside another one they are too common to be known again.
 """
 
 from __future__ import annotations
