@@ -23,7 +23,7 @@ from bench.processes import free_port, process
 from websockets.asyncio.client import ClientConnection
 
 INTERRUPTIONS = int(os.environ.get("FABULA_BENCH_INTERRUPTIONS", "10000"))
-SECONDS = 10.0
+SECONDS = float(os.environ.get("FABULA_BENCH_SECONDS", "10"))
 AGENTS_PER_GAME = 10
 
 

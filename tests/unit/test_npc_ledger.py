@@ -1,0 +1,49 @@
+"""The ledger writes in order and together, and one entry that cannot be kept does not take the others with it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fabula.loops.npc.ledger import Ledger
+from fabula.ports.errors import InvalidParams
+from fabula.ports.npcs import NpcKey
+from fabula.ports.store import Store, Unit
+from fabula.story.npc import GameEvent
+
+MARA = NpcKey(game_id="g", agent_id="mara")
+
+
+async def _notice(unit: Unit, text: str) -> None:
+    await unit.npcs.notice(MARA, connection_id="c", event=GameEvent(text=text))
+
+
+async def _refuse(unit: Unit) -> None:
+    await _notice(unit, "half")
+    raise InvalidParams("This cannot be kept.")
+
+
+async def test_entries_are_kept_in_order_without_anybody_waiting(sqlite_store: Store) -> None:
+    ledger = Ledger(sqlite_store)
+    for number in range(50):
+        ledger.write(lambda unit, text=str(number): _notice(unit, text))  # type: ignore[misc]
+    await ledger.close()
+    async with sqlite_store.reading() as unit:
+        kept = await unit.npcs.recent(MARA, limit=100)
+    assert [one.lived.event.text for one in kept] == [str(number) for number in range(50)]
+
+
+async def test_an_entry_that_cannot_be_kept_fails_alone_and_leaves_nothing(sqlite_store: Store) -> None:
+    ledger = Ledger(sqlite_store)
+    first, bad, last = (
+        ledger.write(lambda unit: _notice(unit, "first")),
+        ledger.write(_refuse),
+        ledger.write(lambda unit: _notice(unit, "last")),
+    )
+    await asyncio.gather(first, last)
+    with pytest.raises(InvalidParams):
+        await bad
+    async with sqlite_store.reading() as unit:
+        kept = await unit.npcs.recent(MARA, limit=10)
+    assert [one.lived.event.text for one in kept] == ["first", "last"]
