@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from fabula.agents.knots.vocabulary import common_words, normal, sentences_of, words_in
 from fabula.ink import Analysis
@@ -81,8 +82,17 @@ class Guard:
             return []
         told = normal(text)
         alone = {normal(sentence) for sentence in sentences_of(text)}
-        found = [one for one in self.sentences if self._stands_in(one, told, alone)]
+        near = [one for word in set(told.split()) for one in self._by_longest_word.get(word, ())]
+        found = [one for one in near if self._stands_in(one, told, alone)]
         return [one.strip() for one in found] + self._names_in(text)
+
+    @cached_property
+    def _by_longest_word(self) -> dict[str, list[str]]:
+        """Only sentences whose longest word was said need a closer look."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for sentence in self.sentences:
+            found[_longest_word(sentence)].append(sentence)
+        return found
 
     def _stands_in(self, sentence: str, told: str, alone: set[str]) -> bool:
         inside = sentence in told if sentence.count(" ") > _SENTENCE_WORDS else sentence in alone
@@ -101,6 +111,11 @@ class Guard:
         """A text without the sentences that give something away; empty when that does not help."""
         kept = " ".join(sentence for sentence in sentences_of(text) if not self.leaks(sentence))
         return "" if self.leaks(kept) else kept
+
+
+@lru_cache(maxsize=200_000)
+def _longest_word(sentence: str) -> str:
+    return max(sentence.split(), key=len, default="")
 
 
 def _is_telling(sentence: str) -> bool:
