@@ -24,7 +24,7 @@ from websockets.asyncio.client import ClientConnection
 
 INTERRUPTIONS = int(os.environ.get("FABULA_BENCH_INTERRUPTIONS", "10000"))
 SECONDS = float(os.environ.get("FABULA_BENCH_SECONDS", "10"))
-AGENTS_PER_GAME = 10
+AGENTS_PER_GAME = 5
 
 
 class Game:
@@ -166,13 +166,13 @@ async def interrupt(address: str, model: str, agents: int, times: int) -> None:
 
 async def _talk_over(game: Game, times: int) -> None:
     """Two frames for each interruption (event and state): twenty a second keep well within sixty frames."""
-    for _ in range(times):
-        if not game.streaming:
-            await asyncio.sleep(0.1)
-            continue
-        name = min(game.streaming, key=lambda one: game.spoken_to[one])
-        game.streaming.discard(name)
-        await game.say(name)
+    done = 0
+    while done < times:
+        if game.streaming:
+            name = min(game.streaming, key=lambda one: game.spoken_to[one])
+            game.streaming.discard(name)
+            await game.say(name)
+            done += 1
         await asyncio.sleep(1 / 20)
 
 

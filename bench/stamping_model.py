@@ -32,7 +32,9 @@ async def chat(request: web.Request) -> web.StreamResponse:
             await _send(response, f"{time.monotonic_ns()} ")
         await _send(response, "</say>", "stop")
         await response.write(b"data: [DONE]\n\n")
-    except (asyncio.CancelledError, ConnectionResetError):
+    except ConnectionResetError:
+        request.app[LEFT].append([found[1] if found else "", time.monotonic_ns()])
+    except asyncio.CancelledError:
         request.app[LEFT].append([found[1] if found else "", time.monotonic_ns()])
         raise
     return response
