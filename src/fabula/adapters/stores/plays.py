@@ -272,8 +272,8 @@ class SqlPlays:
         names = {"session": spelled(turn.session_id), "turn": spelled(turn.parent_id)}
         place = (await self._connection.execute(PLACE, names)).first()
         if place is None:
-            await self._known(turn.session_id)
-            raise await self._unfit(turn.parent_id)
+            play = await self._known(turn.session_id)
+            raise await self._unfit(turn.parent_id) if play.active_turn_id is None else _busy(play.active_turn_id)
         if place.active_turn_id is not None:
             raise _busy(place.active_turn_id)
         placed = await self._insert(turn, place.tree_id, place.depth, jump_id=_jump(place))
