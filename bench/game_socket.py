@@ -18,9 +18,8 @@ from typing import Any
 
 import aiohttp
 import orjson
-import websockets
+import uvloop
 from bench.processes import free_port, process
-from websockets.asyncio.client import ClientConnection
 
 INTERRUPTIONS = int(os.environ.get("FABULA_BENCH_INTERRUPTIONS", "10000"))
 SECONDS = float(os.environ.get("FABULA_BENCH_SECONDS", "10"))
@@ -30,8 +29,8 @@ AGENTS_PER_GAME = 5
 class Game:
     """One connection with its NPCs; it notes when chunks come and whether any comes too late."""
 
-    def __init__(self, socket: ClientConnection) -> None:
-        self.socket = socket
+    def __init__(self, http: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.http, self.socket = http, socket
         self.transits: list[int] = []
         self.over: set[str] = set()
         self.late = 0
@@ -44,9 +43,9 @@ class Game:
         await self._send({"type": "interaction_event", "agent_id": agent_id, "text": "Go on."})
 
     async def listen(self) -> None:
-        async for raw in self.socket:
+        async for message in self.socket:
             now = time.monotonic_ns()
-            await self.hear(orjson.loads(raw), now)
+            await self.hear(orjson.loads(message.data), now)
 
     async def hear(self, frame: dict[str, Any], now: int) -> None:
         self.late += frame.get("turn_id") in self.over
@@ -68,7 +67,11 @@ class Game:
                 raise SystemExit(f"The server complains: {frame['message']}")
 
     async def _send(self, frame: dict[str, Any]) -> None:
-        await self.socket.send(orjson.dumps(frame).decode())
+        await self.socket.send_str(orjson.dumps(frame).decode())
+
+    async def close(self) -> None:
+        await self.socket.close()
+        await self.http.close()
 
 
 async def direct(model: str, streams: int, seconds: float) -> list[int]:
@@ -104,7 +107,8 @@ async def games(address: str, agents: int) -> list[Game]:
     """Games with that many NPCs in all, each of them speaking."""
     opened = []
     for number in range(0, agents, AGENTS_PER_GAME):
-        game = Game(await websockets.connect(address.replace("http", "ws") + "/ws", compression=None, max_queue=None))
+        http = aiohttp.ClientSession()
+        game = Game(http, await http.ws_connect(f"{address}/ws"))
         opened.append(game)
         for agent in range(number, min(number + AGENTS_PER_GAME, agents)):
             await game.say(f"npc{agent}")
@@ -135,17 +139,17 @@ async def _leave(opened: list[Game], listening: list[asyncio.Task[None]]) -> Non
     for task in listening:
         task.cancel()
     await asyncio.gather(*listening, return_exceptions=True)
-    await asyncio.gather(*(game.socket.close() for game in opened))
+    await asyncio.gather(*(game.close() for game in opened))
 
 
-async def interrupt(address: str, model: str, agents: int, times: int) -> None:
-    """Talks over NPCs while all of them speak, as fast as the pace of a connection allows."""
+async def interrupt(address: str, model: str, agents: int, times: int, *, pause: float) -> None:
+    """Talks over NPCs while all of them speak; each game pauses so long between two interruptions."""
     opened = await games(address, agents)
     listening = [asyncio.create_task(game.listen()) for game in opened]
     await _until_all_speak(opened, agents)
     before = await _left(model)
     each = -(-times // len(opened))
-    await asyncio.gather(*(_talk_over(game, each) for game in opened))
+    await asyncio.gather(*(_talk_over(game, each, pause) for game in opened))
     await asyncio.sleep(1)
     after = await _left(model)
     told = [heard - said for game in opened for pairs in game.fell_silent.values() for said, heard in pairs]
@@ -156,7 +160,11 @@ async def interrupt(address: str, model: str, agents: int, times: int) -> None:
         for (said, _), gone in zip(pairs, after[name][len(before[name]) :], strict=False)
     ]
     late = sum(game.late for game in opened)
-    print(f"interruptions with {agents} agents speaking: {len(told)}; late messages: {late} (goal 0)")
+    rate = len(opened) / pause
+    print(
+        f"interruptions with {agents} agents speaking, up to {rate:.0f} a second: {len(told)}; "
+        f"late messages: {late} (goal 0)"
+    )
     print(f"  newer event -> interrupted received: {_line(told)} (goal p99 20 ms)")
     print(f"  newer event -> upstream ended:       {_line(ended)} (goal p99 20 ms)")
     await _leave(opened, listening)
@@ -164,8 +172,7 @@ async def interrupt(address: str, model: str, agents: int, times: int) -> None:
         raise SystemExit("Something came after its turn was over.")
 
 
-async def _talk_over(game: Game, times: int) -> None:
-    """Two frames for each interruption (event and state): twenty a second keep well within sixty frames."""
+async def _talk_over(game: Game, times: int, pause: float) -> None:
     done = 0
     while done < times:
         if game.streaming:
@@ -173,7 +180,7 @@ async def _talk_over(game: Game, times: int) -> None:
             game.streaming.discard(name)
             await game.say(name)
             done += 1
-        await asyncio.sleep(1 / 20)
+        await asyncio.sleep(pause)
 
 
 async def _left(model: str) -> dict[str, list[int]]:
@@ -225,9 +232,10 @@ async def main() -> None:
             median, last = (_share(ours, share) - _share(alone, share) for share in (0.5, 0.99))
             goal = "goal median 3 ms" if agents == 20 else "goal p99 20 ms"
             print(f"  added:              median {median:.2f} ms, p99 {last:.2f} ms ({goal})")
-        await interrupt(address, model, 100, min(INTERRUPTIONS, 1000))
-        await interrupt(address, model, 40, INTERRUPTIONS)
+        # Each NPC is talked over every five seconds, then as often as sixty frames a second allow.
+        await interrupt(address, model, 100, min(INTERRUPTIONS, 1000), pause=1.0)
+        await interrupt(address, model, 40, INTERRUPTIONS, pause=1 / 20)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    uvloop.run(main())
