@@ -109,6 +109,7 @@ PARTS = (
     "fabula.adapters.stores.store",
     "fabula.cli.main",
     "fabula.cli.serve",
+    "fabula.loops.conversation.graph",
     "fabula.loops.scene.graph",
     "jsonschema.validators",
     "langchain_core.tracers",

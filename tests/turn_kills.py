@@ -84,9 +84,10 @@ class Victim:
         params = {"story_id": self.story_id, "api_group_id": "troupe", "preset_id": pace}
         return str((await self.client.raw("story.start_session", **params))["session_id"])
 
-    async def play_until(self, session_id: str, words: str, mark: str) -> list[dict[str, Any]]:
-        """Plays a turn and kills the server when its stream shows the mark; what was read of it."""
-        request = self.client.request("session.run_turn", session_id, player_input=words)
+    async def play_until(self, session_id: str, words: str | int, mark: str) -> list[dict[str, Any]]:
+        """Plays a turn by words or a choice and kills the server when its stream shows the mark; what was read."""
+        params = {"choice": words} if isinstance(words, int) else {"player_input": words}
+        request = self.client.request("session.run_turn", session_id, **params)
         text = ""
         try:
             async with self.client.http.stream("POST", "/rpc", json=request) as response:
@@ -107,9 +108,11 @@ class Victim:
 
 
 @asynccontextmanager
-async def victim(nursery: Nursery, folder: Path, **environment: str) -> AsyncIterator[Victim]:
+async def victim(
+    nursery: Nursery, folder: Path, troupe: Troupe | None = None, **environment: str
+) -> AsyncIterator[Victim]:
     """A victim with a story to play, in both paces."""
-    troupe = Troupe()
+    troupe = troupe or Troupe()
     settings = {"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", **environment}
     it = Victim(nursery=nursery, folder=folder, environment=settings, troupe=troupe)
     async with ModelServer(it) as models:

@@ -4,49 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from tests.ink_live import GATE, begin, of_type, outcome, play, publish, told
-from tests.live import Client, RpcFailed, live_server
+from tests.ink_live import begin, of_type, outcome, play, told
+from tests.knot_theatre import at_the_guard, decide, decision, say, says, theatre
+from tests.live import RpcFailed, live_server
 
-from fabula.testing.model_script import CutMidStream, Fail, Pace, Say, Script, say_json
-from fabula.testing.model_server import ModelServer
-
-ROLES = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
-
-
-def decision(way: str, reply: str = "Hm, I see.", **words: str) -> dict[str, Any]:
-    return {"weights": {way: 1.0}, "reply": reply, "bridge_text": "", "guidance": "", "reason": "so", **words}
-
-
-def says(way: str, reply: str = "Hm, I see.", **words: str) -> Say:
-    return say_json(decision(way, reply, **words))
-
-
-@asynccontextmanager
-async def theatre(folder: Path, script: Script, **settings: Any) -> AsyncIterator[tuple[Client, ModelServer]]:
-    """A server whose roles are all played by a scripted model."""
-    async with ModelServer(script) as model, live_server(folder, **settings) as client:
-        api = {"provider": "open_ai", "base_url": model.base_url, "api_key": "sk-x", "model": "scripted"}
-        await client.call("api.create", api_id="scripted", display_name="Scripted", **api)
-        bindings = {f"{role}_api_id": "scripted" for role in ROLES}
-        await client.call("api_group.create", api_group_id="scripted", display_name="Scripted", bindings=bindings)
-        yield client, model
-
-
-async def at_the_guard(client: Client, source: str = GATE, **settings: Any) -> str:
-    session, _ = await begin(client, source, **settings)
-    await play(client, session, choice=1)
-    return session
-
-
-async def say(client: Client, session: str, words: str) -> dict[str, Any]:
-    return outcome(await play(client, session, player_input=words))
+from fabula.testing.model_script import CutMidStream, Fail, Pace, Say, say_json
 
 
 async def test_the_target_may_be_reached_by_the_first_message(tmp_path: Path) -> None:
@@ -223,10 +189,6 @@ async def test_a_slow_model_ends_at_the_deadline_and_the_words_are_kept(tmp_path
         assert (await play(client, session, player_input="Hello?"))[-1]["type"] == "failed"
 
 
-async def decide(client: Client, session: str, id: str, words: str) -> httpx.Response:
-    return await client.http.post(f"/api/plays/{session}/agent/decision", json={"id": id, "input": words})
-
-
 async def test_a_message_sent_twice_with_one_id_is_said_once(tmp_path: Path) -> None:
     async with theatre(tmp_path, [says("NEEDS_INPUT", "First."), says("NEEDS_INPUT", "Second.")]) as (client, model):
         session = await at_the_guard(client)
@@ -251,24 +213,3 @@ async def test_a_message_to_nobody_and_a_body_that_is_none_are_refused(tmp_path:
         assert (await decide(client, session, "a", "Hello.")).status_code == 409
         assert (await decide(client, "nowhere", "a", "Hello.")).status_code == 404
         assert (await client.http.post(f"/api/plays/{session}/agent/decision", content=b"[")).status_code == 400
-
-
-async def test_a_replay_asks_no_model_and_tells_the_same_also_after_a_restart(tmp_path: Path) -> None:
-    script = [says("NEEDS_INPUT", "Speak up."), says("BRIDGE_AND_CONTINUE", "", bridge_text="He nods.")]
-
-    async def evening(client: Client, story_id: str) -> list[dict[str, Any]]:
-        session = str((await client.raw("story.start_session", story_id=story_id, seed=4))["session_id"])
-        frames: list[dict[str, Any]] = []
-        for turn in ({"choice": 1}, {"player_input": "Hello."}, {"player_input": "The lantern."}, {"choice": 0}):
-            frames += [frame for frame in await play(client, session, **turn) if frame["type"] == "event"]
-        return frames
-
-    async with theatre(tmp_path, script) as (client, model):
-        story_id = await publish(client)
-        first = await evening(client, story_id)
-        asked = len(model.requests)
-        assert await evening(client, story_id) == first and len(model.requests) == asked
-        address = model.base_url
-    async with live_server(tmp_path) as client:
-        assert (await client.call("api.get", api_id="scripted"))["base_url"] == address
-        assert await evening(client, story_id) == first, "the model is gone; the memo is not"
