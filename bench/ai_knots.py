@@ -1,25 +1,27 @@
 """AI knots: the engine's own time per agent turn of a 100 kB story (everything but the model), and preprocessing.
 
-Run: python -m bench.ai_knots. The rival is the same story's plain choice of a knot, measured in the same run.
+Run: python -m bench.ai_knots. The turns go over HTTP through the real server, its store, its loop and its checkpoints.
+The rival is the scripted model asked directly, in the same run and with as long a prompt; the difference is the engine.
 """
 
 from __future__ import annotations
 
+import asyncio
 import statistics
+import tempfile
 import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from fabula.agents.knots.decisions import read_decision
+import aiohttp
+from bench.processes import fabula_server, model_server
+from bench.turns import Bench, prepare, told
+
 from fabula.agents.knots.grounding import grounding_of
-from fabula.agents.knots.moments import gather_moment
-from fabula.agents.knots.names import request_of
-from fabula.agents.knots.prompting import agent_messages
-from fabula.agents.knots.published import Published, publish
-from fabula.agents.knots.running import lines_of
-from fabula.story.ink_stories import Heard, InkPlay, Waiting
+from fabula.agents.knots.published import publish
 
 KNOTS = 200
-TURNS = 60
-REPLY = '{"weights": {"NEEDS_INPUT": 1}, "reply": "I keep the door, and the door keeps me. Ask me about the rust."}'
+TURNS = 100
 
 
 def story_of_100_kb() -> str:
@@ -34,44 +36,76 @@ def story_of_100_kb() -> str:
     return "\n".join(parts)
 
 
-def agent_turn(published: Published, state: str, lines: tuple[str, ...], history: list[Heard]) -> None:
-    """What the engine does for one message, apart from the model and the store."""
-    story = published.at(state)
-    request = request_of(story)
-    assert request is not None
-    ink = InkPlay(state=state, ai_seed=1, waiting=Waiting(kind="agent"), history=history)
-    moment = gather_moment(published, story, request, ink, lines, "Tell me about the rust on the hinges.")
-    agent_messages(moment.context)
-    decision, _ = read_decision(REPLY)
-    assert decision is not None and not moment.evaluator.findings(decision)
-    moment.evaluator.fit(decision, moment.character, "")
+async def direct(bench: Bench, number: int) -> None:
+    """The model alone, with a prompt like that of the character."""
+    prompt = f'Answer {number} with "weights". ' + "I have counted the hinges and all of them rust. " * 120
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": prompt}]}
+    async with bench.http.post(f"{bench.model}/chat/completions", json=body) as response:
+        await response.read()
 
 
-def milliseconds(work: object, times: int) -> float:
-    assert callable(work)
-    taken = []
-    for _ in range(times):
+async def milliseconds(work: Callable[[int], Awaitable[None]], number: int) -> float:
+    begun = time.perf_counter()
+    await work(number)
+    return (time.perf_counter() - begun) * 1000
+
+
+async def agent_turns(bench: Bench, story_id: str) -> None:
+    """Messages to a character, and the model asked directly, one after the other."""
+    started = await bench.rpc("story.start_session", story_id=story_id, api_group_id="scripted", seed=1)
+    session = str(started["session_id"])
+
+    async def say(number: int) -> None:
+        heard = await bench.turn(session, f"Tell me about hinge number {number}, and about its rust.")
+        if heard.failed or not heard.first:
+            raise SystemExit(f"The turn failed: {heard.failed}")
+
+    for number in range(5):
+        await say(number)
+    alone, played = [], []
+    for number in range(5, 5 + TURNS):
+        alone.append(await milliseconds(lambda number: direct(bench, number), number))
+        played.append(await milliseconds(say, number))
+    added = [after - before for before, after in zip(alone, played, strict=True)]
+    print(
+        f"agent turn over HTTP: {told(played, 0.5):.1f} ms, the model alone {told(alone, 0.5):.1f} ms "
+        f"({told(played, 0.5) / told(alone, 0.5):.2f}x): the engine's own time is {told(added, 0.5):.1f} ms "
+        f"at the median (goal 15 ms), {told(added, 0.9):.1f} ms at p90"
+    )
+
+
+def preprocessing(source: str) -> None:
+    """What publishing costs: the story is compiled, and the character's knot is run five times."""
+    compiled, learned = [], []
+    for _ in range(3):
         begun = time.perf_counter()
-        work()
-        taken.append((time.perf_counter() - begun) * 1000)
-    return statistics.median(taken)
+        published = publish(source, {})
+        compiled.append((time.perf_counter() - begun) * 1000)
+        begun = time.perf_counter()
+        grounding_of(published, "keeper", seed=1)
+        learned.append((time.perf_counter() - begun) * 1000)
+    print(
+        f"preprocessing a character: {statistics.median(learned):.1f} ms (goal 300 ms); "
+        f"compiling the story before it: {statistics.median(compiled):.0f} ms"
+    )
 
 
-def main() -> None:
+async def main() -> None:
+    """A story is published and talked in."""
     source = story_of_100_kb()
-    published = publish(source, {})
-    story = published.fresh(seed=1)
-    history = [Heard(kind="text", text=line.text) for line in lines_of(story)]
-    state = story.state_json()
-    lines = grounding_of(published, "keeper", seed=1)
-    learn = milliseconds(lambda: grounding_of(published, "keeper", seed=1), 5)
-    turn = milliseconds(lambda: agent_turn(published, state, lines, history), TURNS)
-    plain = milliseconds(lambda: published.at(state), TURNS)
     print(f"story: {len(source) // 1000} kB, {KNOTS} knots")
-    print(f"agent turn, engine only: {turn:.1f} ms at the median (goal 15 ms); loading a save alone: {plain:.1f} ms")
-    print(f"ratio to loading a save: {turn / plain:.1f}")
-    print(f"preprocessing a character: {learn:.1f} ms (goal 300 ms)")
+    preprocessing(source)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        model_server(first_token_ms=0, tokens_per_second=0) as model,
+        fabula_server(Path(folder)) as (address, pid),
+    ):
+        async with aiohttp.ClientSession() as http:
+            bench = Bench(http=http, address=address, model=model, pid=pid)
+            await prepare(bench)
+            created = await bench.rpc("story.create_ink", display_name="Bench", source=source)
+            await agent_turns(bench, str(created["result"]["story_id"]))
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())

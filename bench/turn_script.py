@@ -13,6 +13,8 @@ WORDS = "The rain falls on the old road and the lamp burns low while Mara waits 
 def respond(request: dict[str, Any]) -> str:
     """An answer that fits the role which the prompt is for."""
     text = "\n".join(str(message["content"]) for message in request["messages"])
+    if '"weights"' in text:
+        return json.dumps({"weights": {"NEEDS_INPUT": 1}, "reply": f"I keep the door. {prose(20)}.", "reason": "so"})
     if "<update>" in text:
         return f"<narration>{prose(LONG if AT_LENGTH in text else SHORT)}</narration>"
     if '"ops"' in text:

@@ -110,7 +110,7 @@ def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Pub
             guard, dice = moment.evaluator.guard, random.Random(tried)
             # Two words alone are known again only where they are a sentence of their own.
             spoilers = sorted(one for one in guard.sentences if one.count(" ") > 3)
-            names = sorted(name.text for name in guard.names.values())
+            names = sorted(name.text for name in guard.names)
             for _ in range(8):
                 bad = dice.choice(spoilers if dice.random() < 0.7 or not names else names).strip()
                 disguised = dice.choice([bad, bad.upper(), bad.capitalize() + "!", bad.replace(" ", ", "), f"«{bad}»"])

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.actions.house import House
+from fabula.actions.ink_works import InkMaterial
 from fabula.actions.sessions import state_at
-from fabula.actions.shelves import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
+from fabula.actions.shelves import SESSIONS
 from fabula.agents.knots.names import default_ai_seed
 from fabula.ink import InkEditedError
 from fabula.loops.conversation.asking import Asker
@@ -18,7 +19,6 @@ from fabula.loops.conversation.playing import chosen_index
 from fabula.loops.conversation.telling import Telling, edited
 from fabula.loops.scene.stage import Stage
 from fabula.ports.errors import Conflict, InvalidRequest
-from fabula.ports.gate import off_loop
 from fabula.ports.plays import MessageChange, Play, Turn
 from fabula.ports.store import Unit
 from fabula.story.ink_stories import InkPlay, InkStory, Waiting
@@ -43,7 +43,7 @@ async def ink_words(house: House, unit: Unit, play: Play, ink: InkPlay, said: st
     if choice is not None and said is not None:
         raise InvalidRequest("Send either `choice` or `player_input`, not both.")
     session = await SESSIONS.get(unit, play.session_id)
-    await _still_there(await _work(house, unit, session), ink, unit, play)
+    await _still_there((await house.works.material(unit, session)).work, ink, unit, play)
     if ink.waiting.kind == "choice":
         return _chosen(ink.waiting, said, choice)
     if choice is not None:
@@ -64,7 +64,7 @@ def _chosen(waiting: Waiting, said: str | None, choice: int | None) -> str:
 async def _still_there(work: InkWork, ink: InkPlay, unit: Unit, play: Play) -> None:
     """Refuses a turn whose place was edited away, and names the turn from which play can go on."""
     try:
-        await off_loop(work.published.at, ink.state)
+        await work.at(ink.state)
     except InkEditedError as error:
         refusal = edited(error)
         turn_id = await _last_sound(work, unit, play)
@@ -81,7 +81,7 @@ async def _last_sound(work: InkWork, unit: Unit, play: Play, *, most: int = 100)
         state = None if turn is None else await state_at(unit, turn.turn_id)
         if turn is not None and state is not None and state.ink is not None:
             try:
-                await off_loop(work.published.at, state.ink.state)
+                await work.at(state.ink.state)
             except InkEditedError:
                 continue
             return turn.turn_id
@@ -92,17 +92,16 @@ async def ink_desk_of(house: House, turn: Turn, stage: Stage) -> KnotDesk | None
     """The desk of a turn, or None when its session plays no Ink story."""
     assert turn.parent_id is not None
     async with house.store.reading() as unit:
-        if await ink_at(unit, turn.parent_id) is None:
-            return None
         before = await state_at(unit, turn.parent_id)
+        if before.ink is None:
+            return None
         session = await SESSIONS.get(unit, turn.session_id)
-        work = await _work(house, unit, session)
-        asker = await asker_of(house, unit, session, turn=turn)
+        material = await house.works.material(unit, session)
     return KnotDesk(
         turn=turn,
         before=before,
-        work=work,
-        asker=asker,
+        work=material.work,
+        asker=_asker(house, session, material, turn),
         store=house.store,
         clock=house.clock,
         ids=house.ids,
@@ -110,24 +109,22 @@ async def ink_desk_of(house: House, turn: Turn, stage: Stage) -> KnotDesk | None
     )
 
 
-async def asker_of(house: House, unit: Unit, session: SessionSettings, *, turn: Turn | None = None) -> Asker:
-    """Who asks the session's models."""
-    group = await API_GROUPS.get(unit, session.api_group_id)
+async def asker_of(house: House, unit: Unit, session: SessionSettings) -> Asker:
+    """Who asks the session's models before its first turn."""
+    return _asker(house, session, await house.works.material(unit, session))
+
+
+def _asker(house: House, session: SessionSettings, material: InkMaterial, turn: Turn | None = None) -> Asker:
     return Asker(
         models=house.models,
         session=session,
-        preset=await PRESETS.get(unit, session.preset_id),
-        group=group,
-        apis=await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values()))),
+        preset=material.preset,
+        group=material.group,
+        apis=material.apis,
         deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
         turn_id=None if turn is None else turn.turn_id,
         variation=1 if turn is None else turn.seed,
     )
-
-
-async def _work(house: House, unit: Unit, session: SessionSettings) -> InkWork:
-    story = await INK_STORIES.get(unit, session.story_id)
-    return await house.works.of(story.source, story.files)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,38 @@
-"""Ink stories ready to be played: compiled once, and kept while they are in use."""
+"""Ink stories ready to be played: compiled once, and kept while they are in use, with the models that play them.
+
+What was gathered for a session is kept with the revisions of everything in it. The next turn asks the store for those
+revisions alone, in one read, and gathers anew only when one of them has changed.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from fabula.actions.shelves import API_GROUPS, APIS, INK_STORIES, PRESETS
 from fabula.agents.knots.names import default_ai_seed
 from fabula.agents.knots.published import publish, source_digest
 from fabula.loops.conversation.desk import InkWork
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.gate import off_loop
+from fabula.ports.store import Reference, Unit
+from fabula.story.plays import SessionSettings
+from fabula.story.resources import Api, ApiGroup, Preset
 
 WORKS_KEPT = 32
+MATERIALS_KEPT = 64
 LONGEST_SOURCE = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class InkMaterial:
+    """What a session plays: the story, and whom it asks."""
+
+    work: InkWork
+    preset: Preset
+    group: ApiGroup
+    apis: dict[str, Api]
 
 
 class InkWorks:
@@ -20,6 +40,36 @@ class InkWorks:
 
     def __init__(self) -> None:
         self._works: OrderedDict[str, InkWork] = OrderedDict()
+        self._materials: OrderedDict[tuple[str, str, str], tuple[InkMaterial, dict[Reference, int]]] = OrderedDict()
+
+    async def material(self, unit: Unit, session: SessionSettings) -> InkMaterial:
+        """What a session plays, as it is now."""
+        key = (session.story_id, session.api_group_id, session.preset_id)
+        kept = self._materials.get(key)
+        if kept is None or await unit.resources.revisions(list(kept[1])) != kept[1]:
+            kept = self._materials[key] = await self._gathered(unit, session)
+        self._materials.move_to_end(key)
+        while len(self._materials) > MATERIALS_KEPT:
+            self._materials.popitem(last=False)
+        return kept[0]
+
+    async def _gathered(self, unit: Unit, session: SessionSettings) -> tuple[InkMaterial, dict[Reference, int]]:
+        story = await INK_STORIES.get(unit, session.story_id)
+        group = await API_GROUPS.get(unit, session.api_group_id)
+        apis = await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values())))
+        material = InkMaterial(
+            work=await self.of(story.source, story.files),
+            preset=await PRESETS.get(unit, session.preset_id),
+            group=group,
+            apis=apis,
+        )
+        names = [
+            Reference(kind="story", id=session.story_id),
+            Reference(kind="preset", id=session.preset_id),
+            Reference(kind="api_group", id=session.api_group_id),
+            *(Reference(kind="api", id=id) for id in apis),
+        ]
+        return material, await unit.resources.revisions(names)
 
     async def of(self, source: str, files: Mapping[str, str]) -> InkWork:
         """The story, compiled now unless it was lately."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from fabula.agents.knots.decisions import Decision, filler
 from fabula.agents.knots.prompting import instruction_texts
-from fabula.agents.knots.spoilers import Guard
-from fabula.agents.knots.vocabulary import normal, sentences_of
+from fabula.agents.knots.spoilers import Guard, Spoilers
+from fabula.agents.knots.vocabulary import sentences_of
 
 _SECRET_WORDS = 5
 _OUT_OF_STORY = re.compile(
@@ -21,10 +22,10 @@ _OUT_OF_STORY = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluator:
-    """Looks at the words of one moment. `secret` are the goal and the instructions, which nobody recites."""
+    """Looks at the words of one moment. `goal` and the instructions are what nobody recites."""
 
     guard: Guard
-    secret: Guard
+    goal: Guard
 
     def findings(self, decision: Decision) -> list[str]:
         """What is wrong with the words that would be shown."""
@@ -34,7 +35,8 @@ class Evaluator:
         return [found for text in shown for found in self.wrong(text)]
 
     def wrong(self, text: str) -> list[str]:
-        return [*self.guard.leaks(text), *self.secret.leaks(text), *_OUT_OF_STORY.findall(text)]
+        found = [*self.guard.leaks(text), *self.goal.leaks(text), *_instructions().leaks(text)]
+        return [*found, *_OUT_OF_STORY.findall(text)]
 
     def cut(self, text: str) -> str:
         """The text without the sentences that may not be told."""
@@ -62,7 +64,9 @@ class Evaluator:
 
 def evaluator(guard: Guard, goal: Iterable[str]) -> Evaluator:
     """The evaluator of one moment."""
-    texts = [*goal, *instruction_texts()]
-    sentences = {normal(sentence) for text in texts for sentence in sentences_of(text)}
-    secret = tuple(sorted(one for one in sentences if one.count(" ") > _SECRET_WORDS))
-    return Evaluator(guard=guard, secret=Guard(sentences=secret, names={}))
+    return Evaluator(guard=guard, goal=Spoilers.secrets(goal, longer_than=_SECRET_WORDS).guard())
+
+
+@cache
+def _instructions() -> Guard:
+    return Spoilers.secrets(instruction_texts(), longer_than=_SECRET_WORDS).guard()

@@ -8,7 +8,7 @@ words are kept as whole sentences only: inside another one they are too common t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -17,6 +17,8 @@ from fabula.ink import Analysis
 
 _FRAGMENT_WORDS = 4
 _SENTENCE_WORDS = 3
+TEXTS_KEPT = 4_096
+_NOWHERE: frozenset[str] = frozenset({"(nowhere)"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,75 +49,99 @@ class Spoilers:
             names={name: frozenset(flows) for name, flows in _names(spans).items()},
         )
 
-    def guard(self, *, visited: Iterable[str], also_open: Iterable[str] = (), allowed: Iterable[str] = ()) -> Guard:
+    @staticmethod
+    def secrets(texts: Iterable[str], *, longer_than: int) -> Spoilers:
+        """Texts of which no sentence of more than so many words may be told, whatever was visited."""
+        found = {normal(sentence) for text in texts for sentence in sentences_of(text)}
+        return Spoilers(sentences={one: _NOWHERE for one in found if one.count(" ") > longer_than}, names={})
+
+    def guard(
+        self, *, visited: Iterable[str] = (), also_open: Iterable[str] = (), allowed: Iterable[str] = ()
+    ) -> Guard:
         """The guard of one moment. `also_open` are knots with their stitches; `allowed` are texts."""
-        seen = {"", *visited}
-        roots = {path.split(".")[0] for path in also_open if path}
-        texts = [normal(text) for text in allowed]
-        known = frozenset(word for text in texts for word in text.split())
-
-        def is_closed(flows: frozenset[str]) -> bool:
-            return flows.isdisjoint(seen) and not any(flow.split(".")[0] in roots for flow in flows)
-
         return Guard(
-            sentences=tuple(text for text, flows in self.sentences.items() if is_closed(flows)),
-            names={
-                name.text.casefold(): name
-                for name, flows in self.names.items()
-                if name.text.casefold() not in known and is_closed(flows)
-            },
-            allowed=tuple(texts),
+            spoilers=self,
+            seen=frozenset(("", *visited)),
+            roots=frozenset(path.split(".")[0] for path in also_open if path),
+            allowed=tuple(normal(text) for text in allowed),
         )
 
+    @cached_property
+    def standing_in(self) -> Callable[[str], tuple[tuple[str, ...], tuple[Name, ...]]]:
+        """What of the story stands in a text, open or not. A character's own lines are asked about at every message."""
+        return lru_cache(maxsize=TEXTS_KEPT)(self._standing_in)
 
-@dataclass(frozen=True, kw_only=True)
-class Guard:
-    """What may not be told now."""
-
-    sentences: tuple[str, ...]
-    names: dict[str, Name]
-    allowed: tuple[str, ...] = ()
-
-    def leaks(self, text: str) -> list[str]:
-        """What a text gives away: sentences by their words, and names."""
-        if not text.strip():
-            return []
+    def _standing_in(self, text: str) -> tuple[tuple[str, ...], tuple[Name, ...]]:
         told = normal(text)
-        alone = {normal(sentence) for sentence in sentences_of(text)}
         near = [one for word in set(told.split()) for one in self._by_longest_word.get(word, ())]
-        found = [one for one in near if self._stands_in(one, told, alone)]
-        return [one.strip() for one in found] + self._names_in(text)
+        alone = {normal(sentence) for sentence in sentences_of(text)} if near else set()
+        found = [one for one in near if (one in told if one.count(" ") > _SENTENCE_WORDS else one in alone)]
+        return tuple(sorted(found)), tuple(dict.fromkeys(self._names_in(text)))
+
+    def _names_in(self, text: str) -> Iterator[Name]:
+        for word in words_in(text):
+            bare = _bare(word)
+            name = self._by_name.get(bare.casefold())
+            if name is not None and (name.loose or bare[:1].isupper()):
+                yield name
 
     @cached_property
     def _by_longest_word(self) -> dict[str, list[str]]:
         """Only sentences whose longest word was said need a closer look."""
         found: dict[str, list[str]] = defaultdict(list)
         for sentence in self.sentences:
-            found[_longest_word(sentence)].append(sentence)
-        return found
+            found[max(sentence.split(), key=len, default="")].append(sentence)
+        return dict(found)
 
-    def _stands_in(self, sentence: str, told: str, alone: set[str]) -> bool:
-        inside = sentence in told if sentence.count(" ") > _SENTENCE_WORDS else sentence in alone
-        return inside and not any(sentence in text for text in self.allowed)
+    @cached_property
+    def _by_name(self) -> dict[str, Name]:
+        return {name.text.casefold(): name for name in self.names}
 
-    def _names_in(self, text: str) -> list[str]:
-        found = []
-        for word in words_in(text):
-            bare = _bare(word)
-            name = self.names.get(bare.casefold())
-            if name is not None and (name.loose or bare[:1].isupper()):
-                found.append(name.text)
-        return list(dict.fromkeys(found))
+
+@dataclass(frozen=True, kw_only=True)
+class Guard:
+    """What may not be told now. Nothing of the story is gone through before something is said that may be in it."""
+
+    spoilers: Spoilers
+    seen: frozenset[str]
+    roots: frozenset[str]
+    allowed: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences that are closed now."""
+        return tuple(text for text, flows in self.spoilers.sentences.items() if self._is_closed(flows))
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """All names that are closed now."""
+        return tuple(name for name in self.spoilers.names if self._is_hidden(name))
+
+    def leaks(self, text: str) -> list[str]:
+        """What a text gives away: sentences by their words, and names."""
+        sentences, names = self.spoilers.standing_in(text)
+        found = [one.strip() for one in sentences if self._is_kept(one)]
+        return found + [name.text for name in names if self._is_hidden(name)]
+
+    def _is_kept(self, sentence: str) -> bool:
+        closed = self._is_closed(self.spoilers.sentences[sentence])
+        return closed and not any(sentence in text for text in self.allowed)
+
+    def _is_closed(self, flows: frozenset[str]) -> bool:
+        return flows.isdisjoint(self.seen) and not any(flow.split(".")[0] in self.roots for flow in flows)
+
+    def _is_hidden(self, name: Name) -> bool:
+        return name.text.casefold() not in self._known and self._is_closed(self.spoilers.names[name])
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """The words of what is allowed by name."""
+        return frozenset(word for text in self.allowed for word in text.split())
 
     def cut(self, text: str) -> str:
         """A text without the sentences that give something away; empty when that does not help."""
         kept = " ".join(sentence for sentence in sentences_of(text) if not self.leaks(sentence))
         return "" if self.leaks(kept) else kept
-
-
-@lru_cache(maxsize=200_000)
-def _longest_word(sentence: str) -> str:
-    return max(sentence.split(), key=len, default="")
 
 
 def _is_telling(sentence: str) -> bool:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fabula.loops.conversation.graph import PlayKnots
+
+
+def is_loaded() -> bool:
+    """Whether asking for the player takes no time."""
+    return "fabula.loops.conversation.graph" in sys.modules
 
 
 def knot_player() -> PlayKnots:

@@ -12,7 +12,6 @@ from fabula.loops.conversation.desk import KnotDesk
 from fabula.loops.conversation.keeping import Kept, Spoken, moved_on
 from fabula.loops.conversation.telling import Telling, input_view, story_errors
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.gate import off_loop
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
 from fabula.story.values import JsonObject
 
@@ -23,7 +22,7 @@ WORDS_PER_PIECE = 6
 async def play_on(desk: KnotDesk, decision: Decision | None) -> Kept:
     """Carries the turn out and answers everything that is to be kept of it."""
     with story_errors():
-        story = await off_loop(desk.work.published.at, desk.ink.state)
+        story = await desk.work.at(desk.ink.state)
     telling = Telling(story=story, ink=desk.ink, asker=desk.asker, tell=desk.stage.tell)
     spoken: list[Spoken] = []
     outcome: JsonObject | None = None

@@ -12,10 +12,16 @@ from fabula.ports.gate import off_loop
 
 
 async def moment_of(desk: KnotDesk) -> Moment:
-    """Gathers the moment from the state that the turn starts from."""
+    """The moment of the state that the turn starts from; it is gathered once."""
+    if not desk.gathered:
+        desk.gathered.append(await _gather(desk))
+    return desk.gathered[0]
+
+
+async def _gather(desk: KnotDesk) -> Moment:
     ink, published = desk.ink, desk.work.published
     with story_errors():
-        story = await off_loop(published.at, ink.state)
+        story = await desk.work.at(ink.state)
         request = request_of(story)
         assert request is not None, "a talk is a story that waits"
         lines = await desk.work.grounding(request.character, ink.ai_seed) if request.character else ()
