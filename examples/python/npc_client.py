@@ -167,7 +167,9 @@ class NpcClient:
             await self._confirm(turn_id)
 
     def _hear_tag(self, frame: Frame) -> None:
-        turn = self._turns[frame["turn_id"]]
+        turn = self._turns.get(frame["turn_id"])
+        if turn is None:
+            return
         if frame["type"] == "agent_tag_open":
             turn.tags.append(Tag(id=frame["tag_id"], name=frame["tag"], attrs=frame["attrs"]))
             self._listener.on_tag(turn, turn.tags[-1])

