@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fabula.adapters.models.understudy import answer
+from fabula.adapters.models.understudy.npc import FLINCH, WATCHED
 from fabula.agents.npc import MOST_CHARS, write_npc_prompt
 from fabula.ports.models import CallOrigin, ModelRequest
 from fabula.ports.npcs import Remembered
@@ -122,6 +123,8 @@ def reply(text: str, **changes: Any) -> dict[str, str]:
         ("Where are we?", "smithy"),
         ("What do you sell?", "dagger"),
         ("How are you?", "tired"),
+        ("What is my name?", "You are Ann."),
+        ("How much for the dagger?", "A dagger?"),
     ],
 )
 def test_the_understudy_answers_questions_from_the_spec(words: str, fragment: str) -> None:
@@ -133,6 +136,24 @@ def test_the_understudy_greets_flinches_and_falls_silent() -> None:
     assert set(reply("I'll kill you!")) == {"emote", "say"}
     assert set(reply("", event_type="timer")) == {"silence"}
     assert set(reply("A leaf falls.", event_type="perception")) == {"silence"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "event_type"),
+    [
+        ("Ann attacks you with a knife.", "player_action"),
+        ("A bandit lunges at Mara!", "perception"),
+        ("Ann draws her rusty sword.", "player_action"),
+        ("*draws a sword*", "player_speech"),
+    ],
+)
+def test_the_understudy_knows_a_threat_when_it_sees_one(seen: str, event_type: str) -> None:
+    assert reply(seen, event_type=event_type)["emote"] in FLINCH
+
+
+def test_the_understudy_speaks_of_what_it_sees_only_when_it_knows_of_it() -> None:
+    assert "fell into the river" in reply("A cart stops at the old bridge.", event_type="perception")["say"]
+    assert reply("Ann sits down.", event_type="player_action")["say"] in WATCHED
 
 
 def test_the_understudy_keeps_to_the_tags_of_the_game_and_never_repeats_a_fact_while_another_is_left() -> None:

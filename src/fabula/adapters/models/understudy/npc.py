@@ -22,6 +22,12 @@ _TRADER = re.compile(
 _WHO = re.compile(r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat do you do\b|\bwhat are you\b")
 _WHERE = re.compile(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b")
 _REMEMBER = re.compile(r"\b(remember|last time|did i (say|tell)|what did i|have we met|do you know me)\b")
+_MY_NAME = re.compile(r"\b(what is|what's|whats|do you know|remember) my name\b|\bwho am i\b|\bwho i am\b")
+_HOSTILE = re.compile(
+    r"\b(attack|hit|strike|stab|shoot|punch|kick|slap|hurt|threaten|rob|lunge|swing|charge)(e?s|ed|ing)?( at)? you\b|"
+    r"\b(draw|raise|pull|unsheathe|aim|brandish)(e?s|ed|ing)?( out)? (a|an|the|his|her|their|my|its) "
+    r"(\w+ )?(sword|knife|dagger|gun|pistol|blade|axe|bow|spear|weapon)\b"
+)
 _HOW = re.compile(r"\bhow are you\b|\bare you (all right|well|okay|ok)\b")
 
 OFFER = (
@@ -30,12 +36,18 @@ OFFER = (
     "Have a look: {goods}.",
     "{Goods}. Make me an offer.",
 )
+WANTED = (
+    "{Goods}? Make me an offer.",
+    "{Goods}? Yours, if the price is right.",
+    "{Goods}? Show me your coin first.",
+)
 NO_GOODS = ("I have nothing to sell.", "You want a merchant, not me.", "I don't trade.")
 BARE_SHELF = ("My shelves are bare today.", "I would sell, if I had anything left.")
 ANSWER = ("{fact}", "That I can tell you. {fact}", "I know this much. {fact}", "Listen. {fact}")
 RECALL = ("I remember. You said: {words}", "You told me once: {words}", "How could I forget? {words}")
 STRANGER = ("We have not met before, as far as I know.", "I don't think we have spoken before.")
 NOTED = ("I see.", "So I hear.", "Is that so?", "I will keep it in mind.", "If you say so.")
+WATCHED = ("I see.", "As you like.", "I am watching.", "Mind what you do there.")
 TOLD = ("Good.", "So that is done.", "All right, then.")
 GOT_NOTHING = ("That did not work.", "No luck with that.", "It cannot be done, it seems.")
 FLINCH = ("takes a step back", "reaches for something heavy", "looks for the way out")
@@ -71,8 +83,20 @@ def _reaction(context: NpcContext, voice: Voice) -> tuple[list[str], str]:
 
 def _concerns(context: NpcContext, reading: Reading) -> bool:
     """Whether something that was done or seen is worth a word: a threat, or what the NPC knows about."""
-    hostile = reading.kind == "threat" or reading.deed == "attack"
-    return hostile or context.event.event_type == "player_action" or bool(_facts(context.state.spec, reading))
+    return (
+        _hostile(context, reading)
+        or context.event.event_type == "player_action"
+        or bool(_facts(context.state.spec, reading))
+    )
+
+
+def _hostile(context: NpcContext, reading: Reading) -> bool:
+    """A threat in words, or a deed that is one: `Ann attacks you`, `*draws a sword*`."""
+    if reading.kind == "threat" or reading.deed == "attack":
+        return True
+    deed = "" if reading.said else reading.text
+    name = context.state.spec.name
+    return bool(_HOSTILE.search(re.sub(rf"\b{re.escape(name)}\b", "you", deed).lower() if name else deed.lower()))
 
 
 def _answer(context: NpcContext, reading: Reading, voice: Voice) -> tuple[list[str], str]:
@@ -80,10 +104,12 @@ def _answer(context: NpcContext, reading: Reading, voice: Voice) -> tuple[list[s
     member, tone = _member(spec), tone_of(_member(spec))
     slots = {"player": _player(context), "name": spec.name}
     words = " ".join(words_of(reading.said or reading.text))
-    if reading.kind == "threat" or reading.deed == "attack":
+    if _hostile(context, reading):
         return [voice.pick(tone.threatened)], voice.pick(FLINCH)
     if _TRADE.search(words):
-        return _trade(context, voice), ""
+        return _trade(context, reading, voice), ""
+    if context.event.event_type not in SPEECH:
+        return _to_deed(context, reading, voice)
     match reading.kind:
         case "greeting":
             opening = [voice.pick(tone.greet, slots)]
@@ -101,12 +127,21 @@ def _answer(context: NpcContext, reading: Reading, voice: Voice) -> tuple[list[s
             return [voice.pick(NOTED), *known], ""
 
 
+def _to_deed(context: NpcContext, reading: Reading, voice: Voice) -> tuple[list[str], str]:
+    """Something was done or seen: what the NPC knows of it, or a look and a word."""
+    known = _facts(context.state.spec, reading)
+    fresh = voice.fresh(known)[:1]
+    return (fresh, voice.pick(NOD)) if fresh or known else ([voice.pick(WATCHED)], voice.pick(NOD))
+
+
 def _to_question(context: NpcContext, reading: Reading, words: str, voice: Voice) -> list[str]:
     spec, world = context.state.spec, context.state.world
     if _WHO.search(words):
         trade = f", {spec.role[0].lower()}{spec.role[1:]}" if spec.role else ""
         own = [line for line in sentences(spec.backstory)[:1] if re.match(r"(I|My)\b", line)]
         return [f"I am {spec.name}{bare(trade)}.", *own]
+    if _MY_NAME.search(words) and (player := _player(context)) != "friend":
+        return [closed(f"You are {player}")]
     if _HOW.search(words):
         return [closed(f"I am {bare(inner(spec.mood))}") if spec.mood else "Well enough."]
     if _WHERE.search(words) and world.location:
@@ -130,17 +165,19 @@ def _facts(spec: NpcSpec, reading: Reading) -> list[str]:
 
 def _about_people(spec: NpcSpec, reading: Reading) -> list[str]:
     return [
-        closed(f"{person.name}? {person.description}")
+        closed(f"{person.name}? {person.description[0].upper()}{person.description[1:]}")
         for person in spec.relationships
         if person.name and person.description and stems(person.name) & reading.topic
     ]
 
 
-def _trade(context: NpcContext, voice: Voice) -> list[str]:
+def _trade(context: NpcContext, reading: Reading, voice: Voice) -> list[str]:
     spec = context.state.spec
-    goods = joined([name for item in context.state.world.inventory if (name := _name(item))])
-    if goods:
-        return [voice.pick([phrase.format(goods=goods, Goods=goods[0].upper() + goods[1:]) for phrase in OFFER])]
+    names = [name for item in context.state.world.inventory if (name := _name(item))]
+    wanted = [name for name in names if stems(name) & reading.topic]
+    if goods := joined(wanted or names):
+        phrases = WANTED if wanted else OFFER
+        return [voice.pick([phrase.format(goods=goods, Goods=goods[0].upper() + goods[1:]) for phrase in phrases])]
     return [voice.pick(BARE_SHELF if _TRADER.search(spec.role) else NO_GOODS)]
 
 
