@@ -132,8 +132,14 @@ def _method(method: Any) -> str:
     session = " The envelope names the session in `session_id`." if method.get("x-session") else ""
     return (
         f"## `{method['name']}`\n\n{method['summary']}{session}\n\n"
-        f"Takes {params}. Answers `{method['result']['name']}`. For {method['x-role']}s and above.\n"
+        f"Takes {params}. Answers {_answers(method['result'])}. For {method['x-role']}s and above.\n"
     )
+
+
+def _answers(result: Any) -> str:
+    shapes = result["schema"].get("anyOf")
+    names = [one["$ref"].rsplit("/", 1)[1] for one in shapes] if shapes else [result["name"]]
+    return " or ".join(f"`{name}`" for name in names)
 
 
 def game_socket_page() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.ink_live import GATE, begin, publish
 from tests.live import RpcFailed, gate_story, live_server
 
@@ -105,3 +106,35 @@ async def test_an_agent_inside_a_function_is_a_compile_problem(tmp_path: Path) -
         source = "{f()}\n== function f()\n-> agent(-> a, -> b)\n~ return 1\n== a\nHi.\n-> END\n== b\nBye.\n-> END"
         found = await client.call("ink.check", source=source)
         assert not found["ok"] and "Functions may not contain diverts" in found["problems"][0]["message"]
+
+
+async def test_the_documents_shape_of_a_story_fits_both_kinds(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        document = (await client.http.get("/openrpc.json")).json()
+        shape = next(one for one in document["methods"] if one["name"] == "story.get")["result"]["schema"]
+        fits = Draft202012Validator({**shape, "components": document["components"]})
+        for story_id in (await publish(client), await gate_story(client)):
+            fits.validate(await client.call("story.get", story_id=story_id))
+
+
+WAITS_IN_TEXT = {
+    "a choice's text": 'Hello.\n* [{generate("a door")}] -> END',
+    "a choice's text by a function": 'Hello.\n* [Go {f()}] -> END\n== function f()\n~ return input("Where?")',
+    "a string": 'VAR a = ""\n~ a = "so {generate("a door")}"\n{a}\n-> END',
+}
+
+
+@pytest.mark.parametrize("place", WAITS_IN_TEXT)
+async def test_asking_inside_a_text_is_a_problem_that_says_what_to_do(tmp_path: Path, place: str) -> None:
+    async with live_server(tmp_path) as client:
+        with pytest.raises(RpcFailed) as refused:
+            await publish(client, WAITS_IN_TEXT[place])
+        problem = refused.value.data["problems"][0]
+        assert problem["line"] == 2 and "Keep its answer first, with ~ temp answer = " in problem["message"]
+
+
+async def test_a_kept_text_may_stand_in_a_choice(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        source = '~ temp answer = generate("a door")\nHello.\n* [Look: {answer}] -> END'
+        _, started = await begin(client, source)
+        assert "a door" in started["ink"]["choices"][0]["text"]

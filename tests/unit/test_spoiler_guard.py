@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import fabula
 from fabula.agents.knots.decisions import Decision, read_decision
+from fabula.agents.knots.evaluation import text_evaluator
 from fabula.agents.knots.grounding import grounding_of
 from fabula.agents.knots.moments import Moment, gather_moment
 from fabula.agents.knots.names import request_of
@@ -22,8 +24,10 @@ from fabula.agents.knots.running import goal_passage, lines_of
 from fabula.agents.knots.spoilers import Guard
 from fabula.agents.knots.vocabulary import normal
 from fabula.ink import Story
+from fabula.story.contexts import InkGenerateContext
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
 
+INTERCEPT = Path(__file__).parents[2].parent / "shared" / "data" / "stories" / "TheIntercept.ink"
 SAMPLES = Path(fabula.__file__).parents[2] / "stories" / "ink"
 NAMES = ["Aldous", "Brunhild", "Corvin", "Dagmar", "Edmund", "Frieda", "Gisela", "Hartmut", "Isolde", "Joachim"]
 
@@ -43,6 +47,17 @@ def generated(knots: int, seed: int) -> str:
             f"Ask me about {{~rust|hinges}} if you must.\n-> DONE\n"
         )
     return "\n".join(parts)
+
+
+def with_agents(source: str) -> str:
+    """A story in which a watchman stands before many of its knots."""
+    knots = set(re.findall(r"^=+ *(\w+) *=*$", source, flags=re.MULTILINE))
+
+    def guarded(found: re.Match[str]) -> str:
+        return f"-> agent(-> watchman, -> {found[1]})" if found[1] in knots else found[0]
+
+    lines = "I watch the door and nothing but the door.\n{~It is cold.|It is late.}\nAsk me about the rust.\n"
+    return re.sub(r"-> *(\w+)[ \t]*$", guarded, source, flags=re.MULTILINE) + f"\n=== watchman\n{lines}-> DONE\n"
 
 
 def play_of(story: Story, history: list[Heard]) -> InkPlay:
@@ -91,16 +106,53 @@ def stories() -> list[Published]:
     return [publish(source, {}) for source in [*sources, generated(100, 1), generated(160, 2)]]
 
 
+def prompts_without_a_leak(published: Published, seed: int, most: int) -> int:
+    """How many prompts were assembled; none holds anything of a knot that was not visited, but the goal."""
+    found = moments(published, seed, most)
+    for story, moment in found:
+        guard, asked = forbidden(published, story), agent_messages(moment.context)
+        for messages in (asked, rewrite_messages(asked)):
+            assert guard.leaks("\n".join(one.content for one in messages)) == []
+    return 2 * len(found)
+
+
 def test_a_thousand_prompts_hold_no_text_of_knots_that_were_not_visited(stories: list[Published]) -> None:
-    assembled = 0
+    counts = [prompts_without_a_leak(published, seed, 42) for published in stories for seed in range(4)]
+    assert sum(counts) >= 1_000
+
+
+@pytest.mark.skipif(not INTERCEPT.is_file(), reason="The Intercept is not in ../shared/data/stories")
+def test_prompts_in_a_real_story_of_100_kb_hold_no_text_of_knots_that_were_not_visited() -> None:
+    published = publish(with_agents(INTERCEPT.read_text("utf-8-sig")), {})
+    assert published.errors == [] and len(published.talks) >= 20
+    assert sum(prompts_without_a_leak(published, seed, 40) for seed in range(8)) >= 500
+
+
+def test_five_hundred_generated_texts_that_tell_too_much_never_get_out(stories: list[Published]) -> None:
+    tried = 0
     for published in stories:
-        for seed in range(4):
-            for story, moment in moments(published, seed, 42):
-                guard = forbidden(published, story)
-                for messages in (agent_messages(moment.context), rewrite_messages(agent_messages(moment.context))):
-                    assert guard.leaks("\n".join(one.content for one in messages)) == []
-                    assembled += 1
-    assert assembled >= 1_000
+        for story, moment in moments(published, 11, 20):
+            dice = random.Random(tried)
+            context = InkGenerateContext(prompt="the weather", story_so_far=moment.context.story_so_far)
+            watch = text_evaluator(published.spoilers, visited=story.visited, context=context)
+            for _ in range(8):
+                bad = spoiler_of(watch.guard, dice)
+                text = f"The rain falls. {disguised(bad, dice)}. It goes on."
+                assert watch.wrong(text) and normal(bad) not in normal(watch.cut(text))
+                assert watch.wrong(watch.cut(text)) == []
+                tried += 1
+    assert tried >= 500
+
+
+def spoiler_of(guard: Guard, dice: random.Random) -> str:
+    """Something that is closed now. Two words alone are known again only where they are a sentence of their own."""
+    sentences = sorted(one for one in guard.sentences if one.count(" ") > 3 and guard.leaks(one))
+    names = sorted(name.text for name in guard.names)
+    return dice.choice(sentences if dice.random() < 0.7 or not names else names).strip()
+
+
+def disguised(bad: str, dice: random.Random) -> str:
+    return dice.choice([bad, bad.upper(), bad.capitalize() + "!", bad.replace(" ", ", "), f"«{bad}»"])
 
 
 def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Published]) -> None:
@@ -108,13 +160,9 @@ def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Pub
     for published in stories:
         for _, moment in moments(published, 7, 18):
             guard, dice = moment.evaluator.guard, random.Random(tried)
-            # Two words alone are known again only where they are a sentence of their own.
-            spoilers = sorted(one for one in guard.sentences if one.count(" ") > 3)
-            names = sorted(name.text for name in guard.names)
             for _ in range(8):
-                bad = dice.choice(spoilers if dice.random() < 0.7 or not names else names).strip()
-                disguised = dice.choice([bad, bad.upper(), bad.capitalize() + "!", bad.replace(" ", ", "), f"«{bad}»"])
-                text = f"I like the rain. Between us: {disguised}. Ask me something else."
+                bad = spoiler_of(guard, dice)
+                text = f"I like the rain. Between us: {disguised(bad, dice)}. Ask me something else."
                 words = {"reply": text, "bridge_text": text, "guidance": text, "reason": text}
                 way = dice.choice(["NEEDS_INPUT", "BRIDGE_AND_CONTINUE", "INVALID_INPUT", "DIRECT_CONTINUE"])
                 decision, problems = read_decision(json.dumps({"weights": {way: 1}, **words}))

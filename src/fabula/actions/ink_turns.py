@@ -146,7 +146,7 @@ async def open_ink(
     work = await house.works.of(story.source, story.files)
     told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
     ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
-    telling = Telling(story=told, ink=ink, asker=asker, tell=_unheard)
+    telling = Telling(story=told, spoilers=work.published.spoilers, ink=ink, asker=asker, tell=_unheard)
     ink = await telling.go_on()
     before = PlayState(
         snapshot=Snapshot(

@@ -66,7 +66,7 @@ def check_story(
 ) -> None:
     """Show a story's problems, what is never reached, its endings and its size; AI knots are known."""
     from fabula.agents.knots.names import AI_KNOTS
-    from fabula.agents.knots.published import knot_problems
+    from fabula.agents.knots.problems import knot_problems
     from fabula.ink.analysis import analyse
 
     result = _compiled(source, builtins=AI_KNOTS)

@@ -197,6 +197,7 @@ class InkGenerateContext(Value):
     prompt: str
     story_so_far: list[Heard] = []
     earlier: list[str] = []
+    told_too_much: bool = False
 
 
 KnotContext = InkAgentContext | InkGenerateContext

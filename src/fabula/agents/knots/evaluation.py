@@ -11,6 +11,7 @@ from fabula.agents.knots.decisions import Decision, filler
 from fabula.agents.knots.prompting import instruction_texts
 from fabula.agents.knots.spoilers import Guard, Spoilers
 from fabula.agents.knots.vocabulary import sentences_of
+from fabula.story.contexts import InkGenerateContext
 
 _SECRET_WORDS = 5
 _OUT_OF_STORY = re.compile(
@@ -65,6 +66,12 @@ class Evaluator:
 def evaluator(guard: Guard, goal: Iterable[str]) -> Evaluator:
     """The evaluator of one moment."""
     return Evaluator(guard=guard, goal=Spoilers.secrets(goal, longer_than=_SECRET_WORDS).guard())
+
+
+def text_evaluator(spoilers: Spoilers, *, visited: Iterable[str], context: InkGenerateContext) -> Evaluator:
+    """The evaluator of a generated text: what its author asks for by name, and what was told, may be in it."""
+    heard = [one.text for one in context.story_so_far if one.kind != "said"]
+    return evaluator(spoilers.guard(visited=visited, allowed=[context.prompt, *heard]), [])
 
 
 @cache

@@ -34,18 +34,18 @@ def generate_messages(context: InkGenerateContext) -> tuple[Message, ...]:
     return _messages([text_file("generate")], asked)
 
 
-def rewrite_messages(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Asks for the same decision in words that give nothing away. What was given away is not said again."""
+def rewrite_messages(messages: tuple[Message, ...], wish: str = "rewrite") -> tuple[Message, ...]:
+    """Asks for the same in words that give nothing away. What was given away is not said again."""
     return (
         *messages,
         Message(role="assistant", content="(an answer that told too much)"),
-        Message(role="user", content=text_file("rewrite")),
+        Message(role="user", content=text_file(wish)),
     )
 
 
 def instruction_texts() -> tuple[str, ...]:
     """The texts that no character may recite."""
-    return tuple(text_file(name) for name in ("agent", "continue", "decision"))
+    return tuple(text_file(name) for name in ("agent", "continue", "decision", "generate"))
 
 
 def _messages(system: list[str], user: list[str]) -> tuple[Message, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabula.agents.knots.names import AI_KNOTS, bind_knots, request_of
+from fabula.agents.knots.problems import knot_problems, talks_of
 from fabula.agents.knots.spoilers import Spoilers
-from fabula.ink import Analysis, CompileResult, InkEditedError, Problem, Severity, Story, analyse, compile_ink
-from fabula.ink.syntax.tree import Divert, DivertTarget, Flow, walk
+from fabula.ink import Analysis, InkEditedError, Problem, Severity, Story, analyse, compile_ink
 
 STEP_BUDGET = 100_000
 
@@ -59,7 +59,7 @@ def publish(source: str, files: Mapping[str, str]) -> Published:
         analysis=analysis,
         spoilers=Spoilers.of(analysis),
         prototype=None if faulty or result.story_json is None else _prototype(result.story_json),
-        talks=tuple(sorted(set(_talks(result)))),
+        talks=tuple(sorted(set(talks_of(result)))),
     )
 
 
@@ -73,37 +73,3 @@ def _prototype(story_json: str) -> Story:
     story = bind_knots(Story(story_json))
     story.step_budget = STEP_BUDGET
     return story
-
-
-def _calls(result: CompileResult) -> Iterator[tuple[Divert, tuple[Divert, ...]]]:
-    """Every divert to an AI knot that the story does not define itself, with the knots it names."""
-    own = {flow.name for flow in result.tree.flows}
-    bodies = [result.tree.body, *(part.body for flow in result.tree.flows for part in (flow, *flow.stitches))]
-    for body in bodies:
-        for node in walk(*body):
-            if isinstance(node, Divert) and node.name in ("agent", "continue") and node.name not in own:
-                yield node, tuple(arg.divert for arg in node.args if isinstance(arg, DivertTarget))
-
-
-def _talks(result: CompileResult) -> Iterator[tuple[str, str]]:
-    for node, named in _calls(result):
-        if node.name == "agent" and len(named) == 2:
-            yield named[0].name, named[1].name
-
-
-def knot_problems(result: CompileResult) -> Iterator[Problem]:
-    """What the compiler cannot know: a knot that an AI hands back to gets no arguments."""
-    flows: dict[str, Flow] = {}
-    for flow in result.tree.flows:
-        flows[flow.name] = flow
-        flows.update({f"{flow.name}.{stitch.name}": stitch for stitch in flow.stitches})
-    for node, named in _calls(result):
-        for one in named:
-            flow_named = flows.get(one.name)
-            if flow_named is not None and flow_named.params:
-                yield _problem(result, one.at, f"'{one.name}' needs arguments, so {node.name} cannot go to it")
-
-
-def _problem(result: CompileResult, at: int, message: str) -> Problem:
-    place = result.sources.place(at)
-    return Problem(severity=Severity.ERROR, message=message, file=place.file, line=place.line, column=place.column)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from fabula.agents.knots.vocabulary import common_words, normal, sentences_of, words_in
+from fabula.agents.knots.phrases import LONGEST, Phrases
+from fabula.agents.knots.vocabulary import common_words, normal, sentences_of, spaced, telling_words, words_in
 from fabula.ink import Analysis
 
 _FRAGMENT_WORDS = 4
@@ -38,21 +39,17 @@ class Spoilers:
 
     @staticmethod
     def of(analysis: Analysis) -> Spoilers:
-        sentences: dict[str, set[str]] = defaultdict(set)
         spans = [(flow.name, span.text) for flow in analysis.flows for span in flow.spans]
-        for flow, text in spans:
-            for sentence in sentences_of(text):
-                if _is_telling(sentence):
-                    sentences[normal(sentence)].add(flow)
+        sentences = {_known_by(one) for _, text in spans for one in sentences_of(text) if _is_telling(one)}
         return Spoilers(
-            sentences={text: frozenset(flows) for text, flows in sentences.items()},
+            sentences=_places(sentences, spans),
             names={name: frozenset(flows) for name, flows in _names(spans).items()},
         )
 
     @staticmethod
     def secrets(texts: Iterable[str], *, longer_than: int) -> Spoilers:
         """Texts of which no sentence of more than so many words may be told, whatever was visited."""
-        found = {normal(sentence) for text in texts for sentence in sentences_of(text)}
+        found = {_known_by(sentence) for text in texts for sentence in sentences_of(text)}
         return Spoilers(sentences={one: _NOWHERE for one in found if one.count(" ") > longer_than}, names={})
 
     def guard(
@@ -72,10 +69,9 @@ class Spoilers:
         return lru_cache(maxsize=TEXTS_KEPT)(self._standing_in)
 
     def _standing_in(self, text: str) -> tuple[tuple[str, ...], tuple[Name, ...]]:
-        told = normal(text)
-        near = [one for word in set(told.split()) for one in self._by_longest_word.get(word, ())]
+        near = {spaced(phrase) for phrase in set(self._phrases.found_in(normal(text).split()))}
         alone = {normal(sentence) for sentence in sentences_of(text)} if near else set()
-        found = [one for one in near if (one in told if one.count(" ") > _SENTENCE_WORDS else one in alone)]
+        found = [one for one in near if one.count(" ") > _SENTENCE_WORDS or one in alone]
         return tuple(sorted(found)), tuple(dict.fromkeys(self._names_in(text)))
 
     def _names_in(self, text: str) -> Iterator[Name]:
@@ -86,12 +82,8 @@ class Spoilers:
                 yield name
 
     @cached_property
-    def _by_longest_word(self) -> dict[str, list[str]]:
-        """Only sentences whose longest word was said need a closer look."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for sentence in self.sentences:
-            found[max(sentence.split(), key=len, default="")].append(sentence)
-        return dict(found)
+    def _phrases(self) -> Phrases:
+        return Phrases(tuple(sentence.split()) for sentence in self.sentences)
 
     @cached_property
     def _by_name(self) -> dict[str, Name]:
@@ -144,11 +136,26 @@ class Guard:
         return "" if self.leaks(kept) else kept
 
 
+def _places(sentences: Iterable[str], spans: list[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """Where each sentence stands, alone or inside another: what one knot tells, no other can give away."""
+    found: dict[str, set[str]] = {sentence: set() for sentence in sentences}
+    phrases = Phrases(tuple(sentence.split()) for sentence in found)
+    for flow, text in spans:
+        for phrase in set(phrases.found_in(normal(text).split())):
+            found[spaced(phrase)].add(flow)
+    return {text: frozenset(flows) for text, flows in found.items()}
+
+
+def _known_by(sentence: str) -> str:
+    """The words by which a sentence is known again."""
+    return spaced(normal(sentence).split()[:LONGEST])
+
+
 def _is_telling(sentence: str) -> bool:
-    """Whether a piece of text would be known again: a sentence of some words, or a longer fragment of one."""
+    """Whether a piece of text would be known again: a sentence with a rarer word in it, or a longer fragment of one."""
     count = len(words_in(sentence))
     whole = sentence[:1].isupper() and sentence.rstrip("\"'’”)")[-1:] in (".", "!", "?", "…")
-    return count >= _FRAGMENT_WORDS or (whole and count >= 2)
+    return count >= _FRAGMENT_WORDS or (whole and count >= 2 and bool(telling_words(sentence)))
 
 
 def _names(spans: list[tuple[str, str]]) -> dict[Name, set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -29,7 +30,12 @@ def words_in(text: str) -> list[str]:
 
 def normal(text: str) -> str:
     """A text by its words alone, with a space on each side: case and punctuation do not count."""
-    return f" {' '.join(_WORD.findall(text.casefold().replace('’', chr(39))))} "
+    return spaced(_WORD.findall(text.casefold().replace("’", "'")))
+
+
+def spaced(words: Iterable[str]) -> str:
+    """Words with a space on each side, so that a search finds whole words only."""
+    return f" {' '.join(words)} "
 
 
 @lru_cache(maxsize=20_000)

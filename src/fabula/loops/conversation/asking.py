@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fabula.agents.knots.decisions import DECISION_SCHEMA, Decision, read_decision
+from fabula.agents.knots.evaluation import Evaluator
 from fabula.agents.knots.prompting import agent_messages, generate_messages, rewrite_messages
 from fabula.agents.replies.shapes import repair_messages
 from fabula.ports.models import CallOrigin, Message, ModelClients, ModelReply, ModelRequest, ModelUnusable, whole
@@ -41,9 +42,16 @@ class Asker:
         told = context.model_copy(update={"told_too_much": True})
         return await self._decision(told, rewrite_messages(agent_messages(context)), seed)
 
-    async def generate(self, context: InkGenerateContext, seed: int) -> str:
-        """A text for the story, in one piece."""
-        reply = await self._ask("narrator", context, generate_messages(context), seed, None)
+    async def generate(self, context: InkGenerateContext, seed: int, watch: Evaluator) -> str:
+        """A text for the story, in one piece; one that tells too much is written once more, then cut."""
+        text = await self._text(context, generate_messages(context), seed)
+        if not watch.wrong(text):
+            return text
+        told = context.model_copy(update={"told_too_much": True})
+        return watch.cut(await self._text(told, rewrite_messages(generate_messages(context), "rewrite_text"), seed))
+
+    async def _text(self, context: InkGenerateContext, messages: tuple[Message, ...], seed: int) -> str:
+        reply = await self._ask("narrator", context, messages, seed, None)
         return " ".join(reply.text.split())[:LONGEST_GENERATED]
 
     async def _decision(self, context: InkAgentContext, messages: tuple[Message, ...], seed: int) -> Decision | None:

@@ -23,7 +23,8 @@ async def play_on(desk: KnotDesk, decision: Decision | None) -> Kept:
     """Carries the turn out and answers everything that is to be kept of it."""
     with story_errors():
         story = await desk.work.at(desk.ink.state)
-    telling = Telling(story=story, ink=desk.ink, asker=desk.asker, tell=desk.stage.tell)
+    spoilers = desk.work.published.spoilers
+    telling = Telling(story=story, spoilers=spoilers, ink=desk.ink, asker=desk.asker, tell=desk.stage.tell)
     spoken: list[Spoken] = []
     outcome: JsonObject | None = None
     said = desk.turn.player_input

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from fabula.agents.knots.evaluation import text_evaluator
 from fabula.agents.knots.names import KnotRequest, request_of
 from fabula.agents.knots.remembering import told
 from fabula.agents.knots.running import EndlessStory, Line, line_of, lines_of, waiting_for
+from fabula.agents.knots.spoilers import Spoilers
 from fabula.ink import InkEditedError, InkError, Story
 from fabula.loops.conversation.asking import Asker
 from fabula.ports.errors import BackendError, Conflict
@@ -28,6 +30,7 @@ class Telling:
     """A story being told: what was heard of it, and the lines of this turn."""
 
     story: Story
+    spoilers: Spoilers
     ink: InkPlay
     asker: Asker
     tell: Tell
@@ -66,7 +69,8 @@ class Telling:
         context = InkGenerateContext(
             prompt=request.arguments[0], story_so_far=self.ink.history, earlier=self.ink.earlier
         )
-        text = await self.asker.generate(context, self.ink.ai_seed)
+        watch = text_evaluator(self.spoilers, visited=self.story.visited, context=context)
+        text = await self.asker.generate(context, self.ink.ai_seed, watch)
         self.tell("generated_text", text=text)
         await self.take(lambda: self.story.resume(text))
 

@@ -230,7 +230,7 @@ def _stories() -> list[Method]:
     m, s, i = method, stories, ink_stories
     return [
         m("story.create", s.CreateStory, s.create_story, s.StoryGenerated, role="author"),
-        m("story.get", s.NameStory, s.show_story, s.StoryView, role="author"),
+        m("story.get", s.NameStory, s.show_story, s.StoryView, role="author", other_result=s.InkStoryView),
         m("story.list", Paging, s.list_stories, s.StoriesListed, role="player"),
         m("story.update", s.UpdateStory, s.update_story, s.StoryView, role="author"),
         m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView, role="author"),

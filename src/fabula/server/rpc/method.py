@@ -28,7 +28,7 @@ Handler = Callable[[House, Any, Call], Awaitable[View]]
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One entry of the catalogue. `role` is the least role that may call it."""
+    """One entry of the catalogue. `role` is the least role that may call it; `other_result` is what else it answers."""
 
     name: str
     command: type[Command]
@@ -37,13 +37,25 @@ class Method:
     role: TokenRole
     summary: str
     session_bound: bool = False
+    other_result: type[View] | None = None
+
+    @property
+    def results(self) -> tuple[type[View], ...]:
+        """The shapes of its answers."""
+        return (self.result,) if self.other_result is None else (self.result, self.other_result)
 
     def allows(self, role: TokenRole) -> bool:
         return RANK[role] >= RANK[self.role]
 
 
 def method(
-    name: str, command: type[C], action: Callable[[House, C], Awaitable[View]], result: type[View], *, role: TokenRole
+    name: str,
+    command: type[C],
+    action: Callable[[House, C], Awaitable[View]],
+    result: type[View],
+    *,
+    role: TokenRole,
+    other_result: type[View] | None = None,
 ) -> Method:
     """A method that is an action and nothing more."""
 
@@ -51,7 +63,13 @@ def method(
         return await action(house, given)
 
     return Method(
-        name=name, command=command, result=result, handler=handle, role=role, summary=first_sentence(action.__doc__)
+        name=name,
+        command=command,
+        result=result,
+        handler=handle,
+        role=role,
+        summary=first_sentence(action.__doc__),
+        other_result=other_result,
     )
 
 

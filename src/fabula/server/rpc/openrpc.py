@@ -15,7 +15,9 @@ from fabula.story.values import JsonObject
 def openrpc(catalogue: Catalogue) -> JsonObject:
     """The whole protocol as one document."""
     methods = sorted(catalogue, key=lambda method: method.name)
-    models = sorted({model for one in methods for model in (one.command, one.result)}, key=lambda model: model.__name__)
+    models = sorted(
+        {model for one in methods for model in (one.command, *one.results)}, key=lambda model: model.__name__
+    )
     inputs, definitions = models_json_schema(
         [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )
@@ -40,10 +42,15 @@ def _describe(method: Method, inputs: Any, schemas: dict[str, Any]) -> JsonObjec
         "summary": method.summary,
         "paramStructure": "by-name",
         "params": params,
-        "result": {"name": method.result.__name__, "schema": inputs[(method.result, "validation")]},
+        "result": _result(method, inputs),
         "x-role": method.role,
         "x-session": method.session_bound,
     }
+
+
+def _result(method: Method, inputs: Any) -> JsonObject:
+    shapes = [inputs[(model, "validation")] for model in method.results]
+    return {"name": method.result.__name__, "schema": shapes[0] if len(shapes) == 1 else {"anyOf": shapes}}
 
 
 def _resolve(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
