@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import tempfile
 import time
 from collections import defaultdict
@@ -173,14 +174,17 @@ async def interrupt(address: str, model: str, agents: int, times: int, *, pause:
 
 
 async def _talk_over(game: Game, times: int, pause: float) -> None:
+    """Players do not all speak in the same moment: each game begins, and pauses, as chance has it."""
+    chance = random.Random(id(game))
     done = 0
+    await asyncio.sleep(chance.uniform(0, pause))
     while done < times:
         if game.streaming:
             name = min(game.streaming, key=lambda one: game.spoken_to[one])
             game.streaming.discard(name)
             await game.say(name)
             done += 1
-        await asyncio.sleep(pause)
+        await asyncio.sleep(chance.uniform(0.5, 1.5) * pause)
 
 
 async def _left(model: str) -> dict[str, list[int]]:
@@ -212,7 +216,8 @@ def server(data_dir: Path, model: str) -> Iterator[str]:
     port = free_port()
     start = (
         "import os; os.environ.update(LLM_MODEL='m', OPENAI_API_KEY='none', "
-        f"OPENAI_API_BASE='{model}/v1', FABULA_SAMPLES='false', FABULA_TURN_DEADLINE_S='600'); "
+        f"OPENAI_API_BASE='{model}/v1', FABULA_SAMPLES='false', FABULA_TURN_DEADLINE_S='600', "
+        "FABULA_LOG_LEVEL='warning'); "
         "from fabula.cli.main import main; main()"
     )
     arguments = ["-c", start, "serve", "--port", str(port), "--data-dir", str(data_dir)]

@@ -1,6 +1,7 @@
 # Plays the room without a screen and checks what a player would notice:
 #   FABULA_URL=ws://127.0.0.1:8420/ws godot3-server --path examples/godot -s check.gd
-# With FABULA_CHECK=interrupt the NPC must speak long enough to be interrupted.
+# With FABULA_CHECK=interrupt the NPC must speak long enough to be interrupted; with FABULA_CHECK=reconnect the server
+# must die while it speaks, and come back.
 extends SceneTree
 
 const LONGEST := 40.0
@@ -24,6 +25,7 @@ func _idle(delta: float) -> bool:
 		room.client.connect("turn_started", self, "_on_turn_started")
 		room.client.connect("turn_ended", self, "_on_turn_ended")
 		room.client.connect("tag_grew", self, "_on_tag_grew")
+		room.client.connect("connected", self, "_on_connected")
 		step = 1
 	elif step == 1 and room.client.is_open:
 		room.speak("Mara, what happened to the bridge?")
@@ -64,6 +66,13 @@ func _what_is_wrong(first, words: String) -> String:
 func _fail(reason: String) -> void:
 	print("CHECK FAILED: ", reason)
 	quit(1)
+
+
+# The second time, the connection was lost: what was being said is over, and the player goes on.
+func _on_connected(resumed: bool) -> void:
+	if resumed and step == 2:
+		room.speak("Mara, and then?")
+		step = 3
 
 
 func _on_turn_started(turn) -> void:

@@ -207,6 +207,22 @@ async def test_the_javascript_client_resumes_after_the_server_died_in_the_middle
         assert "word [cut off]" in told and "And then?" in told
 
 
+@needs_godot
+async def test_the_godot_room_resumes_after_the_server_died_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    project, port = shutil.copytree(EXAMPLES / "godot", tmp_path / "godot"), free_port()
+    async with dying_server(tmp_path, port) as (model, die_and_rise), asyncio.timeout(90):
+        settings = {"FABULA_URL": f"ws://127.0.0.1:{port}/ws", "FABULA_CHECK": "reconnect", "HOME": str(tmp_path)}
+        command = (str(GODOT), "--path", str(project), "-s", "check.gd")
+        playing = asyncio.create_task(output_of(*command, **settings))
+        while not model.requests:
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(1)
+        die_and_rise()
+        code, said = await playing
+        assert (code, "CHECKS PASSED: Where were we?" in said) == (0, True), said
+        assert "word [cut off]" in json.dumps(model.requests[-1].body)
+
+
 def python_client() -> ModuleType:
     spec = importlib.util.spec_from_file_location("npc_client", EXAMPLES / "python" / "npc_client.py")
     assert spec is not None and spec.loader is not None
