@@ -68,12 +68,13 @@ async def new_ink_play(house: House, story_id: str, *, profile: str | None, seed
 
 @dataclass(kw_only=True)
 class InkSitting:
-    """One player at one Ink play."""
+    """One player at one Ink play. `speaks` tells whether somebody answers, or only the story."""
 
     house: House
     session_id: str
     paper: Paper
     lines: Lines
+    speaks: bool = False
 
     async def play(self) -> None:
         """Plays until the player leaves or the lines end."""
@@ -114,12 +115,24 @@ class InkSitting:
 
     async def _say(self, line: str) -> None:
         session = await get_session(self.house, self.session_id, Nothing())
-        choices = (session.ink or {}).get("choices")
-        if choices and line.isdecimal():
-            command = RunTurn(choice=max(0, int(line) - 1))
-        else:
-            command = RunTurn(player_input=line)
-        await self._told(await run_turn(self.house, self.session_id, command, request_id=REQUEST))
+        ink: Any = session.ink or {}
+        if ink.get("ended"):
+            self.paper.say("The story has ended. /backtrack goes back a turn, /quit leaves.", "dim")
+            return
+        command = self._meant(line, ink.get("choices") or [])
+        if command is not None:
+            await self._told(await run_turn(self.house, self.session_id, command, request_id=REQUEST))
+
+    def _meant(self, line: str, choices: list[dict[str, Any]]) -> RunTurn | None:
+        """What a line means now; None when it is none of the choices, which is said."""
+        if not choices:
+            return RunTurn(player_input=line)
+        if line.isdecimal() and 1 <= int(line) <= len(choices):
+            return RunTurn(choice=int(line) - 1)
+        if any(choice["text"].casefold() == line.casefold() for choice in choices):
+            return RunTurn(player_input=line)
+        self.paper.say(f"Type the number of a choice, 1 to {len(choices)}.", "dim")
+        return None
 
     async def _told(self, turn: Turn) -> None:
         frames = self.house.bus.listen(turn.stream)
@@ -138,7 +151,7 @@ class InkSitting:
             case "ink_text":
                 self._paragraphs(body["text"])
             case "agent_outcome":
-                self._paragraphs(f"“{body['reply']}”" if body["reply"] else "", "green")
+                self._replied(body["reply"], "" if self.speaks else body.get("guidance", ""))
                 self._paragraphs(body.get("bridge_text", ""))
             case "ink_choices":
                 self._choices(body["choices"])
@@ -146,6 +159,10 @@ class InkSitting:
                 self._asked(body)
             case "story_ended":
                 self._ended()
+
+    def _replied(self, reply: str, guidance: str) -> None:
+        self._paragraphs(f"“{reply}”" if reply and self.speaks else reply, "green" if self.speaks else "")
+        self._paragraphs(guidance, "dim")
 
     def _paragraphs(self, text: str, style: str = "") -> None:
         for paragraph in text.split("\n\n"):
@@ -159,6 +176,7 @@ class InkSitting:
             self.paper.say(f"{choice['index'] + 1}: {choice['text']}", "cyan")
 
     def _asked(self, asked: dict[str, Any]) -> None:
+        self.speaks = asked["kind"] == "agent"
         match asked["kind"]:
             case "text":
                 self.paper.gap()

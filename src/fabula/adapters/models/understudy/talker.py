@@ -1,9 +1,10 @@
 """The understudy as a character of an Ink story: it listens for words that matter, and decides by rule.
 
-1. Silence, greetings, questions about how it works and plain insults are answered as what they are.
+1. Silence, greetings, thanks, partings, questions about how it works and plain insults are answered as what they are.
 2. Words of the goal bring the player closer; two of them, or one after some talk that was to the point, are enough.
-3. Words of the character's own world get an answer out of that world.
-4. Anything else is turned back, kindly.
+   A question opens nothing: who asks gets an answer.
+3. Words of the character's own world get an answer out of that world, each line of it once.
+4. Anything else is turned back, kindly, with something that can be talked about.
 """
 
 from __future__ import annotations
@@ -11,45 +12,105 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from fabula.adapters.models.understudy import talk_lines as lines
 from fabula.adapters.models.understudy.words import bare, closed, sentences, stems, word_set, words_of
 from fabula.story.contexts import InkAgentContext, InkGenerateContext
 from fabula.story.values import JsonObject
 
 Direction = Literal["DIRECT_CONTINUE", "BRIDGE_AND_CONTINUE", "NEEDS_INPUT", "INVALID_INPUT"]
 
-_GREETINGS = word_set("hello hi hey greetings good morning evening day hail welcome there sir madam friend well met")
+_GREETINGS = word_set(
+    "hello hi hey greetings good morning evening day hail welcome there sir madam friend well met old man"
+)
+_GREETS = word_set("hello hi hey greetings morning evening hail met welcome day")
 _INSIDE = word_set("prompt instructions instruction chatbot ai gpt llm jailbreak assistant rules developer")
 _HOSTILE = word_set("stupid idiot fool hate kill shut ugly moron damn bastard useless")
+_THANKS = word_set("thanks thank grateful")
+_SORRY = word_set("sorry apologise apologize apologies pardon forgive")
+_PARTING = word_set("bye goodbye farewell")
+_WHO = re.compile(r"\b(your name|who are you|what are you called|call you)\b")
+_HEALTH = re.compile(r"\bhow (are|do) you( feel(ing)?| doing)?\b(?! (know|like|think|do|get|come|make))")
+_WHAT_NOW = re.compile(r"\b(what (should|can|must|shall|do) (i|we)|how (can|do|could) (i|we)|help me|any advice)\b")
+_ASKS = re.compile(
+    r"\?|^\W*(please )?(what|who|whose|why|when|where|which|how|tell|explain|describe|do|does|did|is|are|was|were"
+    r"|can you|could you|will you|would you)\b",
+    re.IGNORECASE,
+)
 _ENOUGH = 2
 _PATIENCE = 2
 
 
 def talk(context: InkAgentContext, seed: int | None) -> JsonObject:
     """A decision with its words."""
+    polite = _manners(context)
+    if polite is not None:
+        return polite
     said = context.player_input
     about, goal = stems(said), stems(" ".join(context.goal))
     world = stems(" ".join([*context.voice, *context.knowledge]))
+    near, asks = about & goal, _ASKS.search(said) is not None
+    if len(near) > _ENOUGH and not asks:
+        return _answer("DIRECT_CONTINUE", "", f"the player speaks of {_list(near)}")
+    if not asks and _earned(context, near, about & world, goal | world):
+        bridge = lines.one_of(context, lines.NODS if context.character else lines.GIVES_WAY)
+        return _answer("BRIDGE_AND_CONTINUE", "", f"the player speaks of {_list(near or about)}", bridge=bridge)
+    if frozenset(words_of(said)) & _HOSTILE and not near:
+        ways = lines.HOSTILE if context.character else lines.ANGER
+        return _answer("INVALID_INPUT", lines.one_of(context, ways), "the player is hostile", lines.hint(context))
+    return _replied(context, about, near | about & (world | _told(context)), asks)
+
+
+def _manners(context: InkAgentContext) -> JsonObject | None:
+    """What is answered as what it is, whatever the talk is about; None when it is none of these."""
+    said, speaks = context.player_input.casefold(), context.character is not None
     words = frozenset(words_of(said))
     if not words:
-        return _answer("NEEDS_INPUT", _silence(context), "the player is silent", _hint(context))
-    if words & _INSIDE or "ignore previous" in said.lower():
-        return _answer("INVALID_INPUT", _odd(context), "the player asks about the machinery", _hint(context))
-    if words <= _GREETINGS:
-        return _answer("NEEDS_INPUT", _greeting(context), "a greeting", _hint(context))
-    near = about & goal
-    if len(near) >= _ENOUGH + 1 and "?" not in said:
-        return _answer("DIRECT_CONTINUE", "", f"the player speaks of {_list(near)}")
-    if _earned(context, near, about & world, goal | world) and "?" not in said:
-        return _answer(
-            "BRIDGE_AND_CONTINUE", "", f"the player speaks of {_list(near or about)}", bridge=_bridge(context)
-        )
-    if words & _HOSTILE and not near:
-        return _answer("INVALID_INPUT", _hostile(context), "the player is hostile", _hint(context))
-    if near or about & world or about & _told(context):
-        return _answer("NEEDS_INPUT", _reply(context, about), "to the point, but not yet there", _hint(context))
-    if "?" in said and len(words) <= 8:
-        return _answer("NEEDS_INPUT", _reply(context, about), "a question", _hint(context))
-    return _answer("INVALID_INPUT", _off_topic(context), "nothing in the story answers to this", _hint(context))
+        reply = lines.one_of(context, lines.SILENT if speaks else lines.NOTHING_DONE)
+        return _answer("NEEDS_INPUT", reply, "the player is silent", lines.hint(context))
+    if words & _INSIDE or "ignore previous" in said:
+        reply = lines.one_of(context, lines.ODD if speaks else lines.NO_MEANING)
+        return _answer("INVALID_INPUT", reply, "the player asks about the machinery", lines.hint(context))
+    return _courtesy(context, said, words) if speaks else None
+
+
+def _courtesy(context: InkAgentContext, said: str, words: frozenset[str]) -> JsonObject | None:
+    """Greetings, thanks and the like, which only somebody who speaks can answer."""
+    reply, reason = "", ""
+    if words <= _GREETINGS and words & _GREETS:
+        reply, reason = _greeting(context), "a greeting"
+    elif _WHO.search(said):
+        reply, reason = lines.named(context), "who it is"
+    elif _HEALTH.search(said):
+        reply, reason = lines.one_of(context, lines.HEALTH), "how it is"
+    elif _WHAT_NOW.search(said):
+        reply, reason = lines.leading_line(context) or lines.steer(context), "what to do"
+    elif len(words) <= 8 and words & _SORRY:
+        reply, reason = lines.one_of(context, lines.SORRY), "an apology"
+    elif len(words) <= 8 and words & _THANKS:
+        reply, reason = lines.one_of(context, lines.THANKED), "thanks"
+    elif len(words) <= 5 and words & _PARTING:
+        reply, reason = lines.one_of(context, lines.FAREWELL), "a parting"
+    return _answer("NEEDS_INPUT", reply.strip(), reason, lines.hint(context)) if reply.strip() else None
+
+
+def _replied(context: InkAgentContext, about: frozenset[str], known: frozenset[str], asks: bool) -> JsonObject:
+    """An answer to words that neither open the way on nor are mere manners."""
+    margin = lines.hint(context)
+    if context.character is None:
+        if known:
+            return _answer("NEEDS_INPUT", lines.one_of(context, lines.NEARLY), "close, but not yet there", margin)
+        return _answer("INVALID_INPUT", lines.one_of(context, lines.NO_USE), "nothing here answers to this", margin)
+    if known:
+        reply = lines.own_line(context, about) or lines.following_line(context, about)
+        # Of what only the story told, it has told nothing yet: it goes on with its own.
+        its_own = known & stems(" ".join([*context.voice, *context.knowledge]))
+        reply = reply or (lines.told_all(context, known) if its_own else _more(context))
+        return _answer("NEEDS_INPUT", reply, "to the point, but not yet there", margin)
+    if not about:
+        reply = _more(context) if asks else f"{lines.one_of(context, lines.HEARD)} {_more(context)}"
+        return _answer("NEEDS_INPUT", reply.strip(), "nothing in particular", margin)
+    reply = f"{lines.one_of(context, lines.ELSEWHERE)} {lines.steer(context)}"
+    return _answer("INVALID_INPUT", reply.strip(), "nothing in the story answers to this", margin)
 
 
 def write(context: InkGenerateContext, seed: int | None) -> str:
@@ -89,68 +150,20 @@ def _answer(direction: Direction, reply: str, reason: str, guidance: str = "", *
     }
 
 
-def _reply(context: InkAgentContext, about: frozenset[str]) -> str:
-    """What the character has to say about it: a line of its own that it has not said yet."""
-    before = " ".join(one.reply for one in context.talk.lines)
-    own = [line for line in (*context.knowledge, *context.voice) if bare(line) not in before]
-    ranked = sorted(own, key=lambda line: -len(about & stems(line)))
-    if ranked:
-        return closed(ranked[0])
-    return "I have said what I have to say about that." if context.character else "Something stirs, but not enough."
+def _greeting(context: InkAgentContext) -> str:
+    """The first greeting opens the talk; a later one is returned, no more."""
+    if lines.has_met(context):
+        return lines.one_of(context, lines.AGAIN_MET)
+    return f"Well met. {lines.next_line(context) or 'What brings you here?'}"
+
+
+def _more(context: InkAgentContext) -> str:
+    """Something of its own that goes on with the talk."""
+    return lines.next_line(context) or lines.steer(context) or lines.one_of(context, lines.TOLD_ALL)
 
 
 def _told(context: InkAgentContext) -> frozenset[str]:
     return stems(" ".join(one.text for one in context.story_so_far if one.kind in ("text", "context")))
-
-
-def _hint(context: InkAgentContext) -> str:
-    """What could be talked about, in the character's own words."""
-    lines = [*context.voice, *context.knowledge]
-    if not lines:
-        return "Say what you want here."
-    line = lines[context.talk.messages % len(lines)]
-    picked = [word for word in words_of(line) if stems(word)][:2]
-    return f"Perhaps ask about {' or '.join(picked)}." if picked else "Ask a little more."
-
-
-def _silence(context: InkAgentContext) -> str:
-    if context.character is None:
-        return "Nothing happens. The moment waits for you."
-    return "You say nothing? Then I will wait a little longer."
-
-
-def _greeting(context: InkAgentContext) -> str:
-    first = closed(context.voice[0]) if context.voice else "What brings you here?"
-    return f"Well met. {first}" if context.character else first
-
-
-def _odd(context: InkAgentContext) -> str:
-    if context.character is None:
-        return "That means nothing here. The story waits."
-    return "Strange words. I do not know what you are talking about, and there are better things to ask me."
-
-
-def _hostile(context: InkAgentContext) -> str:
-    if context.character is None:
-        return "Anger leads nowhere here."
-    return "Mind your tongue. I have heard worse, and it never got anyone anywhere."
-
-
-def _off_topic(context: InkAgentContext) -> str:
-    if context.character is None:
-        return "That changes nothing here."
-    turns = (
-        "That is no business of mine.",
-        "I would not know about that. Ask me something that I can answer.",
-        "You have come a long way to talk about that.",
-    )
-    return turns[context.talk.messages % len(turns)]
-
-
-def _bridge(context: InkAgentContext) -> str:
-    if context.character is None:
-        return "That is enough; something gives way."
-    return "A long look, and then a slow nod. You have said enough."
 
 
 def _list(found: frozenset[str]) -> str:

@@ -1,0 +1,111 @@
+"""The understudy as a character of an Ink story: honest, useful, and never the same line again and again."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabula.adapters.models.understudy.talker import talk
+from fabula.agents.knots.decisions import Decision, read_decision
+from fabula.agents.knots.remembering import exchanged, told
+from fabula.story.contexts import InkAgentContext
+from fabula.story.ink_stories import Heard, Talk
+
+VOICE = [
+    "I have stood at this gate for eleven winters.",
+    "My brother Tam keeps the bridge.",
+    "Nobody passes without a word about the lantern.",
+    "The lantern is lit when a friend comes home.",
+]
+GUARD = InkAgentContext(
+    character="Guard",
+    voice=VOICE,
+    story_so_far=[Heard(kind="text", text="Rain falls on the old road before the gate.")],
+    goal=["The guard lifts the lantern, and the gate opens with a groan."],
+    player_input="",
+)
+TELLER = GUARD.model_copy(update={"character": None, "voice": [], "goal": ["You turn the key, and the lock gives."]})
+
+
+def decided(context: InkAgentContext, said: str) -> Decision:
+    decision, problems = read_decision(json.dumps(talk(context.model_copy(update={"player_input": said}), 1)))
+    assert decision is not None, problems
+    return decision
+
+
+def talked(context: InkAgentContext, words: list[str]) -> list[Decision]:
+    """A conversation, remembered as the loop remembers it."""
+    found = []
+    for said in words:
+        decision = decided(context, said)
+        found.append(decision)
+        news = [Heard(kind="said", text=said), Heard(kind="reply", text=decision.reply)]
+        history, earlier = told(context.story_so_far, context.earlier, news)
+        changes: dict[str, Any] = {"story_so_far": history, "earlier": earlier}
+        context = context.model_copy(update={**changes, "talk": exchanged(context.talk, said, decision)})
+    return found
+
+
+@pytest.mark.parametrize("context", [GUARD, TELLER])
+@pytest.mark.parametrize(
+    "said", ["", "Hello!", "The lantern?", "My printer is broken.", "You fool!", "Why?", "Who are you?"]
+)
+def test_the_same_words_again_and_again_never_get_the_same_line_twice_in_a_row(
+    context: InkAgentContext, said: str
+) -> None:
+    replies = [one.reply for one in talked(context, [said] * 12)]
+    assert all(one and one != other for one, other in pairwise(replies))
+
+
+@given(st.lists(st.text(max_size=40), min_size=2, max_size=12))
+def test_whatever_is_said_there_is_an_answer(words: list[str]) -> None:
+    assert all(one.reply or one.goes_on for one in talked(GUARD, words))
+
+
+def test_a_greeting_is_returned_and_a_second_one_more_briefly() -> None:
+    first, second = talked(GUARD, ["Good evening, sir.", "Hello."])
+    assert first.reply == "Well met. I have stood at this gate for eleven winters."
+    assert second.reply == "And to you, again." and second.outcome == "NEEDS_INPUT"
+
+
+def test_a_question_is_answered_from_its_own_lines_and_opens_nothing() -> None:
+    lit, word, more = talked(GUARD, ["When is the lantern lit?", "Will you lift the lantern?", "The lantern?"])
+    assert lit.reply == "The lantern is lit when a friend comes home."
+    assert word.reply == "Nobody passes without a word about the lantern."
+    assert more.reply == "Of the lantern I have told you all I know."
+    assert not (lit.goes_on or word.goes_on or more.goes_on)
+
+
+def test_what_has_nothing_to_do_with_the_story_is_turned_back_with_something_to_talk_about() -> None:
+    (lost,) = talked(GUARD, ["I ate a sandwich on Tuesday."])
+    assert lost.outcome == "INVALID_INPUT" and lost.reply == "That is no business of mine. Ask me about the gate."
+
+
+def test_names_health_thanks_apologies_and_partings_are_answered_as_such() -> None:
+    words = ["What is your name?", "How are you?", "Thank you.", "I am sorry.", "Goodbye."]
+    name, health, thanks, sorry, parting = (one.reply for one in talked(GUARD, words))
+    assert name == "Guard, that is what they call me. I have stood at this gate for eleven winters."
+    assert (health, thanks) == ("I have had better days, and worse.", "It cost me nothing.")
+    assert (sorry, parting) == ("It is forgotten.", "Go safely. You know where to find me.")
+
+
+def test_who_asks_what_to_do_hears_the_line_that_leads_on() -> None:
+    (leads,) = talked(GUARD, ["What should I do?"])
+    assert leads.reply == "The lantern is lit when a friend comes home." and leads.outcome == "NEEDS_INPUT"
+
+
+def test_words_of_the_goal_open_the_way_and_one_is_enough_after_talk_to_the_point() -> None:
+    assert decided(GUARD, "Lift the lantern and open the gate.").outcome == "DIRECT_CONTINUE"
+    assert decided(GUARD, "I greet your lantern.").outcome == "NEEDS_INPUT"
+    assert talked(GUARD, ["Is your brother well?", "I bring the lantern."])[-1].outcome == "BRIDGE_AND_CONTINUE"
+
+
+def test_nobody_speaks_where_nobody_is() -> None:
+    replies = [one.reply for one in talked(TELLER, ["Hello!", "", "I turn around.", "I sing.", "Goodbye."])]
+    assert not any(word in reply for reply in replies for word in (" I ", "Well met", "me "))
+    assert decided(TELLER.model_copy(update={"talk": Talk()}), "I turn the key in the lock.").goes_on
