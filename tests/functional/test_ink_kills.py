@@ -18,7 +18,7 @@ STORY = GATE.replace("The guard lifts the lantern,", '~ generate("the light")\nT
 
 BOUNDARIES: dict[str, str | int] = {
     "turn_stream_accepted": 1,
-    "turn_started": "Who are you, after hear_player?",
+    "turn_started": "Who are you, before decide?",
     "agent_reply_delta": "What do you say, in mid-reply?",
     "agent_outcome": "And the secret, after evaluate?",
     "generated_text": "I go on, and am cut in the midst of tell_on.",

@@ -72,3 +72,8 @@ class KnotDesk:
     def ink(self) -> InkPlay:
         assert self.before.ink is not None, "only Ink plays come to this desk"
         return self.before.ink
+
+    @property
+    def talks(self) -> bool:
+        """Whether somebody is spoken to; it follows from what the story waits for."""
+        return self.ink.waiting.kind in ("agent", "continue")

@@ -1,4 +1,4 @@
-"""The conversation loop as a graph: hear_player, decide, evaluate, tell_on, persist_turn_artifacts.
+"""The conversation loop as a graph: decide, evaluate, tell_on, persist_turn_artifacts.
 
 Each node's outcome is checkpointed. Only a talk passes through decide and evaluate; a choice goes straight on.
 """
@@ -26,16 +26,8 @@ class KnotState(TypedDict, total=False):
 
     turn_id: str
     talks: bool
-    decision: JsonObject | None
+    decision: JsonObject
     kept: JsonObject
-
-
-async def hear_player(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
-    """The turn begins; whether somebody is spoken to follows from what the story waits for."""
-    desk = runtime.context
-    index = desk.before.snapshot.turn_index + 1
-    desk.stage.tell("turn_started", next_turn_index=index, player_input=desk.turn.player_input)
-    return {"talks": desk.ink.waiting.kind in ("agent", "continue"), "decision": None}
 
 
 async def decide(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
@@ -49,7 +41,8 @@ async def evaluate(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
 
 async def tell_on(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
     """The words are told, and the written story goes on as far as it can."""
-    decision = None if state["decision"] is None else Decision.model_validate(state["decision"])
+    decided = state.get("decision")
+    decision = None if decided is None else Decision.model_validate(decided)
     return {"kept": (await play_on(runtime.context, decision)).as_json()}
 
 
@@ -62,7 +55,9 @@ async def play_knots(desk: KnotDesk, saver: Any, *, thread_id: str, resumed: boo
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
-    start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id}
+    index = desk.before.snapshot.turn_index + 1
+    desk.stage.tell("turn_started", next_turn_index=index, player_input=desk.turn.player_input)
+    start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id, "talks": desk.talks}
     await _compiled(saver).ainvoke(start, config, context=desk, durability="async")
 
 
@@ -79,13 +74,11 @@ def _way(state: KnotState) -> str:
 def knot_graph() -> StateGraph[KnotState, KnotDesk, Any, Any]:
     """The graph, not yet bound to a checkpointer."""
     graph: StateGraph[KnotState, KnotDesk, Any, Any] = StateGraph(KnotState, context_schema=KnotDesk)
-    graph.add_node("hear_player", hear_player)
     graph.add_node("decide", decide)
     graph.add_node("evaluate", evaluate)
     graph.add_node("tell_on", tell_on)
     graph.add_node("persist_turn_artifacts", persist_turn_artifacts)
-    graph.add_edge(START, "hear_player")
-    graph.add_conditional_edges("hear_player", _way, ["decide", "tell_on"])
+    graph.add_conditional_edges(START, _way, ["decide", "tell_on"])
     graph.add_edge("decide", "evaluate")
     graph.add_edge("evaluate", "tell_on")
     graph.add_edge("tell_on", "persist_turn_artifacts")
