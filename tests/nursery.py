@@ -113,7 +113,6 @@ PARTS = (
     "fabula.loops.scene.graph",
     "jsonschema.validators",
     "langchain_core.tracers",
-    "openai.resources.chat.completions",
     "sqlalchemy.dialects.postgresql.asyncpg",
     "sqlalchemy.dialects.sqlite.aiosqlite",
     "uvicorn.protocols.http.httptools_impl",

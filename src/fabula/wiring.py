@@ -22,8 +22,9 @@ from fabula.adapters.stores import open_store
 from fabula.adapters.stores.checkpoints import open_checkpoints
 from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.scene.running import RunningTurns
+from fabula.loops.scene.standings import Standings
 from fabula.ports.models import CallRecord
-from fabula.ports.store import Store
+from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.values import JsonObject
@@ -61,6 +62,7 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
             checkpoints=checkpoints,
             turns=turns,
             bundles=Bundles(),
+            standings=Standings(),
             owner=f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}",
         )
         await set_out_builtins(house)
@@ -80,25 +82,18 @@ class _ModelDesk:
 
     def __init__(self, store: Store, clock: Clock, *, game_key: str) -> None:
         self._store, self._clock, self._game_key = store, clock, game_key
-        self._keys: dict[str, tuple[float, str | None]] = {}
         self._replies = Batches(self._keep_replies)
         self._records = Batches(self._keep_records)
 
     async def read_key(self, api_id: str) -> str | None:
-        """The key of an api; one that was read lately is not read again, so a new key counts after two seconds."""
+        """The key of an api as it is stored."""
         if api_id == GAME_API_ID:
             return self._game_key or None
-        known = self._keys.get(api_id)
-        if known is not None and self._clock.monotonic() < known[0]:
-            return known[1]
         async with self._store.reading() as unit:
-            key = await unit.secrets.get(secret_name(api_id))
-        self._keys[api_id] = (self._clock.monotonic() + KEY_REMEMBERED_S, key)
-        return key
+            return await unit.secrets.get(secret_name(api_id))
 
     async def get(self, key: str) -> JsonObject | None:
-        async with self._store.reading() as unit:
-            return await unit.memo.get(key)
+        return await self._store.read(lambda unit: unit.memo.get(key))
 
     async def put(self, key: str, reply: JsonObject) -> None:
         await self._replies.add((key, reply))
@@ -107,11 +102,15 @@ class _ModelDesk:
         await self._records.add(record)
 
     async def _keep_replies(self, replies: list[tuple[str, JsonObject]]) -> None:
-        async with self._store.writing() as unit:
+        async def keep(unit: Unit) -> None:
             for key, reply in replies:
                 await unit.memo.put(key, reply)
 
+        await self._store.write(keep)
+
     async def _keep_records(self, records: list[CallRecord]) -> None:
-        async with self._store.writing() as unit:
+        async def keep(unit: Unit) -> None:
             for record in records:
                 await unit.calls.add(record)
+
+        await self._store.write(keep)

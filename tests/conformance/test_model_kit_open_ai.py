@@ -14,6 +14,7 @@ from fabula.adapters.models.journal import Journal
 from fabula.adapters.models.memo import Flights
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.structure import schema_problem
+from fabula.adapters.models.wire import Wire
 from fabula.ports.models import CallOrigin, Message, ModelClient, ModelRequest
 from fabula.story.values import JsonObject
 from fabula.testing.model_kit import CHECKS, Check, RunningClock, Subject
@@ -61,10 +62,8 @@ def asking(word: str, *, schema: JsonObject | None = None, max_tokens: int | Non
 async def subject_of(kind: str) -> AsyncIterator[Subject]:
     policy, clock = AddressPolicy(allow_private=True), RunningClock()
     async with ModelServer(answer) as server, await open_session(policy) as session:
-        sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=server.base_url, api_key=KEY)
-        client: ModelClient = open_ai.OpenAiClient(
-            sdk=sdk, base_url=server.base_url, model="small", lessons={}, clock=clock
-        )
+        wire = Wire(session=session, policy=policy, base_url=server.base_url, api_key=KEY, clock=clock)
+        client: ModelClient = open_ai.OpenAiClient(wire=wire, base_url=server.base_url, model="small", lessons={})
         if kind == "guarded":
             journal = Journal(clock=clock, record=None)
             guard = Guard(clock=clock, journal=journal, flights=Flights(), memo=None, attempts=2, chance=lambda: 0.0)

@@ -261,10 +261,17 @@ class FullStore:
         self._store, self.refusals = store, refusals
 
     def writing(self) -> Any:
+        self._refuse()
+        return self._store.writing()
+
+    async def write(self, work: Any) -> Any:
+        self._refuse()
+        return await self._store.write(work)
+
+    def _refuse(self) -> None:
         if self.refusals:
             self.refusals -= 1
             raise StoreError("The disk is full. Free some space, then try again.")
-        return self._store.writing()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy, AddressRefused, policy_of
 from fabula.adapters.models.session import open_session
+from fabula.adapters.models.wire import Wire
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import CallOrigin, Message, ModelRefused, ModelReply, ModelRequest, whole
 from fabula.settings import Settings
@@ -240,8 +241,8 @@ async def test_any_text_is_judged_without_a_crash(text: str) -> None:
 async def ask(policy: AddressPolicy, base_url: str) -> ModelReply:
     clock = RunningClock()
     async with await open_session(policy) as session:
-        sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=base_url, api_key="k")
-        client = open_ai.OpenAiClient(sdk=sdk, base_url=base_url, model="m", lessons={}, clock=clock)
+        wire = Wire(session=session, policy=policy, base_url=base_url, api_key="k", clock=clock)
+        client = open_ai.OpenAiClient(wire=wire, base_url=base_url, model="m", lessons={})
         request = ModelRequest(
             origin=CallOrigin(agent="test"),
             messages=(Message(role="user", content="hello"),),

@@ -14,6 +14,7 @@ from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.capabilities import Capabilities
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.thinking import Spoken
+from fabula.adapters.models.wire import Wire
 from fabula.ports.models import (
     CallOrigin,
     Message,
@@ -61,12 +62,9 @@ async def talking_to(
 ) -> AsyncIterator[tuple[open_ai.OpenAiClient, ModelServer]]:
     policy = AddressPolicy(allow_private=True)
     async with ModelServer(script) as server, await open_session(policy) as session:
-        sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=server.base_url, api_key=KEY)
+        wire = Wire(session=session, policy=policy, base_url=server.base_url, api_key=KEY, clock=CLOCK)
         known = {} if lessons is None else lessons
-        yield (
-            open_ai.OpenAiClient(sdk=sdk, base_url=server.base_url, model=model, lessons=known, clock=CLOCK),
-            server,
-        )
+        yield open_ai.OpenAiClient(wire=wire, base_url=server.base_url, model=model, lessons=known), server
 
 
 @pytest.mark.parametrize(
@@ -226,8 +224,8 @@ async def test_models_are_listed_by_name() -> None:
     async with talking_to([]) as (_, server):
         policy = AddressPolicy(allow_private=True)
         async with await open_session(policy) as session:
-            sdk = await open_ai.open_sdk(session=session, policy=policy, base_url=server.base_url, api_key=None)
-            found = await open_ai.list_models(sdk=sdk, base_url=server.base_url, clock=CLOCK, seconds=5)
+            wire = Wire(session=session, policy=policy, base_url=server.base_url, api_key=None, clock=CLOCK)
+            found = await open_ai.list_models(wire=wire, base_url=server.base_url, seconds=5)
         assert found.models == ("scripted-large", "scripted-small")
 
 

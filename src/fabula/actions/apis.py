@@ -127,6 +127,7 @@ async def delete_api(house: House, command: NameApi) -> ApiDeleted:
     async with house.store.writing() as unit:
         await APIS.remove(unit, command.api_id)
         await unit.secrets.remove(secret_name(command.api_id))
+    house.models.forget(command.api_id)
     return ApiDeleted(api_id=command.api_id)
 
 

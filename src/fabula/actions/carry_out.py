@@ -7,20 +7,25 @@ last frame sent, so that what a client was told is always true.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fabula.actions.house import House
 from fabula.actions.ink_turns import ink_desk_of
 from fabula.actions.messages import past_of
 from fabula.actions.sessions import DELETED, state_at
-from fabula.actions.shelves import SESSIONS
 from fabula.loops.conversation import knot_player
 from fabula.loops.scene import is_loaded, scene_player
+from fabula.loops.scene.bundle import Bundle
 from fabula.loops.scene.desk import Desk
 from fabula.loops.scene.running import error_of
 from fabula.loops.scene.stage import Stage
 from fabula.ports.errors import StoreError
 from fabula.ports.gate import off_loop
 from fabula.ports.plays import Turn, TurnStatus
+from fabula.ports.store import Unit
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.turns")
@@ -36,23 +41,34 @@ INTERRUPTED: JsonObject = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What a turn starts from, read in one go: the state, what the session plays, and the end of the transcript."""
+
+    before: PlayState
+    bundle: Bundle
+    past: Sequence[MemoryEntry]
+
+
 def lease(house: House) -> int:
     """A turn cannot outlive its deadline, so neither need its lease."""
     return house.clock.now_ms() + round((house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S) * 1000)
 
 
-def start(house: House, turn: Turn, *, resumed: bool = False) -> Turn:
-    """Starts the work on a turn that this process holds."""
+def start(house: House, turn: Turn, moment: Moment | None = None, *, resumed: bool = False) -> Turn:
+    """Starts the work on a turn that this process holds; its moment is read when it is not at hand."""
     stage = Stage(house.bus.open(turn.stream), request_id=turn.request_id, session_id=turn.session_id)
     stage.start()
-    house.turns.start(turn.turn_id, turn.session_id, carry_out(house, turn, stage, resumed=resumed), stage=stage)
+    house.turns.start(
+        turn.turn_id, turn.session_id, carry_out(house, turn, stage, moment, resumed=resumed), stage=stage
+    )
     return turn
 
 
-async def carry_out(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
+async def carry_out(house: House, turn: Turn, stage: Stage, moment: Moment | None, *, resumed: bool) -> None:
     """Runs the loop to its end. One that is cancelled is ended by who cancelled it, or resumed at the next start."""
     seconds = house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S / 2
-    error = await error_of(_play(house, turn, stage, resumed=resumed), seconds=seconds)
+    error = await error_of(_play(house, turn, stage, moment, resumed=resumed), seconds=seconds)
     if not stage.ended:
         await settle(house, turn.turn_id, stage, status="failed", error=error or INTERRUPTED)
     await error_of(house.checkpoints.forget(thread(turn)), seconds=seconds)
@@ -78,10 +94,11 @@ async def settle(
 async def _settle(
     house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: JsonObject
 ) -> Turn | None:
-    async with house.store.writing() as unit:
+    async def end(unit: Unit) -> tuple[Turn | None, JsonObject | None]:
         await unit.plays.fail(turn_id, status=status, error=error)
-        turn = await unit.plays.turn(turn_id)
-        result = None if turn is None else await unit.plays.result(turn_id)
+        return await unit.plays.turn(turn_id), await unit.plays.result(turn_id)
+
+    turn, result = await house.store.write(end)
     if stage is None:
         pass
     elif turn is None:
@@ -93,33 +110,46 @@ async def _settle(
     return turn
 
 
-async def _play(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
-    ink_desk = await ink_desk_of(house, turn, stage)
-    if ink_desk is not None:
-        play_knots = await off_loop(knot_player)
-        saver = await house.checkpoints.saver()
-        await play_knots(ink_desk, saver, thread_id=thread(turn), resumed=resumed)
+async def _play(house: House, turn: Turn, stage: Stage, moment: Moment | None, *, resumed: bool) -> None:
+    moment = moment or await house.store.read(lambda unit: moment_of(house, unit, turn))
+    if moment is None:
+        await _play_knots(house, turn, stage, resumed=resumed)
         return
     play_scene = scene_player() if is_loaded() else await off_loop(scene_player)
-    desk = await _desk(house, turn, stage, first_played=not resumed and turn.seed >= DRAWN)
+    desk = _desk(house, turn, stage, moment, first_played=not resumed and turn.seed >= DRAWN)
     saver = await house.checkpoints.saver()
     if not resumed:
         house.checkpoints.expect_new(thread(turn))
     await play_scene(desk, saver, thread_id=thread(turn), resumed=resumed)
 
 
-async def _desk(house: House, turn: Turn, stage: Stage, *, first_played: bool) -> Desk:
+async def _play_knots(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
+    desk = await ink_desk_of(house, turn, stage)
+    assert desk is not None
+    play_knots = await off_loop(knot_player)
+    await play_knots(desk, await house.checkpoints.saver(), thread_id=thread(turn), resumed=resumed)
+
+
+async def moment_of(house: House, unit: Unit, turn: Turn) -> Moment | None:
+    """What a turn starts from; None when its session plays an Ink story, whose turns are prepared otherwise."""
     assert turn.parent_id is not None
-    async with house.store.reading() as unit:
-        before = await state_at(unit, turn.parent_id)
-        session = await SESSIONS.get(unit, turn.session_id)
-        bundle = await house.bundles.of(unit, session, before.graph)
-        past = await past_of(unit, turn.parent_id, bundle.told_history)
+    known = house.standings.after(turn.parent_id)
+    before = await state_at(unit, turn.parent_id) if known is None else known.play
+    if before.ink is not None:
+        return None
+    bundle = await house.bundles.played_by(unit, turn.session_id, before.graph)
+    if known is not None and known.lines == bundle.told_history:
+        return Moment(before=before, bundle=bundle, past=known.past)
+    return Moment(before=before, bundle=bundle, past=await past_of(unit, turn.parent_id, bundle.told_history))
+
+
+def _desk(house: House, turn: Turn, stage: Stage, moment: Moment, *, first_played: bool) -> Desk:
     return Desk(
         turn=turn,
-        before=before,
-        bundle=bundle,
-        past=past,
+        before=moment.before,
+        bundle=moment.bundle,
+        past=moment.past,
+        standings=house.standings,
         store=house.store,
         models=house.models,
         clock=house.clock,

@@ -6,7 +6,6 @@ asks the store for those revisions alone, in one read, and gathers anew only whe
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from fabula.actions.shelves import (
@@ -16,6 +15,7 @@ from fabula.actions.shelves import (
     LOREBOOKS,
     PRESETS,
     SCHEMAS,
+    SESSIONS,
     STORIES,
     STORY_RESOURCES,
 )
@@ -23,15 +23,18 @@ from fabula.loops.scene.bundle import Bundle
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
 from fabula.story.graph import Graph
+from fabula.story.newest import Newest
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
 
 BUNDLES_KEPT = 64
+SESSIONS_KEPT = 256
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Kept:
     bundle: Bundle
+    graph_blob: str
     revisions: dict[Reference, int]
 
 
@@ -39,19 +42,35 @@ class Bundles:
     """Bundles that were gathered lately, by what they play."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
+        self._shared: Newest[tuple[str, ...], _Kept] = Newest(BUNDLES_KEPT)
+        self._of_sessions: Newest[str, _Kept] = Newest(SESSIONS_KEPT)
 
     async def of(self, unit: Unit, session: SessionSettings, graph_blob: str) -> Bundle:
         """The bundle of a session for the version of the graph that it plays."""
+        return replace((await self._shared_by(unit, session, graph_blob)).bundle, session=session)
+
+    async def played_by(self, unit: Unit, session_id: str, graph_blob: str) -> Bundle:
+        """The same for a session by its id, whose settings are read again only when they were changed."""
+        kept = self._of_sessions.get(session_id)
+        if kept is None or kept.graph_blob != graph_blob or not await _is_current(unit, kept):
+            session = await SESSIONS.get(unit, session_id)
+            shared = await self._shared_by(unit, session, graph_blob)
+            itself = await unit.resources.revisions([Reference(kind="session", id=session_id)])
+            bundle = replace(shared.bundle, session=session)
+            kept = replace(shared, bundle=bundle, revisions={**shared.revisions, **itself})
+            self._of_sessions.put(session_id, kept)
+        return kept.bundle
+
+    async def _shared_by(self, unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:
         key = (session.story_id, graph_blob, session.api_group_id, session.preset_id)
-        kept = self._kept.get(key)
-        if kept is None or await unit.resources.revisions(list(kept.revisions)) != kept.revisions:
-            kept = await _gathered(unit, session, graph_blob)
-            self._kept[key] = kept
-        self._kept.move_to_end(key)
-        while len(self._kept) > BUNDLES_KEPT:
-            self._kept.popitem(last=False)
-        return replace(kept.bundle, session=session)
+        kept = self._shared.get(key)
+        if kept is None or not await _is_current(unit, kept):
+            kept = self._shared.put(key, await _gathered(unit, session, graph_blob))
+        return kept
+
+
+async def _is_current(unit: Unit, kept: _Kept) -> bool:
+    return await unit.resources.revisions(list(kept.revisions)) == kept.revisions
 
 
 async def gather_new_bundle(unit: Unit, session: SessionSettings) -> Bundle:
@@ -77,7 +96,9 @@ async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _K
     bundle = await _bundle(unit, session, story, await read_graph(unit, graph_blob))
     resource = await STORY_RESOURCES.get(unit, story.resource_id)
     names = _names(bundle, story, resource.lorebook_ids)
-    return _Kept(bundle=bundle, revisions=await unit.resources.revisions(names))
+    revisions = await unit.resources.revisions(names)
+    of_apis = {name.id: revision for name, revision in revisions.items() if name.kind == "api"}
+    return _Kept(bundle=replace(bundle, api_revisions=of_apis), graph_blob=graph_blob, revisions=revisions)
 
 
 def _names(bundle: Bundle, story: Story, lorebook_ids: list[str]) -> list[Reference]:

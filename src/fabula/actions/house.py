@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fabula.actions.gather import Bundles
 from fabula.actions.ink_works import InkWorks
 from fabula.loops.scene.running import RunningTurns
+from fabula.loops.scene.standings import Standings
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
@@ -30,5 +31,6 @@ class House:
     checkpoints: Checkpoints
     turns: RunningTurns
     bundles: Bundles
+    standings: Standings
     owner: str
     works: InkWorks = field(default_factory=InkWorks)

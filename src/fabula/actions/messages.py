@@ -10,6 +10,7 @@ from fabula.actions.house import House
 from fabula.actions.sessions import MessageView, message_view, play_of
 from fabula.actions.shelves import checked_name
 from fabula.actions.views import Command, ListView, Paging, View, part_of
+from fabula.loops.scene.standings import entry_of
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
@@ -109,13 +110,6 @@ async def delete_message(house: House, session_id: str, command: NameMessage) ->
 
     await amend(house, session_id, change)
     return MessageDeleted(message_id=command.message_id)
-
-
-def entry_of(message: SpokenMessage) -> MemoryEntry:
-    """A line of the transcript as the roles remember it."""
-    return MemoryEntry(
-        speaker_id=message.speaker_id, speaker_name=message.speaker_name, kind=message.kind, text=message.text
-    )
 
 
 async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:

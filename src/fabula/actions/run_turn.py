@@ -13,13 +13,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from fabula.actions.carry_out import DRAWN, lease, settle, start, thread
+from fabula.actions.carry_out import DRAWN, Moment, lease, moment_of, settle, start, thread
 from fabula.actions.house import House
 from fabula.actions.ink_turns import FIRST_TIME, ink_at, ink_words
 from fabula.actions.sessions import play_of
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.scene.running import stop
-from fabula.ports.errors import Conflict, InvalidParams, InvalidRequest, NotFound
+from fabula.ports.errors import Conflict, FabulaError, InvalidParams, InvalidRequest, NotFound
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
 from fabula.story.values import Json, JsonObject
@@ -54,15 +54,34 @@ async def run_turn(
     """Plays one turn with the player's words; the answer is a stream of events."""
     if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
+
+    async def begin(unit: Unit) -> tuple[Turn, Moment | None] | None:
+        play = await _ready(unit, session_id)
+        if house.standings.after(play.head_turn_id) is None and await ink_at(unit, play.head_turn_id) is not None:
+            return None
+        turn = await _begin(house, unit, play, play.head_turn_id, _words(command), request_id, seed)
+        return turn, await _moment(house, unit, turn)
+
+    begun = await house.store.write(begin)
+    return start(house, *begun) if begun is not None else await _run_ink_turn(house, session_id, command, request_id)
+
+
+async def _run_ink_turn(house: House, session_id: str, command: RunTurn, request_id: str) -> Turn:
     async with house.store.writing() as unit:
         play = await _ready(unit, session_id)
         ink = await ink_at(unit, play.head_turn_id)
-        if ink is None:
-            words = _words(command)
-        else:
-            words, seed = await ink_words(house, unit, play, ink, command.player_input, command.choice), FIRST_TIME
-        turn = await _begin(house, unit, play, play.head_turn_id, words, request_id, seed)
+        assert ink is not None
+        words = await ink_words(house, unit, play, ink, command.player_input, command.choice)
+        turn = await _begin(house, unit, play, play.head_turn_id, words, request_id, FIRST_TIME)
     return start(house, turn)
+
+
+async def _moment(house: House, unit: Unit, turn: Turn) -> Moment | None:
+    """The turn's moment, if it can be read; if not, the turn itself finds out and fails, its words kept."""
+    try:
+        return await moment_of(house, unit, turn)
+    except FabulaError:
+        return None
 
 
 def _words(command: RunTurn) -> str:

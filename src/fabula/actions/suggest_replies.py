@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.actions.house import House
-from fabula.actions.messages import entry_of, past_of
+from fabula.actions.messages import past_of
 from fabula.actions.sessions import head_state
 from fabula.actions.shelves import SESSIONS
 from fabula.actions.views import Command, View
@@ -15,6 +15,7 @@ from fabula.agents.windows import windows_of
 from fabula.loops.asking import Question, ask
 from fabula.loops.scene.bundle import Bundle
 from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.standings import entry_of
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import CallOrigin
 from fabula.ports.plays import SpokenMessage

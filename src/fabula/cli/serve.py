@@ -43,8 +43,6 @@ def serve(
     """Start the server."""
     settings = settings_from(config, host=host, port=port, data_dir=data_dir)
     _log(settings)
-    for name in ("httpx2", "httpx", "openai"):
-        logging.getLogger(name).setLevel(logging.WARNING)
     with take_port(settings) as listener:
         _run(settings, listener)
 
@@ -52,7 +50,7 @@ def serve(
 def _log(settings: Settings) -> None:
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if settings.log_level != "debug":
-        for talkative in ("uvicorn.error", "alembic", "httpx", "openai"):
+        for talkative in ("uvicorn.error", "alembic", "httpx"):
             logging.getLogger(talkative).setLevel(logging.WARNING)
 
 

@@ -147,9 +147,15 @@ class ModelClient(Protocol):
 
 
 class ModelClients(Protocol):
-    """Finds the client of an api; clients are kept and shared."""
+    """Finds the client of an api; clients are kept and shared.
 
-    async def client_for(self, api: Api) -> ModelClient: ...
+    `as_of` is the revision at which the caller read the api: a key that was lately read for it is not read again.
+    `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
+    """
+
+    async def client_for(self, api: Api, *, as_of: int | None = None) -> ModelClient: ...
+
+    def forget(self, api_id: str) -> None: ...
 
     async def list_models(self, *, provider: str, base_url: str, api_key: str) -> ModelList: ...
 

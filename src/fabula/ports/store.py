@@ -5,16 +5,18 @@ Resources are JSON documents with a revision number and declared references to o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from fabula.ports.models import CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Plays
 from fabula.story.values import JsonObject
+
+T = TypeVar("T")
 
 Kind = Literal[
     "api",
@@ -286,6 +288,9 @@ class Store(Protocol):
       SIGKILL and loss of power.
     - Two writers never interleave: the second sees all that the first committed.
     - `reading` sees one consistent state and cannot change it.
+    - `write` and `read` do the same for work that awaits nothing but its unit (and of that not the secrets, whose key
+      may have to be looked for), with a single wait where the engine can.
+      Who is cancelled while waiting cannot know whether the work was done; it was done whole or not at all.
     """
 
     async def open(self) -> None: ...
@@ -295,6 +300,10 @@ class Store(Protocol):
     def writing(self) -> AbstractAsyncContextManager[Unit]: ...
 
     def reading(self) -> AbstractAsyncContextManager[Unit]: ...
+
+    async def write(self, work: Callable[[Unit], Awaitable[T]]) -> T: ...
+
+    async def read(self, work: Callable[[Unit], Awaitable[T]]) -> T: ...
 
     async def status(self) -> StoreStatus: ...
 

@@ -58,7 +58,8 @@ class _Stream:
         if self._closed:
             return
         self.size += len(data)
-        self._frames.append(Frame(sequence=len(self._frames), data=data, last=last))
+        # Encoders leave room behind what they write, often ten times as much; a copy is as long as it is.
+        self._frames.append(Frame(sequence=len(self._frames), data=memoryview(data).tobytes(), last=last))
         if last:
             self._closed = True
             self._finished()

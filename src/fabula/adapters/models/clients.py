@@ -7,6 +7,7 @@ import hashlib
 import os
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 import aiohttp
 
@@ -19,6 +20,7 @@ from fabula.adapters.models.local import LocalClient, gguf_files
 from fabula.adapters.models.memo import Flights
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.understudy import UNDERSTUDY, Understudy
+from fabula.adapters.models.wire import Wire
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import ModelClient, ModelDenied, ModelList
 from fabula.ports.store import Memo
@@ -31,6 +33,16 @@ ReadKey = Callable[[str], Awaitable[str | None]]
 
 MOST_KEPT = 256
 LIST_SECONDS = 15.0
+KEY_REMEMBERED_S = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Key:
+    """A key as it is stored, the revision of the api for which it was read, and until when it counts."""
+
+    stored: str | None = field(repr=False)
+    as_of: int | None
+    until: float
 
 
 def open_models(
@@ -75,17 +87,21 @@ class OpenModels:
         self._flights = Flights()
         self._kept: dict[tuple[str, ...], GuardedClient] = {}
         self._lessons: dict[str, Capabilities] = {}
+        self._keys: dict[str, _Key] = {}
         self._session: aiohttp.ClientSession | None = None
         self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
 
-    async def client_for(self, api: Api) -> ModelClient:
-        key = await self._key_of(api) if api.provider == "open_ai" else None
+    async def client_for(self, api: Api, *, as_of: int | None = None) -> ModelClient:
+        key = await self._key_of(api, as_of) if api.provider == "open_ai" else None
         name = (api.provider, api.base_url, api.model, hashlib.sha256((key or "").encode()).hexdigest())
         async with self._opening:
             if name not in self._kept:
                 self._kept[name] = await self._open(api, key)
                 await self._forget_oldest()
             return self._kept[name]
+
+    def forget(self, api_id: str) -> None:
+        self._keys.pop(api_id, None)
 
     async def list_models(self, *, provider: str, base_url: str, api_key: str) -> ModelList:
         match provider:
@@ -111,11 +127,11 @@ class OpenModels:
     async def _open(self, api: Api, key: str | None) -> GuardedClient:
         match api.provider:
             case "open_ai":
-                sdk = await open_ai.open_sdk(
-                    session=await self._opened_session(), policy=self._policy, base_url=api.base_url, api_key=key
-                )
                 client: ModelClient = open_ai.OpenAiClient(
-                    sdk=sdk, base_url=api.base_url, model=api.model, lessons=self._lessons, clock=self._clock
+                    wire=await self._wire(api.base_url, key),
+                    base_url=api.base_url,
+                    model=api.model,
+                    lessons=self._lessons,
                 )
                 return self._guarded(client, memo=self._memo)
             case "local":
@@ -140,10 +156,12 @@ class OpenModels:
     async def _listed(self, base_url: str, api_key: str) -> ModelList:
         address = await self._policy.check(base_url)
         key = looked_up(api_key, self._environment)
-        sdk = await open_ai.open_sdk(
-            session=await self._opened_session(), policy=self._policy, base_url=address, api_key=key
-        )
-        return await open_ai.list_models(sdk=sdk, base_url=address, clock=self._clock, seconds=LIST_SECONDS)
+        wire = await self._wire(address, key)
+        return await open_ai.list_models(wire=wire, base_url=address, seconds=LIST_SECONDS)
+
+    async def _wire(self, base_url: str, key: str | None) -> Wire:
+        session = await self._opened_session()
+        return Wire(session=session, policy=self._policy, base_url=base_url, api_key=key, clock=self._clock)
 
     async def _opened_session(self) -> aiohttp.ClientSession:
         async with self._connecting:
@@ -151,8 +169,13 @@ class OpenModels:
                 self._session = await open_session(self._policy)
             return self._session
 
-    async def _key_of(self, api: Api) -> str | None:
-        return looked_up(await self._read_key(api.api_id), self._environment)
+    async def _key_of(self, api: Api, as_of: int | None) -> str | None:
+        known = self._keys.get(api.api_id)
+        if known is None or known.as_of is None or known.as_of != as_of or known.until < self._clock.monotonic():
+            until = self._clock.monotonic() + KEY_REMEMBERED_S
+            known = _Key(stored=await self._read_key(api.api_id), as_of=as_of, until=until)
+            self._keys[api.api_id] = known
+        return looked_up(known.stored, self._environment)
 
     async def _forget_oldest(self) -> None:
         """Keeps the cache bounded. Only remote clients are let go: they hold nothing, and calls under way go on."""

@@ -14,6 +14,7 @@ import orjson
 
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.session import open_session
+from fabula.adapters.models.wire import names_of, read_at_most
 from fabula.settings import Settings, aliases_of
 
 LOCAL_PORTS: dict[int, str] = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp"}
@@ -113,7 +114,7 @@ async def _probe(session: aiohttp.ClientSession, policy: AddressPolicy, base_url
             asyncio.timeout(PROBE_SECONDS),
             session.get(f"{address}/models", headers=headers, allow_redirects=False) as response,
         ):
-            raw = await response.content.read(MOST_BYTES)
+            raw = await read_at_most(response.content, MOST_BYTES)
             status = response.status
     except (aiohttp.ClientError, OSError, TimeoutError):
         return Reach(base_url=address, reachable=False, problem="Nothing answers at this address.")
@@ -136,7 +137,4 @@ def _names(raw: bytes) -> tuple[str, ...] | None:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return None
-    listed = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(listed, list):
-        return None
-    return tuple(str(one["id"]) for one in listed if isinstance(one, dict) and one.get("id"))
+    return names_of(answer)

@@ -5,7 +5,10 @@ From the outside in, a call passes:
 2. memo and flight: seeded calls are answered from the memo, and equal ones under way are shared;
 3. attempts: busy, unreachable and cut calls are tried again while nobody has read a piece; an answer that loops or is
    empty is asked for once more, a little differently;
-4. the watch: deadline, length and loops end a call early, which closes the request upstream.
+4. the hearing: deadline, length and loops end a call early, which closes the request upstream.
+
+Inside, parts are handed on by plain calls; only at the two ends are there iterators. A part passes here fifty times a
+second in each of hundreds of turns.
 
 Pieces that a player has read cannot be taken back: once one was delivered, a failure ends the call. Requests with an
 output schema, and those with `streaming` off, deliver their pieces only when the answer is whole.
@@ -20,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from fabula.adapters.models.degenerate import LoopWatch
 from fabula.adapters.models.journal import Journal
-from fabula.adapters.models.memo import Flights, Parts, from_stored, memo_key, to_stored
+from fabula.adapters.models.memo import Deliver, Flights, Seat, from_stored, memo_key, to_stored
 from fabula.adapters.models.retry import wait_before_next
 from fabula.ports.errors import StoreError
 from fabula.ports.models import (
@@ -68,41 +71,52 @@ class GuardedClient:
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         entry = self._guard.journal.begin(request, self.fingerprint)
+        seat = self._seat(request)
         try:
-            async with aclosing(self._shared(request)) as parts:
-                async for part in parts:
-                    entry.saw(part)
-                    yield part
+            async for part in seat:
+                entry.saw(part)
+                yield part
         except ModelError as error:
             entry.failed(error)
             raise
+        except TimeoutError:
+            late = _too_late(seat.begun)
+            entry.failed(late)
+            raise late from None
         finally:
+            await seat.leave()
             entry.end()
 
-    def _shared(self, request: ModelRequest) -> Parts:
-        if request.seed is None or self._guard.memo is None:
-            return self._attempts(request)
+    def _seat(self, request: ModelRequest) -> Seat:
+        memo, flights = self._guard.memo, self._guard.flights
+        if request.seed is None or memo is None:
+            return flights.board(None, lambda deliver: self._fly(request, deliver))
         key = memo_key(request, self.fingerprint)
-        memo = self._guard.memo
-        return self._in_time(request, self._guard.flights.join(key, lambda: self._remembered(request, key, memo)))
+        seconds = request.deadline - self._guard.clock.monotonic()
+        return flights.board(key, lambda deliver: self._fly_once(request, deliver, key, memo), seconds=seconds)
 
-    async def _remembered(self, request: ModelRequest, key: str, memo: Memo) -> Parts:
+    async def _fly(self, request: ModelRequest, deliver: Deliver) -> None:
+        deliver(await self._attempts(request, deliver))
+
+    async def _fly_once(self, request: ModelRequest, deliver: Deliver, key: str, memo: Memo) -> None:
         kept = None if request.first_asked else await memo.get(key)
         known = from_stored(kept) if kept is not None else None
         if known is not None:
             for text in known[0]:
-                yield Piece(text=text)
-            yield known[1]
+                deliver(Piece(text=text))
+            deliver(known[1])
             return
         pieces: list[str] = []
-        async with aclosing(self._attempts(request)) as parts:
-            async for part in parts:
-                if isinstance(part, Piece):
-                    pieces.append(part.text)
-                else:
-                    # Kept before it is told: who resumes after a crash hears the same words.
-                    await self._keep(memo, key, pieces, part)
-                yield part
+
+        def noted(part: Piece | ModelReply) -> None:
+            if isinstance(part, Piece):
+                pieces.append(part.text)
+            deliver(part)
+
+        reply = await self._attempts(request, noted)
+        # Kept before it is told: who resumes after a crash hears the same words.
+        await self._keep(memo, key, pieces, reply)
+        deliver(reply)
 
     async def _keep(self, memo: Memo, key: str, pieces: list[str], reply: ModelReply) -> None:
         try:
@@ -110,19 +124,18 @@ class GuardedClient:
         except StoreError as error:
             self._guard.journal.complain(f"An answer could not be kept: {error.message}")
 
-    async def _attempts(self, request: ModelRequest) -> Parts:
+    async def _attempts(self, request: ModelRequest, deliver: Deliver) -> ModelReply:
+        """The reply; its pieces are delivered as they come, or all at the end when nobody reads along."""
+        holding = request.output_schema is not None or not request.streaming
         tried, asked_anew = 0, False
         while True:
             tried += 1
-            delivered = False
+            hearing = _Hearing(self._guard.clock, request)
             try:
-                async with aclosing(self._held(request)) as parts:
-                    async for part in parts:
-                        delivered = True
-                        yield part
-                return
+                held: list[Piece | ModelReply] = []
+                reply = await hearing.of(self._client, held.append if holding else deliver)
             except ModelError as error:
-                if delivered:
+                if hearing.begun and not holding:
                     raise
                 if not asked_anew and isinstance(error, ModelUnusable) and not error.reply_text:
                     asked_anew, request = True, _varied(request)
@@ -130,6 +143,10 @@ class GuardedClient:
                 wait = self._wait_after(error, tried, request)
                 if wait is None:
                     raise
+            else:
+                for part in held:
+                    deliver(part)
+                return reply
             await self._guard.clock.sleep(wait)
 
     def _wait_after(self, error: ModelError, tried: int, request: ModelRequest) -> float | None:
@@ -138,48 +155,38 @@ class GuardedClient:
             error, tried=tried, attempts=self._guard.attempts, remaining=remaining, chance=self._guard.chance()
         )
 
-    async def _held(self, request: ModelRequest) -> Parts:
-        """The parts as they come, or all at the end when nobody reads along."""
-        holding = request.output_schema is not None or not request.streaming
-        held: list[Piece | ModelReply] = []
-        async with aclosing(self._watched(request)) as parts:
-            async for part in parts:
-                if holding:
-                    held.append(part)
-                else:
-                    yield part
-        for part in held:
-            yield part
 
-    async def _watched(self, request: ModelRequest) -> Parts:
-        watch = LoopWatch(count_lines=request.output_schema is None)
-        length = 0
-        async with aclosing(self._in_time(request, self._client.ask(request))) as parts:
-            async for part in parts:
-                if isinstance(part, ModelReply):
-                    yield _with_usage(part, request)
-                    return
-                length += len(part.text)
-                if length > request.max_chars:
-                    raise ModelUnusable("The model's answer grew too long and was ended. Lower max_tokens.")
-                if watch.loops(part.text):
-                    raise ModelUnusable("The model's answer went round in circles and was ended. Try again.")
-                yield part
+class _Hearing:
+    """One attempt, watched: deadline, length and loops end it early, which closes the request upstream."""
+
+    def __init__(self, clock: Clock, request: ModelRequest) -> None:
+        self._clock, self._request = clock, request
+        self._watch = LoopWatch(count_lines=request.output_schema is None)
+        self._length = 0
+        self.begun = False
+
+    async def of(self, client: ModelClient, deliver: Deliver) -> ModelReply:
+        try:
+            async with (
+                asyncio.timeout(self._request.deadline - self._clock.monotonic()),
+                aclosing(client.ask(self._request)) as parts,
+            ):
+                async for part in parts:
+                    if isinstance(part, ModelReply):
+                        return _with_usage(part, self._request)
+                    self._check(part)
+                    self.begun = True
+                    deliver(part)
+        except TimeoutError:
+            raise _too_late(self.begun) from None
         raise ModelCutOff("The model's answer ended before it was finished. Try again.")
 
-    async def _in_time(self, request: ModelRequest, source: Parts) -> Parts:
-        begun = False
-        async with aclosing(source) as parts:
-            while True:
-                try:
-                    async with asyncio.timeout(request.deadline - self._guard.clock.monotonic()):
-                        part = await anext(parts)
-                except StopAsyncIteration:
-                    return
-                except TimeoutError:
-                    raise _too_late(begun) from None
-                begun = True
-                yield part
+    def _check(self, piece: Piece) -> None:
+        self._length += len(piece.text)
+        if self._length > self._request.max_chars:
+            raise ModelUnusable("The model's answer grew too long and was ended. Lower max_tokens.")
+        if self._watch.loops(piece.text):
+            raise ModelUnusable("The model's answer went round in circles and was ended. Try again.")
 
 
 def _too_late(begun: bool) -> ModelError:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
 from fabula.ports.models import ModelReply, ModelRequest, Piece, Usage
@@ -60,7 +59,9 @@ def from_stored(stored: JsonObject) -> tuple[list[str], ModelReply] | None:
     )
 
 
-Parts = AsyncGenerator[Piece | ModelReply, None]
+Part = Piece | ModelReply
+Deliver = Callable[[Part], None]
+Fly = Callable[[Deliver], Coroutine[None, None, None]]
 
 
 class Flights:
@@ -69,15 +70,19 @@ class Flights:
     def __init__(self) -> None:
         self._flights: dict[str, _Flight] = {}
 
-    async def join(self, key: str, start: Callable[[], Parts]) -> Parts:
+    def board(self, key: str | None, fly: Fly, *, seconds: float | None = None) -> Seat:
+        """A seat on the call of this key, which begins now unless it is under way. Without a key it is one's own.
+
+        Who joins a call waits for it no longer than `seconds`; who began it is bound by the call's own deadline.
+        """
+        if key is None:
+            return Seat(_Flight(fly))
         flight = self._flights.get(key)
-        leading = flight is None
-        if flight is None:
-            flight = self._flights[key] = _Flight(start())
-            flight.task.add_done_callback(lambda _: self._forget(key, flight))
-        async with aclosing(flight.read(lambda: self._forget(key, flight))) as parts:
-            async for part in parts:
-                yield part if leading or isinstance(part, Piece) else replace(part, memo_hit=True)
+        if flight is not None:
+            return Seat(flight, joined=True, seconds=seconds, abandon=lambda: self._forget(key, flight))
+        mine = self._flights[key] = _Flight(fly)
+        mine.task.add_done_callback(lambda _: self._forget(key, mine))
+        return Seat(mine, abandon=lambda: self._forget(key, mine))
 
     def _forget(self, key: str, flight: _Flight) -> None:
         if self._flights.get(key) is flight:
@@ -85,24 +90,22 @@ class Flights:
 
 
 class _Flight:
-    """One call, pumped by its own task so that it outlives any single reader; the last reader to leave ends it."""
+    """One call in its own task, so that it outlives any single reader."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts: list[Piece | ModelReply] = []
-        self._readers = 0
-        self._ended = False
+    def __init__(self, fly: Fly) -> None:
+        self.parts: list[Part] = []
+        self.readers = 0
+        self.ended = False
         self._waiting: list[asyncio.Future[None]] = []
-        self.task = asyncio.create_task(self._pump(parts))
+        self.task = asyncio.create_task(fly(self._deliver))
         self.task.add_done_callback(self._end)
 
-    async def _pump(self, parts: Parts) -> None:
-        async with aclosing(parts):
-            async for part in parts:
-                self._parts.append(part)
-                self._tell()
+    def _deliver(self, part: Part) -> None:
+        self.parts.append(part)
+        self._tell()
 
     def _end(self, _: asyncio.Task[None]) -> None:
-        self._ended = True
+        self.ended = True
         self._tell()
 
     def _tell(self) -> None:
@@ -111,24 +114,57 @@ class _Flight:
                 reader.set_result(None)
         self._waiting.clear()
 
-    async def read(self, abandon: Callable[[], None]) -> Parts:
-        self._readers += 1
-        try:
-            for index in range(1_000_000_000):
-                while index >= len(self._parts) and not self._ended:
-                    await self._wait()
-                if index >= len(self._parts):
-                    await self.task
-                    return
-                yield self._parts[index]
-        finally:
-            self._readers -= 1
-            if self._readers == 0 and not self.task.done():
-                abandon()
-                self.task.cancel()
-                await asyncio.wait([self.task])
-
-    async def _wait(self) -> None:
+    async def news(self) -> None:
         news = asyncio.get_running_loop().create_future()
         self._waiting.append(news)
         await news
+
+
+class Seat:
+    """One reader's place on a flight; the last reader to leave ends it."""
+
+    def __init__(
+        self,
+        flight: _Flight,
+        *,
+        joined: bool = False,
+        seconds: float | None = None,
+        abandon: Callable[[], None] | None = None,
+    ) -> None:
+        self._flight, self._joined, self._abandon = flight, joined, abandon
+        self._until = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        self._place = 0
+        flight.readers += 1
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was read."""
+        return self._place > 0
+
+    def __aiter__(self) -> Seat:
+        return self
+
+    async def __anext__(self) -> Part:
+        """The next part; raises what the call failed with, and TimeoutError when a joined call takes too long."""
+        flight = self._flight
+        while self._place >= len(flight.parts):
+            if flight.ended:
+                await flight.task
+                raise StopAsyncIteration
+            if self._until is None:
+                await flight.news()
+            else:
+                async with asyncio.timeout_at(self._until):
+                    await flight.news()
+        part = flight.parts[self._place]
+        self._place += 1
+        return replace(part, memo_hit=True) if self._joined and isinstance(part, ModelReply) else part
+
+    async def leave(self) -> None:
+        flight = self._flight
+        flight.readers -= 1
+        if flight.readers == 0 and not flight.task.done():
+            if self._abandon is not None:
+                self._abandon()
+            flight.task.cancel()
+            await asyncio.wait([flight.task])

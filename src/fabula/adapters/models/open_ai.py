@@ -1,30 +1,26 @@
-"""Asks any OpenAI-compatible server, through the openai SDK, exactly once per call: retrying is the guard's affair.
+"""Asks any OpenAI-compatible server exactly once per call: retrying is the guard's affair.
 
 1. The request is written as the model's capabilities allow.
 2. A 400 that names a parameter lowers the capabilities, and the question is put again; what was learned is kept.
 3. Pieces are passed on as they arrive; a finish reason, usage and refusals are gathered on the way.
-4. Every failure becomes a ModelError with a sentence. No key, prompt or answer stands in it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import email.utils
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fabula.adapters.models.address_policy import AddressPolicy, AddressRefused
 from fabula.adapters.models.capabilities import Capabilities, default_capabilities, lowered
 from fabula.adapters.models.events import events
 from fabula.adapters.models.structure import decoded, strict_schema, with_schema_in_words
 from fabula.adapters.models.thinking import Spoken
+from fabula.adapters.models.wire import Answer, Complaint, Wire, in_our_words, names_of
 from fabula.ports.models import (
     Message,
     ModelBusy,
     ModelCutOff,
-    ModelDenied,
-    ModelError,
     ModelList,
     ModelRefused,
     ModelReply,
@@ -34,27 +30,18 @@ from fabula.ports.models import (
     Piece,
     Usage,
 )
-from fabula.ports.world import Clock
 from fabula.story.values import JsonObject
 
-if TYPE_CHECKING:
-    import aiohttp
-    from openai import APIStatusError, AsyncAPIResponse, AsyncOpenAI
-
 MOST_LESSONS = 8
-NO_KEY = "none"
 
 
 class OpenAiClient:
     """One model at one address. `lessons` is shared by all clients, so that what one learned all know."""
 
-    def __init__(
-        self, *, sdk: AsyncOpenAI, base_url: str, model: str, lessons: dict[str, Capabilities], clock: Clock
-    ) -> None:
-        self._sdk = sdk
+    def __init__(self, *, wire: Wire, base_url: str, model: str, lessons: dict[str, Capabilities]) -> None:
+        self._wire = wire
         self._model = model
         self._lessons = lessons
-        self._clock = clock
         self._fingerprint = f"open_ai {base_url} {model}"
 
     @property
@@ -65,42 +52,31 @@ class OpenAiClient:
         """The connection belongs to the session that all clients share."""
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
-        gathered = _Gathered(model=self._model)
-        response: AsyncAPIResponse[Any] | None = None
+        gathered, complete = _Gathered(model=self._model), False
+        answer = await self._opened(request)
         try:
-            response = await self._opened(request)
-            # The SDK would build a model object of every event: three quarters of the time a stream takes.
-            async for event in events(response.iter_bytes()):
-                text = gathered.take(event)
-                if text:
-                    yield Piece(text=text)
+            with in_our_words():
+                async for event in events(answer.chunks()):
+                    text = gathered.take(event)
+                    if text:
+                        yield Piece(text=text)
             if rest := gathered.kept(gathered.spoken.rest()):
                 yield Piece(text=rest)
-        except AddressRefused as refused:
-            raise ModelRefused(refused.message) from None
-        except (asyncio.CancelledError, GeneratorExit, ModelError):
-            raise
-        except Exception as error:  # noqa: BLE001 - the SDK's door: what it may raise is sorted in one place
-            raise _as_model_error(error, self._clock) from None
+            complete = True
         finally:
-            if response is not None:
-                await response.close()
+            answer.close(complete=complete)
         yield gathered.reply(request)
 
-    async def _opened(self, request: ModelRequest) -> AsyncAPIResponse[Any]:
+    async def _opened(self, request: ModelRequest) -> Answer:
         """The open stream; capabilities are lowered until the server takes the request."""
-        from openai import BadRequestError, UnprocessableEntityError
-
-        create = self._sdk.chat.completions.with_streaming_response.create
         for _ in range(MOST_LESSONS):
             able = self._lessons.get(self.fingerprint) or default_capabilities(self._model)
             try:
-                opened: AsyncAPIResponse[Any] = await create(**_parameters(self._model, request, able)).__aenter__()
-                return opened
-            except (BadRequestError, UnprocessableEntityError) as error:
-                lesson = lowered(able, str(error.message), _param(error.body))
+                return await self._wire.chat(_parameters(self._model, request, able))
+            except Complaint as complaint:
+                lesson = lowered(able, complaint.text, complaint.param)
                 if lesson is None:
-                    raise
+                    raise ModelRefused(f"The model server refuses the request (HTTP {complaint.status}).") from None
                 self._lessons[self.fingerprint] = lesson
         raise ModelRefused("The model server refuses every form of the request. Use another model.")
 
@@ -210,104 +186,16 @@ def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(folded)
 
 
-def _param(body: object) -> str | None:
-    error = body.get("error", body) if isinstance(body, dict) else None
-    param = error.get("param") if isinstance(error, dict) else None
-    return param if isinstance(param, str) else None
-
-
-def _as_model_error(error: Exception, clock: Clock) -> ModelError:
-    import httpx2
-    import openai
-
-    if isinstance(error, openai.APIStatusError):
-        return _by_status(error, clock)
-    if isinstance(error, openai.APITimeoutError):
-        return ModelUnreachable("The model server does not answer. Is it running at its base_url?")
-    if isinstance(error, openai.APIConnectionError):
-        if isinstance(error.__cause__, AddressRefused):
-            return ModelRefused(error.__cause__.message)
-        if isinstance(error.__cause__, httpx2.ReadError):
-            return ModelCutOff("The connection to the model broke in the middle of its answer. Try again.")
-        return ModelUnreachable("The model server cannot be reached. Is it running at its base_url?")
-    if isinstance(error, httpx2.ReadError):
-        return ModelCutOff("The connection to the model broke in the middle of its answer. Try again.")
-    if isinstance(error, httpx2.TransportError):
-        return ModelUnreachable("The model server cannot be reached. Is it running at its base_url?")
-    if isinstance(error, ValueError):
-        return ModelUnusable("The model server sent something that is no JSON. Is base_url the address of an API?")
-    if isinstance(error, openai.APIError):
-        return ModelBusy("The model server failed in the middle of its answer. Try again.")
-    return ModelUnusable(f"The model server's answer cannot be read ({type(error).__name__}). Is base_url right?")
-
-
-def _by_status(error: APIStatusError, clock: Clock) -> ModelError:
-    status = error.status_code
-    if status in (401, 403):
-        return ModelDenied(f"The model server refuses the key (HTTP {status}). Check api_key.")
-    if status == 404:
-        return ModelDenied("The model server does not know the model or the path (HTTP 404). Check model and base_url.")
-    if status in (408, 409, 425, 429) or status >= 500:
-        wait = _retry_after(error.response.headers.get("retry-after"), clock)
-        data = {} if wait is None else {"retry_after_s": wait}
-        return ModelBusy(f"The model server is busy or failing (HTTP {status}). Try again later.", **data)
-    if 300 <= status < 400:
-        return ModelRefused("The model server points to another address. Put the final address into base_url.")
-    return ModelRefused(f"The model server refuses the request (HTTP {status}).")
-
-
-def _retry_after(header: str | None, clock: Clock) -> float | None:
-    """Seconds to wait: the header is a number of seconds or a date."""
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - clock.now_ms() / 1000)
-    except ValueError:
-        return None
-
-
-async def open_sdk(
-    *, session: aiohttp.ClientSession, policy: AddressPolicy, base_url: str, api_key: str | None
-) -> AsyncOpenAI:
-    """The SDK at an address. Its import takes a second and reads files, so it happens in a thread."""
-    try:
-        address = policy.spelled(base_url)
-    except AddressRefused as refused:
-        raise ModelRefused(refused.message) from None
-    return await asyncio.to_thread(_sdk, session, policy, address, api_key)
-
-
-def _sdk(session: aiohttp.ClientSession, policy: AddressPolicy, base_url: str, api_key: str | None) -> AsyncOpenAI:
-    import httpx2
-    from openai import AsyncOpenAI
-
-    from fabula.adapters.models.transport import PinnedTransport
-
-    carried = httpx2.AsyncClient(
-        transport=PinnedTransport(session, policy), follow_redirects=False, trust_env=False, timeout=None
-    )
-    sdk = AsyncOpenAI(api_key=api_key or NO_KEY, base_url=base_url, max_retries=0, timeout=None, http_client=carried)
-    # What the environment says about OpenAI's own service is not told to other servers.
-    sdk.organization = sdk.project = None
-    # Touched here, in the thread, because the SDK imports these parts when they are first used.
-    _ = sdk.chat.completions.with_streaming_response, sdk.models
-    return sdk
-
-
-async def list_models(*, sdk: AsyncOpenAI, base_url: str, clock: Clock, seconds: float) -> ModelList:
+async def list_models(*, wire: Wire, base_url: str, seconds: float) -> ModelList:
     """The names of the models that an address offers, sorted."""
     try:
         async with asyncio.timeout(seconds):
-            page = await sdk.models.list()
-        names = sorted(model.id for model in page.data if model.id)
-    except AddressRefused as refused:
-        raise ModelRefused(refused.message) from None
+            listed = await wire.models()
     except TimeoutError:
         raise ModelUnreachable("The model server does not answer. Is it running at its base_url?") from None
-    except Exception as error:  # noqa: BLE001 - the SDK's door: what it may raise is sorted in one place
-        raise _as_model_error(error, clock) from None
-    return ModelList(base_url=base_url, models=tuple(names))
+    except Complaint as complaint:
+        raise ModelRefused(f"The model server refuses the request (HTTP {complaint.status}).") from None
+    names = names_of(listed)
+    if names is None:
+        raise ModelUnusable("The model server's list of models cannot be read. Is base_url right?")
+    return ModelList(base_url=base_url, models=tuple(sorted(names)))

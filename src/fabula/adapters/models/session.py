@@ -17,5 +17,5 @@ async def open_session(policy: AddressPolicy) -> aiohttp.ClientSession:
         resolver=PinnedResolver(policy), use_dns_cache=False, limit=0, ssl=certificates, keepalive_timeout=30
     )
     return aiohttp.ClientSession(
-        connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
+        connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=True
     )

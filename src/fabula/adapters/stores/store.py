@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -15,9 +16,12 @@ from fabula.adapters.stores.migrations import REVISIONS
 from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
 from fabula.adapters.stores.tables import Desk
 from fabula.adapters.stores.unit import SqlUnit
+from fabula.adapters.stores.whole_cursor import WholeConnection
 from fabula.ports.errors import StoreError
 from fabula.ports.store import StoreStatus
 from fabula.ports.world import Clock
+
+T = TypeVar("T")
 
 
 class SqlStore:
@@ -52,19 +56,17 @@ class SqlStore:
         async with self.read_transaction() as connection:
             yield self._unit(connection)
 
+    async def write(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+        async with self._turn_to_write():
+            return await self._in_one_go(self.database.writer, work)
+
+    async def read(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+        return await self._in_one_go(self.database.reader, work)
+
     @asynccontextmanager
     async def write_transaction(self) -> AsyncIterator[AsyncConnection]:
-        """Writers of one process queue here, in order; the engine keeps those of other processes apart."""
-        try:
-            async with asyncio.timeout(PATIENCE_S):
-                await self._writing.acquire()
-        except TimeoutError as error:
-            raise StoreError(f"The store at {self.database.place} is too busy. Try again in a moment.") from error
-        try:
-            async with self._transaction(self.database.writer) as connection:
-                yield connection
-        finally:
-            self._writing.release()
+        async with self._turn_to_write(), self._transaction(self.database.writer) as connection:
+            yield connection
 
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[AsyncConnection]:
@@ -86,18 +88,48 @@ class SqlStore:
 
         await back_up(self, target)
 
+    @asynccontextmanager
+    async def _turn_to_write(self) -> AsyncIterator[None]:
+        """Writers of one process queue here, in order; the engine keeps those of other processes apart."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await self._writing.acquire()
+        except TimeoutError as error:
+            raise StoreError(f"The store at {self.database.place} is too busy. Try again in a moment.") from error
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    async def _in_one_go(self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+        """SQLite does the whole unit in the thread of its connection; a server's connection waits for each answer."""
+        async with self._connected(engine) as connection:
+            driver = (await connection.get_raw_connection()).driver_connection
+            whole = self._whole(connection, work)
+            return await (driver.in_one_go(whole) if isinstance(driver, WholeConnection) else whole)
+
+    async def _whole(self, connection: AsyncConnection, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+        with self.database.plain_words():
+            async with connection.begin():
+                return await work(self._unit(connection))
+
     def _unit(self, connection: AsyncConnection) -> SqlUnit:
         return SqlUnit(Desk(connection=connection, clock=self._clock, keyring=self.keyring))
 
     @asynccontextmanager
     async def _transaction(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        async with self._connected(engine) as connection:
+            with self.database.plain_words():
+                async with connection.begin():
+                    yield connection
+
+    @asynccontextmanager
+    async def _connected(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         connection = engine.connect()
         # Only here may the outside world be missing; an OSError of the block itself is not ours to explain.
         with self.database.plain_words(OSError):
             await connection.start()
         try:
-            with self.database.plain_words():
-                async with connection.begin():
-                    yield connection
+            yield connection
         finally:
             await asyncio.shield(connection.close())

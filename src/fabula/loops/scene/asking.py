@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
 from fabula.agents.prompts import write_prompt
 from fabula.agents.replies.shapes import output_schema, repair_messages
-from fabula.loops.scene.desk import Desk
-from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, Piece, whole
+from fabula.loops.scene.desk import Desk, Parts
+from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, whole
 from fabula.story.contexts import RoleContext
 from fabula.story.resources import AgentRole
 from fabula.story.values import JsonObject
@@ -66,15 +65,12 @@ def _degraded(desk: Desk, context: RoleContext, reason: str) -> str:
     return reason
 
 
-async def stream(desk: Desk, context: RoleContext, *, call: str) -> AsyncGenerator[Piece | ModelReply, None]:
-    """Asks for text and passes it on as it comes."""
+async def stream(desk: Desk, context: RoleContext, *, call: str) -> Parts:
+    """Asks for text, which comes as it is written."""
     role = preset_role(context)
     prompt = write_prompt(desk.bundle.agent(role), context)
-    client = await desk.models.client_for(desk.bundle.api(role))
-    request = _request(desk, role, context, prompt.messages, call=call, schema=None)
-    async with aclosing(client.ask(request)) as parts:
-        async for part in parts:
-            yield part
+    client = await desk.models.client_for(desk.bundle.api(role), as_of=desk.bundle.revision_of_api(role))
+    return client.ask(_request(desk, role, context, prompt.messages, call=call, schema=None))
 
 
 async def _whole(
@@ -86,7 +82,7 @@ async def _whole(
     call: str,
     schema: JsonObject | None,
 ) -> ModelReply:
-    client = await desk.models.client_for(desk.bundle.api(role))
+    client = await desk.models.client_for(desk.bundle.api(role), as_of=desk.bundle.revision_of_api(role))
     return await whole(client, _request(desk, role, context, messages, call=call, schema=schema))
 
 

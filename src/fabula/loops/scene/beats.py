@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from fabula.loops.scene.asking import stream
@@ -119,10 +120,11 @@ async def narrator_beat(desk: Desk, teller: SceneTeller, beat: NarratorBeat, ind
     told.start()
     with during("narrator"):
         context = teller.narrator(_NARRATOR_PURPOSES[beat.purpose])
-        async for part in stream(desk, context, call=f"narrator:{index}"):
-            if isinstance(part, Piece):
-                told.raw.append(part.text)
-                _narrate(told, parser.feed(part.text))
+        async with aclosing(await stream(desk, context, call=f"narrator:{index}")) as parts:
+            async for part in parts:
+                if isinstance(part, Piece):
+                    told.raw.append(part.text)
+                    _narrate(told, parser.feed(part.text))
     _narrate(told, parser.close())
     return told.end()
 
@@ -141,10 +143,11 @@ async def actor_beat(desk: Desk, teller: SceneTeller, beat: ActorBeat, index: in
     told.start()
     with during("actor"):
         context = teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
-        async for part in stream(desk, context, call=f"actor:{index}"):
-            if isinstance(part, Piece):
-                told.raw.append(part.text)
-                _act(told, parser.feed(part.text))
+        async with aclosing(await stream(desk, context, call=f"actor:{index}")) as parts:
+            async for part in parts:
+                if isinstance(part, Piece):
+                    told.raw.append(part.text)
+                    _act(told, parser.feed(part.text))
     _act(told, parser.close())
     return told.end()
 

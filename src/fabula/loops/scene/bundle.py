@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fabula.agents.windows import shared_history_limit, told_history, windows_of
 from fabula.story.changes import Bounds
@@ -37,6 +37,7 @@ class Bundle:
     group: ApiGroup
     apis: dict[str, Api]
     nodes: dict[str, Node]
+    api_revisions: dict[str, int] = field(default_factory=dict)
 
     def bounds(self, play: PlayState) -> Bounds:
         """What operations are checked against; who entered during play exists too."""
@@ -56,6 +57,10 @@ class Bundle:
 
     def api(self, role: AgentRole) -> Api:
         return self.apis[self.group.bindings.api_for(role)]
+
+    def revision_of_api(self, role: AgentRole) -> int | None:
+        """The revision at which a role's api was read, if it is known."""
+        return self.api_revisions.get(self.group.bindings.api_for(role))
 
     @property
     def swift(self) -> bool:

@@ -6,6 +6,7 @@ had finished there are answered from the memo with the same words.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol, TypedDict
 
@@ -21,7 +22,7 @@ from fabula.loops.scene.keeping import applied, ask_keeper
 from fabula.loops.scene.narrate import perform
 from fabula.loops.scene.persist import persist
 from fabula.loops.scene.resolve import first_keeper, make_plan, move_on, record_input
-from fabula.loops.scene.swift import perform_swiftly
+from fabula.loops.scene.swift import ask_ahead, perform_swiftly
 from fabula.story.graph import Transition
 from fabula.story.plans import ResponsePlan
 from fabula.story.plays import PlayState
@@ -118,7 +119,12 @@ async def play_scene(desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
     start: SceneState | None = None if known else {"turn_id": desk.turn.turn_id}
-    await graph.ainvoke(start, config, context=desk, durability="async")
+    ahead = await ask_ahead(desk) if desk.bundle.swift and not resumed else None
+    try:
+        await graph.ainvoke(start, config, context=replace(desk, ahead=ahead), durability="async")
+    finally:
+        if ahead is not None:
+            await ahead.close()
 
 
 @lru_cache(maxsize=8)

@@ -7,6 +7,7 @@ from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk
 from fabula.loops.scene.keeping import Kept
 from fabula.loops.scene.resolve import player_entry
+from fabula.loops.scene.standings import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
 from fabula.story.hashing import state_hash
 from fabula.story.plays import PlayState
@@ -56,9 +57,9 @@ async def persist(
         messages=messages,
         ended=play.ended,
     )
-    async with desk.store.writing() as unit:
-        committed = await unit.plays.commit(finished)
-    if committed:
+    if await desk.store.write(lambda unit: unit.plays.commit(finished)):
+        now = Standing(play=desk.before, past=desk.past, lines=desk.bundle.told_history)
+        desk.standings.keep(desk.turn.turn_id, now.after(play, [entry_of(change.message) for change in messages]))
         desk.stage.complete(result)
 
 

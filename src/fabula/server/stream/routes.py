@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import orjson
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
 
 from fabula.actions.house import House
 from fabula.actions.run_turn import TurnAccepted
@@ -15,7 +12,7 @@ from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 from fabula.server.rpc.envelopes import Request as RpcRequest
 from fabula.server.rpc.envelopes import error_payload, write_result
-from fabula.server.stream.sse import HEADERS, event, frames
+from fabula.server.stream.sse import FrameStream, event
 
 STATUS = {-32600: 400, -32602: 400, -32601: 404, 40303: 403, 40404: 404, 40909: 409, 42900: 429}
 
@@ -25,7 +22,7 @@ def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
     source = house.bus.listen(turn.stream)
     assert source is not None
     ack = event("ack", write_result(request, TurnAccepted().as_json()))
-    return _stream(frames(turn.stream, source, first=ack))
+    return FrameStream(turn.stream, source, first=ack)
 
 
 def stream_routes(house: House) -> APIRouter:
@@ -41,10 +38,6 @@ def stream_routes(house: House) -> APIRouter:
             return Response(body, status_code=STATUS.get(error.code, 500), media_type="application/json")
         if watched is None:
             return Response(status_code=204)
-        return _stream(frames(watched.stream, watched.frames))
+        return FrameStream(watched.stream, watched.frames)
 
     return router
-
-
-def _stream(body: AsyncIterator[bytes]) -> Response:
-    return StreamingResponse(body, media_type="text/event-stream", headers=HEADERS)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from fabula.ports.bus import Frame
 
 KEEP_ALIVE_S = 15.0
+STILL_HERE = b": still here\n\n"
 HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -17,29 +21,70 @@ def event(name: str, data: bytes, *, id: str | None = None) -> bytes:
     return head + b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
 
 
-async def frames(stream: str, source: AsyncGenerator[Frame, None], *, first: bytes = b"") -> AsyncIterator[bytes]:
-    """A turn's frames as events; frames that wait are sent together, and a comment keeps quiet lines open."""
-    if first:
-        yield first
-    reading: asyncio.Task[Frame] | None = None
-    try:
+class FrameStream(Response):
+    """A turn's frames as events, until the last one or until the client leaves; a comment keeps quiet lines open.
+
+    Three things go on at once for as long as a turn takes: frames are passed on, the client is watched, silence is
+    measured. Each is one task or timer for the whole stream, so that a frame costs little more than its bytes.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, stream: str, source: AsyncGenerator[Frame, None], *, first: bytes = b"") -> None:
+        super().__init__(headers=HEADERS)
+        del self.headers["content-length"]
+        self._stream, self._source, self._first = stream, source, first
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        speaking = asyncio.ensure_future(_Speaker(send).speak(self._stream, self._source, self._first))
+        watching = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait([speaking, watching], return_when=asyncio.FIRST_COMPLETED)
+            if speaking.done():
+                await speaking
+        finally:
+            speaking.cancel()
+            watching.cancel()
+            await asyncio.wait([speaking, watching])
+            await self._source.aclose()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class _Speaker:
+    """Sends frames, and a comment whenever nothing was sent for a while."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._now = asyncio.get_running_loop().time
+        self._spoke_at = self._now()
+
+    async def speak(self, stream: str, source: AsyncGenerator[Frame, None], first: bytes) -> None:
+        if first:
+            await self._say(first)
+        silence = asyncio.ensure_future(self._break_silence())
+        try:
+            async for frame in source:
+                await self._say(event("message", frame.data, id=f"{stream}:{frame.sequence}"))
+                if frame.last:
+                    break
+        finally:
+            silence.cancel()
+            await asyncio.wait([silence])
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _say(self, body: bytes) -> None:
+        self._spoke_at = self._now()
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def _break_silence(self) -> None:
         while True:
-            reading = reading or asyncio.ensure_future(anext(source))
-            done, _ = await asyncio.wait([reading], timeout=KEEP_ALIVE_S)
-            if not done:
-                yield b": still here\n\n"
-                continue
-            try:
-                frame = reading.result()
-            except StopAsyncIteration:
-                return
-            reading = None
-            yield event("message", frame.data, id=f"{stream}:{frame.sequence}")
-            if frame.last:
-                return
-    finally:
-        if reading is not None:
-            reading.cancel()
-            # A generator can only be closed when nobody waits inside it any more.
-            await asyncio.wait([reading])
-        await source.aclose()
+            rest = self._spoke_at + KEEP_ALIVE_S - self._now()
+            if rest > 0:
+                await asyncio.sleep(rest)
+            else:
+                await self._say(STILL_HERE)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fabula.ports.errors import StoreError
-from fabula.ports.store import Store
+from fabula.ports.store import Reference, Store, Unit
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.world import FixedClock
 
@@ -104,6 +104,54 @@ class UnitsLaw:
         async with store.reading() as unit:
             counter = await unit.resources.get("schema", "counter")
         assert counter is not None and (counter.doc["n"], counter.revision) == (20, 21)
+
+    async def test_work_in_one_go_commits_whole_or_not_at_all(self, store: Store) -> None:
+        async def add(unit: Unit) -> int:
+            return (await unit.resources.add("schema", "one", {"name": "one"})).revision
+
+        async def add_and_stumble(unit: Unit) -> None:
+            await unit.resources.add("schema", "two", {"name": "two"})
+            raise Interrupted
+
+        assert await store.write(add) == 1
+        with pytest.raises(Interrupted):
+            await store.write(add_and_stumble)
+        found = await store.read(lambda unit: unit.resources.get("schema", "one"))
+        assert found is not None and found.doc == {"name": "one"}
+        assert await store.read(lambda unit: unit.resources.get("schema", "two")) is None
+
+    async def test_a_read_in_one_go_cannot_change_anything(self, store: Store) -> None:
+        with pytest.raises(StoreError):
+            await store.read(lambda unit: unit.resources.add("schema", "one", {}))
+        assert await store.read(lambda unit: unit.resources.get("schema", "one")) is None
+
+    async def test_who_is_cancelled_in_one_go_leaves_the_store_whole_and_usable(self, store: Store) -> None:
+        async def add_many(unit: Unit) -> None:
+            for number in range(50):
+                await unit.resources.add("schema", f"many-{number}", {})
+
+        for _ in range(5):
+            writing = asyncio.create_task(store.write(add_many))
+            await asyncio.sleep(0.002)
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+        there = await store.read(lambda unit: unit.resources.revisions([Reference(kind="schema", id="many-49")]))
+        first = await store.read(lambda unit: unit.resources.revisions([Reference(kind="schema", id="many-0")]))
+        assert len(there) == len(first)
+        await store.write(lambda unit: unit.resources.add("schema", "after", {}))
+
+    async def test_many_at_once_in_one_go_all_get_their_turn(self, store: Store) -> None:
+        await store.write(lambda unit: unit.resources.add("schema", "counter", {"n": 0}))
+
+        async def count_up(unit: Unit) -> None:
+            found = await unit.resources.get("schema", "counter")
+            assert found is not None
+            await unit.resources.put("schema", "counter", {"n": found.doc["n"] + 1})  # type: ignore[operator]
+
+        reads = [store.read(lambda unit: unit.resources.get("schema", "counter")) for _ in range(40)]
+        await asyncio.gather(*(store.write(count_up) for _ in range(40)), *reads)
+        counted = await store.read(lambda unit: unit.resources.get("schema", "counter"))
+        assert counted is not None and counted.doc == {"n": 40}
 
     async def test_reading_sees_one_consistent_state(self, store: Store) -> None:
         async with store.reading() as reader:

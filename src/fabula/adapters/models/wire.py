@@ -1,0 +1,209 @@
+"""One OpenAI-compatible server over HTTP: only at judged addresses, never along a redirect, its failures in our words.
+
+1. A question goes out over the one session that all clients share, so connections are used again.
+2. An answer that is not the one asked for becomes a ModelError by its status; one with a complaint about a parameter
+   is passed on as `Complaint`, because the question can be put differently.
+3. Whoever lets go of an answer before its end closes the connection, which tells the server to stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from fabula.adapters.models.address_policy import AddressPolicy, AddressRefused
+from fabula.ports.models import (
+    ModelBusy,
+    ModelCutOff,
+    ModelDenied,
+    ModelError,
+    ModelRefused,
+    ModelUnreachable,
+    ModelUnusable,
+)
+from fabula.ports.world import Clock
+
+CONNECT_SECONDS = 10.0
+LINGER_SECONDS = 1.0
+LONGEST_COMPLAINT = 64 * 1024
+LONGEST_LIST = 8 * 2**20
+_PATIENT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+_GONE = "The connection to the model broke in the middle of its answer. Try again."
+_SILENT = "The model server does not answer. Is it running at its base_url?"
+_AWAY = "The model server cannot be reached. Is it running at its base_url?"
+_NO_JSON = "The model server sent something that is no JSON. Is base_url the address of an API?"
+
+
+class Complaint(Exception):
+    """The server does not take the request as it was put (400 or 422)."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status, self.text = status, text
+
+    @property
+    def param(self) -> str | None:
+        """The parameter that the server names, if it does."""
+        try:
+            body = orjson.loads(self.text)
+        except orjson.JSONDecodeError:
+            return None
+        error = body.get("error", body) if isinstance(body, dict) else None
+        param = error.get("param") if isinstance(error, dict) else None
+        return param if isinstance(param, str) else None
+
+
+class Wire:
+    """The way to one server. The key goes into the header of every question and nowhere else."""
+
+    def __init__(
+        self, *, session: aiohttp.ClientSession, policy: AddressPolicy, base_url: str, api_key: str | None, clock: Clock
+    ) -> None:
+        try:
+            address = policy.spelled(base_url)
+        except AddressRefused as refused:
+            raise ModelRefused(refused.message) from None
+        self._session, self._policy, self._clock = session, policy, clock
+        self._chat, self._models = URL(f"{address}/chat/completions"), URL(f"{address}/models")
+        self._headers = {"Authorization": f"Bearer {api_key or 'none'}", "Accept-Encoding": "identity"}
+        self._lingering: set[asyncio.Task[None]] = set()
+
+    async def chat(self, body: dict[str, Any]) -> Answer:
+        """The open stream of an answer; raises Complaint where the question could be put differently."""
+        headers = {**self._headers, "Content-Type": "application/json", "Accept": "text/event-stream"}
+        with in_our_words():
+            response = await self._request("POST", self._chat, headers, orjson.dumps(body))
+            if response.status == 200:
+                return Answer(response, self._lingering)
+            raise await self._refusal(response)
+
+    async def models(self) -> Any:
+        """What the server lists as its models."""
+        with in_our_words():
+            response = await self._request("GET", self._models, self._headers, None)
+            async with response:
+                if response.status != 200:
+                    raise await self._refusal(response)
+                return orjson.loads(await read_at_most(response.content, LONGEST_LIST))
+
+    async def _request(
+        self, verb: str, url: URL, headers: dict[str, str], body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        # aiohttp hands numeric hosts to the system without asking the resolver, so they are judged here.
+        self._policy.check_host(url.host or "")
+        return await self._session.request(
+            verb, url, headers=headers, data=body, allow_redirects=False, timeout=_PATIENT
+        )
+
+    async def _refusal(self, response: aiohttp.ClientResponse) -> Exception:
+        async with response:
+            if response.status in (400, 422):
+                said = await read_at_most(response.content, LONGEST_COMPLAINT)
+                return Complaint(response.status, said.decode("utf-8", "replace"))
+            return by_status(response.status, response.headers.get("retry-after"), self._clock)
+
+
+class Answer:
+    """An answer while it streams."""
+
+    def __init__(self, response: aiohttp.ClientResponse, lingering: set[asyncio.Task[None]]) -> None:
+        self._response, self._lingering = response, lingering
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The bytes as they come."""
+        return self._response.content.iter_any()
+
+    def close(self, *, complete: bool) -> None:
+        """Lets go of it. A complete one has only its last line outstanding, after which its connection serves again."""
+        if self._response.content.at_eof():
+            self._response.release()
+        elif complete:
+            task = asyncio.create_task(self._linger())
+            self._lingering.add(task)
+            task.add_done_callback(self._lingering.discard)
+        else:
+            self._response.close()
+
+    async def _linger(self) -> None:
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                while not self._response.content.at_eof():
+                    await self._response.content.readany()
+        except (TimeoutError, aiohttp.ClientError, OSError):
+            self._response.close()
+        except asyncio.CancelledError:
+            self._response.close()
+            raise
+        else:
+            self._response.release()
+
+
+def names_of(listed: object) -> tuple[str, ...] | None:
+    """The names in a server's list of models; None when it is no such list."""
+    found = listed.get("data") if isinstance(listed, dict) else None
+    if not isinstance(found, list):
+        return None
+    return tuple(str(model["id"]) for model in found if isinstance(model, dict) and model.get("id"))
+
+
+async def read_at_most(content: aiohttp.StreamReader, limit: int) -> bytes:
+    """A body to its end, or its first `limit` bytes."""
+    read = bytearray()
+    while len(read) < limit and not content.at_eof():
+        read += await content.read(limit - len(read))
+    return bytes(read)
+
+
+@contextmanager
+def in_our_words() -> Iterator[None]:
+    """What may happen on the wire, as a ModelError with a sentence. No key, prompt or answer stands in it."""
+    try:
+        yield
+    except AddressRefused as refused:
+        raise ModelRefused(refused.message) from None
+    except TimeoutError:
+        raise ModelUnreachable(_SILENT) from None
+    except aiohttp.ClientConnectorError:
+        raise ModelUnreachable(_AWAY) from None
+    except (aiohttp.InvalidURL, aiohttp.ClientResponseError):
+        raise ModelUnusable("The model server's answer cannot be read. Is base_url right?") from None
+    except (aiohttp.ClientError, OSError):
+        raise ModelCutOff(_GONE) from None
+    except ValueError:
+        raise ModelUnusable(_NO_JSON) from None
+
+
+def by_status(status: int, retry_after: str | None, clock: Clock) -> ModelError:
+    """What an answer with this status means for whoever asked."""
+    if status in (401, 403):
+        return ModelDenied(f"The model server refuses the key (HTTP {status}). Check api_key.")
+    if status == 404:
+        return ModelDenied("The model server does not know the model or the path (HTTP 404). Check model and base_url.")
+    if status in (408, 409, 425, 429) or status >= 500:
+        wait = _seconds(retry_after, clock)
+        data = {} if wait is None else {"retry_after_s": wait}
+        return ModelBusy(f"The model server is busy or failing (HTTP {status}). Try again later.", **data)
+    if 300 <= status < 400:
+        return ModelRefused("The model server points to another address. Put the final address into base_url.")
+    return ModelRefused(f"The model server refuses the request (HTTP {status}).")
+
+
+def _seconds(header: str | None, clock: Clock) -> float | None:
+    """Seconds to wait: the header is a number of seconds or a date."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - clock.now_ms() / 1000)
+    except ValueError:
+        return None
