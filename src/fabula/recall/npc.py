@@ -44,12 +44,11 @@ def recalled(
     wanted: Sequence[str], found: Sequence[Remembered], *, before: int, most: int = MOST_RECALLED
 ) -> list[Remembered]:
     """The best of what was found that is older than `before`, oldest first: more shared words count, then newness."""
-    older = [one for one in found if one.number < before]
-    weights = {word: 1 / (1 + sum(word in _cues_of(one) for one in older)) for word in wanted}
-    ranked = sorted(
-        older, key=lambda one: (-sum(weights[word] for word in wanted if word in _cues_of(one)), -one.number)
-    )
-    return sorted(ranked[:most], key=lambda one: one.number)
+    older = [(_cues_of(one), one) for one in found if one.number < before]
+    weights = {word: 1 / (1 + sum(word in known for known, _ in older)) for word in wanted}
+    scored = [(-sum(weights[word] for word in wanted if word in known), -one.number, one) for known, one in older]
+    ranked = sorted(scored, key=lambda entry: entry[:2])
+    return sorted((one for _, _, one in ranked[:most]), key=lambda one: one.number)
 
 
 def _cues_of(one: Remembered) -> frozenset[str]:

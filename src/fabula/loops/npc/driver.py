@@ -103,9 +103,16 @@ class Npc:
         )
 
     def _begin(self, begin: Begin) -> None:
-        task = asyncio.create_task(take_turn(self._desk, self._agent_id, begin, self.tell))
+        task = asyncio.create_task(self._take(begin))
         self._turns[begin.turn_id] = task
         task.add_done_callback(lambda done: self._turn_ended(begin, done))
+
+    async def _take(self, begin: Begin) -> None:
+        try:
+            await take_turn(self._desk, self._agent_id, begin, self.tell)
+        finally:
+            # The call upstream has ended; what waited for that is done here, before the loop's next round.
+            self._stopped(asyncio.current_task())
 
     def _turn_ended(self, begin: Begin, task: asyncio.Task[None]) -> None:
         if self._turns.get(begin.turn_id) is task:
@@ -123,8 +130,8 @@ class Npc:
         task.add_done_callback(self._stopped)
         self._loop.call_later(LONGEST_STOP_S, self._stopped, task)
 
-    def _stopped(self, task: asyncio.Task[None]) -> None:
-        if self._stopping is task:
+    def _stopped(self, task: asyncio.Task[None] | None) -> None:
+        if task is not None and self._stopping is task:
             self._stopping = None
             self._go_on()
 
