@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import orjson
 import psutil
+import uvloop
 from bench.processes import fabula_server, model_server
 from bench.turn_script import AT_LENGTH, LONG, prose
 
@@ -57,9 +58,8 @@ class Bench:
         }
         started, first = time.perf_counter(), 0.0
         async with self.http.post(f"{self.model}/chat/completions", json=body) as response:
-            async for line in response.content:
-                if not first and b'"content":"' in line.replace(b'": "', b'":"') and b'"content":""' not in line:
-                    first = time.perf_counter() - started
+            async for chunk in response.content.iter_any():
+                first = first or (time.perf_counter() - started if _tells(chunk) else 0.0)
         return Heard(first=first, whole=time.perf_counter() - started)
 
     async def turn(self, session_id: str, words: str = PLAYER) -> Heard:
@@ -73,14 +73,18 @@ class Bench:
         }
         started, first, frames, failed = time.perf_counter(), 0.0, 0, None
         async with self.http.post(f"{self.address}/rpc", json=body) as response:
-            async for line in response.content:
-                if line.startswith(b"data:"):
-                    frames += 1
-                    if not first and b'_delta"' in line:
-                        first = time.perf_counter() - started
-                    if b'"type":"failed"' in line:
-                        failed = line.decode()
+            async for chunk in response.content.iter_any():
+                frames += chunk.count(b"data:")
+                first = first or (time.perf_counter() - started if b'_delta"' in chunk else 0.0)
+                if b'"type":"failed"' in chunk:
+                    failed = chunk.decode()
         return Heard(first=first, whole=time.perf_counter() - started, frames=frames, failed=failed)
+
+
+def _tells(chunk: bytes) -> bool:
+    """Whether a model's chunk holds a word of its answer."""
+    plain = chunk.replace(b'": "', b'":"')
+    return plain.count(b'"content":"') > plain.count(b'"content":""')
 
 
 async def prepare(bench: Bench) -> str:
@@ -230,4 +234,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    uvloop.run(main())
