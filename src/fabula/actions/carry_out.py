@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.actions.house import House
-from fabula.actions.ink_turns import ink_desk_of
+from fabula.actions.ink_turns import InkMoment, ink_desk, ink_moment
 from fabula.actions.messages import past_of
 from fabula.actions.sessions import DELETED, state_at
+from fabula.loops.conversation import is_loaded as knots_are_loaded
 from fabula.loops.conversation import knot_player
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.bundle import Bundle
@@ -55,7 +56,7 @@ def lease(house: House) -> int:
     return house.clock.now_ms() + round((house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S) * 1000)
 
 
-def start(house: House, turn: Turn, moment: Moment | None = None, *, resumed: bool = False) -> Turn:
+def start(house: House, turn: Turn, moment: Moment | InkMoment | None = None, *, resumed: bool = False) -> Turn:
     """Starts the work on a turn that this process holds; its moment is read when it is not at hand."""
     stage = Stage(house.bus.open(turn.stream), request_id=turn.request_id, session_id=turn.session_id)
     stage.start()
@@ -65,7 +66,9 @@ def start(house: House, turn: Turn, moment: Moment | None = None, *, resumed: bo
     return turn
 
 
-async def carry_out(house: House, turn: Turn, stage: Stage, moment: Moment | None, *, resumed: bool) -> None:
+async def carry_out(
+    house: House, turn: Turn, stage: Stage, moment: Moment | InkMoment | None, *, resumed: bool
+) -> None:
     """Runs the loop to its end. One that is cancelled is ended by who cancelled it, or resumed at the next start."""
     seconds = house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S / 2
     error = await error_of(_play(house, turn, stage, moment, resumed=resumed), seconds=seconds)
@@ -110,10 +113,10 @@ async def _settle(
     return turn
 
 
-async def _play(house: House, turn: Turn, stage: Stage, moment: Moment | None, *, resumed: bool) -> None:
+async def _play(house: House, turn: Turn, stage: Stage, moment: Moment | InkMoment | None, *, resumed: bool) -> None:
     moment = moment or await house.store.read(lambda unit: moment_of(house, unit, turn))
-    if moment is None:
-        await _play_knots(house, turn, stage, resumed=resumed)
+    if not isinstance(moment, Moment):
+        await _play_knots(house, turn, stage, moment, resumed=resumed)
         return
     play_scene = scene_player() if is_loaded() else await off_loop(scene_player)
     desk = _desk(house, turn, stage, moment, first_played=not resumed and turn.seed >= DRAWN)
@@ -123,11 +126,16 @@ async def _play(house: House, turn: Turn, stage: Stage, moment: Moment | None, *
     await play_scene(desk, saver, thread_id=thread(turn), resumed=resumed)
 
 
-async def _play_knots(house: House, turn: Turn, stage: Stage, *, resumed: bool) -> None:
-    desk = await ink_desk_of(house, turn, stage)
-    assert desk is not None
-    play_knots = await off_loop(knot_player)
-    await play_knots(desk, await house.checkpoints.saver(), thread_id=thread(turn), resumed=resumed)
+async def _play_knots(house: House, turn: Turn, stage: Stage, moment: InkMoment | None, *, resumed: bool) -> None:
+    if moment is None:
+        assert turn.parent_id is not None
+        async with house.store.reading() as unit:
+            moment = await ink_moment(house, unit, turn.session_id, turn.parent_id)
+    play_knots = knot_player() if knots_are_loaded() else await off_loop(knot_player)
+    saver = await house.checkpoints.saver()
+    if not resumed:
+        house.checkpoints.expect_new(thread(turn))
+    await play_knots(ink_desk(house, turn, stage, moment), saver, thread_id=thread(turn), resumed=resumed)
 
 
 async def moment_of(house: House, unit: Unit, turn: Turn) -> Moment | None:

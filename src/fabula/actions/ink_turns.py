@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fabula.actions.house import House
@@ -14,7 +15,8 @@ from fabula.agents.knots.names import default_ai_seed
 from fabula.ink import InkEditedError
 from fabula.loops.conversation.asking import Asker
 from fabula.loops.conversation.desk import InkWork, KnotDesk
-from fabula.loops.conversation.keeping import OPENING_NODE, Spoken, ink_view, messages_of, narrated, stood
+from fabula.loops.conversation.keeping import OPENING_NODE, ink_view, messages_of, narrated, stood
+from fabula.loops.conversation.kept import Spoken
 from fabula.loops.conversation.playing import chosen_index
 from fabula.loops.conversation.telling import Telling, edited
 from fabula.loops.scene.stage import Stage
@@ -36,16 +38,48 @@ async def ink_at(unit: Unit, turn_id: str) -> InkPlay | None:
     return None if stored is None else InkPlay.model_validate(stored)
 
 
-async def ink_words(house: House, unit: Unit, play: Play, ink: InkPlay, said: str | None, choice: int | None) -> str:
+@dataclass(frozen=True, kw_only=True)
+class InkMoment:
+    """What a turn of an Ink play starts from: its state, and what the session plays."""
+
+    before: PlayState
+    ink: InkPlay
+    session: SessionSettings
+    material: InkMaterial
+
+
+async def ink_moment_at_hand(house: House, unit: Unit, session_id: str, stored: JsonObject) -> InkMoment | None:
+    """The moment of a stored state, if nothing has to be compiled or loaded for it. Awaits nothing but the unit."""
+    before = PlayState.model_validate(stored)
+    assert before.ink is not None, "only Ink plays have such moments"
+    session = await SESSIONS.get(unit, session_id)
+    material = await house.works.at_hand(unit, session)
+    if material is None or not material.work.is_near(before.ink.state):
+        return None
+    return InkMoment(before=before, ink=before.ink, session=session, material=material)
+
+
+async def ink_moment(house: House, unit: Unit, session_id: str, turn_id: str) -> InkMoment:
+    """The moment after a turn; its story is compiled, and its place loaded, if they are not at hand."""
+    before = await state_at(unit, turn_id)
+    assert before.ink is not None, "only Ink plays have such moments"
+    session = await SESSIONS.get(unit, session_id)
+    material = await house.works.material(unit, session)
+    with suppress(InkEditedError):
+        await material.work.story_at(before.ink.state)
+    return InkMoment(before=before, ink=before.ink, session=session, material=material)
+
+
+async def ink_words(unit: Unit, play: Play, moment: InkMoment, said: str | None, choice: int | None) -> str:
     """The words of the turn to be: a choice by its label, anything else as it was said."""
-    if ink.waiting.kind == "nothing":
+    waiting = moment.ink.waiting
+    if waiting.kind == "nothing":
         raise Conflict("The story has ended. Go back with session.backtrack, or start it anew.")
     if choice is not None and said is not None:
         raise InvalidRequest("Send either `choice` or `player_input`, not both.")
-    session = await SESSIONS.get(unit, play.session_id)
-    await _still_there((await house.works.material(unit, session)).work, ink, unit, play)
-    if ink.waiting.kind == "choice":
-        return _chosen(ink.waiting, said, choice)
+    await _still_there(moment.material.work, moment.ink, unit, play)
+    if waiting.kind == "choice":
+        return _chosen(waiting, said, choice)
     if choice is not None:
         raise InvalidRequest("The story waits for words, not for a choice: send `player_input`.")
     if said is None:
@@ -64,7 +98,7 @@ def _chosen(waiting: Waiting, said: str | None, choice: int | None) -> str:
 async def _still_there(work: InkWork, ink: InkPlay, unit: Unit, play: Play) -> None:
     """Refuses a turn whose place was edited away, and names the turn from which play can go on."""
     try:
-        await work.at(ink.state)
+        work.at(ink.state)
     except InkEditedError as error:
         refusal = edited(error)
         turn_id = await _last_sound(work, unit, play)
@@ -81,27 +115,20 @@ async def _last_sound(work: InkWork, unit: Unit, play: Play, *, most: int = 100)
         state = None if turn is None else await state_at(unit, turn.turn_id)
         if turn is not None and state is not None and state.ink is not None:
             try:
-                await work.at(state.ink.state)
+                work.at(state.ink.state)
             except InkEditedError:
                 continue
             return turn.turn_id
     return None
 
 
-async def ink_desk_of(house: House, turn: Turn, stage: Stage) -> KnotDesk | None:
-    """The desk of a turn, or None when its session plays no Ink story."""
-    assert turn.parent_id is not None
-    async with house.store.reading() as unit:
-        before = await state_at(unit, turn.parent_id)
-        if before.ink is None:
-            return None
-        session = await SESSIONS.get(unit, turn.session_id)
-        material = await house.works.material(unit, session)
+def ink_desk(house: House, turn: Turn, stage: Stage, moment: InkMoment) -> KnotDesk:
+    """The desk of a turn."""
     return KnotDesk(
         turn=turn,
-        before=before,
-        work=material.work,
-        asker=_asker(house, session, material, turn),
+        before=moment.before,
+        work=moment.material.work,
+        asker=_asker(house, moment.session, moment.material, turn),
         store=house.store,
         clock=house.clock,
         ids=house.ids,
@@ -121,6 +148,7 @@ def _asker(house: House, session: SessionSettings, material: InkMaterial, turn: 
         preset=material.preset,
         group=material.group,
         apis=material.apis,
+        api_revisions=material.api_revisions,
         deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
         turn_id=None if turn is None else turn.turn_id,
         variation=1 if turn is None else turn.seed,

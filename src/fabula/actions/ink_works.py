@@ -6,7 +6,6 @@ revisions alone, in one read, and gathers anew only when one of them has changed
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from fabula.loops.conversation.desk import InkWork
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.gate import off_loop
 from fabula.ports.store import Reference, Unit
+from fabula.story.newest import Newest
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Preset
 
@@ -33,43 +33,47 @@ class InkMaterial:
     preset: Preset
     group: ApiGroup
     apis: dict[str, Api]
+    api_revisions: dict[str, int]
 
 
 class InkWorks:
     """Published stories by the hash of their source. An edit is another source, so nothing is ever stale."""
 
     def __init__(self) -> None:
-        self._works: OrderedDict[str, InkWork] = OrderedDict()
-        self._materials: OrderedDict[tuple[str, str, str], tuple[InkMaterial, dict[Reference, int]]] = OrderedDict()
+        self._works: Newest[str, InkWork] = Newest(WORKS_KEPT)
+        self._materials: Newest[tuple[str, str, str], tuple[InkMaterial, dict[Reference, int]]] = Newest(MATERIALS_KEPT)
+
+    async def at_hand(self, unit: Unit, session: SessionSettings) -> InkMaterial | None:
+        """What a session plays, if it was played lately and nothing of it has changed. Awaits nothing but the unit."""
+        kept = self._materials.get(_key(session))
+        if kept is None or await unit.resources.revisions(list(kept[1])) != kept[1]:
+            return None
+        return kept[0]
 
     async def material(self, unit: Unit, session: SessionSettings) -> InkMaterial:
         """What a session plays, as it is now."""
-        key = (session.story_id, session.api_group_id, session.preset_id)
-        kept = self._materials.get(key)
-        if kept is None or await unit.resources.revisions(list(kept[1])) != kept[1]:
-            kept = self._materials[key] = await self._gathered(unit, session)
-        self._materials.move_to_end(key)
-        while len(self._materials) > MATERIALS_KEPT:
-            self._materials.popitem(last=False)
-        return kept[0]
+        known = await self.at_hand(unit, session)
+        return known or self._materials.put(_key(session), await self._gathered(unit, session))[0]
 
     async def _gathered(self, unit: Unit, session: SessionSettings) -> tuple[InkMaterial, dict[Reference, int]]:
         story = await INK_STORIES.get(unit, session.story_id)
         group = await API_GROUPS.get(unit, session.api_group_id)
         apis = await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values())))
-        material = InkMaterial(
-            work=await self.of(story.source, story.files),
-            preset=await PRESETS.get(unit, session.preset_id),
-            group=group,
-            apis=apis,
-        )
         names = [
             Reference(kind="story", id=session.story_id),
             Reference(kind="preset", id=session.preset_id),
             Reference(kind="api_group", id=session.api_group_id),
             *(Reference(kind="api", id=id) for id in apis),
         ]
-        return material, await unit.resources.revisions(names)
+        revisions = await unit.resources.revisions(names)
+        material = InkMaterial(
+            work=await self.of(story.source, story.files),
+            preset=await PRESETS.get(unit, session.preset_id),
+            group=group,
+            apis=apis,
+            api_revisions={name.id: revision for name, revision in revisions.items() if name.kind == "api"},
+        )
+        return material, revisions
 
     async def of(self, source: str, files: Mapping[str, str]) -> InkWork:
         """The story, compiled now unless it was lately."""
@@ -78,15 +82,13 @@ class InkWorks:
             raise InvalidRequest(f"The story has {size} characters; {LONGEST_SOURCE} is the most that can be taken.")
         digest = source_digest(source, files)
         work = self._works.get(digest)
-        if work is None:
-            work = InkWork(published=await off_loop(publish, source, files))
-            self._works[digest] = work
-        self._works.move_to_end(digest)
-        while len(self._works) > WORKS_KEPT:
-            self._works.popitem(last=False)
-        return work
+        return work or self._works.put(digest, InkWork(published=await off_loop(publish, source, files)))
 
     async def prepare(self, work: InkWork) -> None:
         """Learns the characters that the story names, so that no player waits for it."""
         for character in sorted({character for character, _ in work.published.talks}):
-            await work.grounding(character, default_ai_seed())
+            await off_loop(work.grounding, character, default_ai_seed())
+
+
+def _key(session: SessionSettings) -> tuple[str, str, str]:
+    return session.story_id, session.api_group_id, session.preset_id

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from fabula.actions.carry_out import DRAWN, Moment, lease, moment_of, settle, start, thread
 from fabula.actions.house import House
-from fabula.actions.ink_turns import FIRST_TIME, ink_at, ink_words
+from fabula.actions.ink_turns import FIRST_TIME, InkMoment, ink_at, ink_moment, ink_moment_at_hand, ink_words
 from fabula.actions.sessions import play_of
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.scene.running import stop
@@ -55,10 +55,12 @@ async def run_turn(
     if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
-    async def begin(unit: Unit) -> tuple[Turn, Moment | None] | None:
+    async def begin(unit: Unit) -> tuple[Turn, Moment | InkMoment | None] | None:
         play = await _ready(unit, session_id)
-        if house.standings.after(play.head_turn_id) is None and await ink_at(unit, play.head_turn_id) is not None:
-            return None
+        stored = None if house.standings.after(play.head_turn_id) else await unit.plays.state(play.head_turn_id)
+        if stored is not None and stored.get("ink") is not None:
+            moment = await ink_moment_at_hand(house, unit, session_id, stored)
+            return None if moment is None else await _begin_ink(house, unit, play, moment, command, request_id)
         turn = await _begin(house, unit, play, play.head_turn_id, _words(command), request_id, seed)
         return turn, await _moment(house, unit, turn)
 
@@ -67,13 +69,19 @@ async def run_turn(
 
 
 async def _run_ink_turn(house: House, session_id: str, command: RunTurn, request_id: str) -> Turn:
+    """The same for an Ink play whose story was not played here lately."""
     async with house.store.writing() as unit:
         play = await _ready(unit, session_id)
-        ink = await ink_at(unit, play.head_turn_id)
-        assert ink is not None
-        words = await ink_words(house, unit, play, ink, command.player_input, command.choice)
-        turn = await _begin(house, unit, play, play.head_turn_id, words, request_id, FIRST_TIME)
-    return start(house, turn)
+        moment = await ink_moment(house, unit, session_id, play.head_turn_id)
+        begun = await _begin_ink(house, unit, play, moment, command, request_id)
+    return start(house, *begun)
+
+
+async def _begin_ink(
+    house: House, unit: Unit, play: Play, moment: InkMoment, command: RunTurn, request_id: str
+) -> tuple[Turn, InkMoment]:
+    words = await ink_words(unit, play, moment, command.player_input, command.choice)
+    return await _begin(house, unit, play, play.head_turn_id, words, request_id, FIRST_TIME), moment
 
 
 async def _moment(house: House, unit: Unit, turn: Turn) -> Moment | None:

@@ -28,6 +28,7 @@ class Asker:
     preset: Preset
     group: ApiGroup
     apis: dict[str, Api]
+    api_revisions: dict[str, int]
     deadline: float
     turn_id: str | None = None
     variation: int = 1
@@ -86,7 +87,8 @@ class Asker:
         seed: int,
         schema: JsonObject | None,
     ) -> ModelReply:
-        client = await self.models.client_for(self.apis[self.group.bindings.api_for(role)])
+        api = self.apis[self.group.bindings.api_for(role)]
+        client = await self.models.client_for(api, as_of=self.api_revisions.get(api.api_id))
         agent = self.preset.agents.of(role)
         request = ModelRequest(
             origin=CallOrigin(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from fabula.agents.knots.grounding import grounding_of
@@ -10,12 +9,14 @@ from fabula.agents.knots.moments import Moment
 from fabula.agents.knots.published import Published
 from fabula.ink import Story
 from fabula.loops.conversation.asking import Asker
+from fabula.loops.conversation.kept import Kept
 from fabula.loops.scene.stage import Stage
 from fabula.ports.gate import off_loop
 from fabula.ports.plays import Turn
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
 from fabula.story.ink_stories import InkPlay
+from fabula.story.newest import Newest
 from fabula.story.plays import PlayState
 
 GROUNDINGS_KEPT = 64
@@ -29,34 +30,34 @@ class InkWork:
     """A published story with what was learned of its characters, by character and seed, and the places lately read."""
 
     published: Published
-    _groundings: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    _places: OrderedDict[str, Story] = field(default_factory=OrderedDict)
+    _groundings: Newest[tuple[str, int], tuple[str, ...]] = field(default_factory=lambda: Newest(GROUNDINGS_KEPT))
+    _places: Newest[str, Story] = field(default_factory=lambda: Newest(PLACES_KEPT))
 
-    async def at(self, state: str) -> Story:
+    def at(self, state: str) -> Story:
         """A play at a saved moment, to be played on; raises InkEditedError when the place is gone."""
-        story = self._places.get(state)
-        if story is None:
-            load = self.published.at
-            story = load(state) if len(state) <= SHORT_SAVE else await off_loop(load, state)
-            self._places[state] = story
-            while len(self._places) > PLACES_KEPT:
-                self._places.popitem(last=False)
-        return story.fork()
+        return (self._places.get(state) or self._places.put(state, self.published.at(state))).fork()
 
-    async def grounding(self, character: str, seed: int) -> tuple[str, ...]:
+    def is_near(self, state: str) -> bool:
+        """Whether reading a place takes no time that anybody would notice."""
+        return len(state) <= SHORT_SAVE or self._places.get(state) is not None
+
+    async def story_at(self, state: str) -> Story:
+        """The same from the event loop, which a long save would hold up."""
+        return self.at(state) if self.is_near(state) else await off_loop(self.at, state)
+
+    def grounding(self, character: str, seed: int) -> tuple[str, ...]:
         """The lines of a character, learned at the first question."""
         known = self._groundings.get((character, seed))
         if known is None:
-            known = await off_loop(grounding_of, self.published, character, seed=seed)
-            while len(self._groundings) >= GROUNDINGS_KEPT:
-                self._groundings.pop(next(iter(self._groundings)))
-            self._groundings[character, seed] = known
+            known = grounding_of(self.published, character, seed=seed)
+            self._groundings.put((character, seed), known)
         return known
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnotDesk:
-    """`before` is the state that the turn starts from; `gathered` is its moment, once somebody asked for it."""
+    """`before` is the state that the turn starts from; `gathered` is its moment, and `kept` what is to be kept of it,
+    once they are known: the steps after need not work them out again."""
 
     turn: Turn
     before: PlayState
@@ -67,6 +68,7 @@ class KnotDesk:
     ids: Ids
     stage: Stage
     gathered: list[Moment] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
 
     @property
     def ink(self) -> InkPlay:

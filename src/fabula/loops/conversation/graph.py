@@ -16,7 +16,8 @@ from langgraph.runtime import Runtime
 from fabula.agents.knots.decisions import Decision
 from fabula.loops.conversation import talking
 from fabula.loops.conversation.desk import KnotDesk
-from fabula.loops.conversation.keeping import Kept, persist
+from fabula.loops.conversation.keeping import persist
+from fabula.loops.conversation.kept import Kept
 from fabula.loops.conversation.playing import play_on
 from fabula.story.values import JsonObject
 
@@ -43,11 +44,15 @@ async def tell_on(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
     """The words are told, and the written story goes on as far as it can."""
     decided = state.get("decision")
     decision = None if decided is None else Decision.model_validate(decided)
-    return {"kept": (await play_on(runtime.context, decision)).as_json()}
+    kept = await play_on(runtime.context, decision)
+    runtime.context.kept.append(kept)
+    return {"kept": kept.as_json()}
 
 
 async def persist_turn_artifacts(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
-    await persist(runtime.context, Kept.model_validate(state["kept"]))
+    # Who resumes has only what the checkpoint says.
+    at_hand = runtime.context.kept
+    await persist(runtime.context, at_hand[0] if at_hand else Kept.model_validate(state["kept"]))
     return {}
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from fabula.agents.knots.running import Line
 from fabula.ink import Story
 from fabula.loops.conversation.desk import KnotDesk
+from fabula.loops.conversation.kept import Kept, Spoken
 from fabula.loops.conversation.telling import Telling, choices_view, input_view
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
@@ -15,27 +15,9 @@ from fabula.story.hashing import state_hash
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 from fabula.story.state import Snapshot
-from fabula.story.values import Json, JsonObject, Value
+from fabula.story.values import Json, JsonObject
 
 OPENING_NODE = "start"
-NARRATOR = "narrator"
-
-
-class Spoken(Value):
-    """One line of the transcript to be."""
-
-    kind: Literal["player_input", "narration", "dialogue"]
-    speaker_id: str = NARRATOR
-    speaker_name: str = "Narrator"
-    text: str
-
-
-class Kept(Value):
-    """The state after the turn, what was said in it, and its result as clients see it."""
-
-    play: JsonObject
-    spoken: list[Spoken]
-    ink: JsonObject
 
 
 def moved_on(desk: KnotDesk, telling: Telling, ink: InkPlay, spoken: list[Spoken], outcome: JsonObject | None) -> Kept:
@@ -46,7 +28,7 @@ def moved_on(desk: KnotDesk, telling: Telling, ink: InkPlay, spoken: list[Spoken
     )
     said = [*([player] if player.text.strip() else []), *spoken, *narrated(telling.lines)]
     play = stood(before, telling.story, ink, turn_index=before.snapshot.turn_index + 1, said=len(said))
-    return Kept(play=play.as_json(), spoken=said, ink={**ink_view(ink, telling.lines), "outcome": outcome})
+    return Kept(play=play, spoken=said, ink={**ink_view(ink, telling.lines), "outcome": outcome})
 
 
 def narrated(lines: Iterable[Line]) -> list[Spoken]:
@@ -116,7 +98,7 @@ def messages_of(
 
 async def persist(desk: KnotDesk, kept: Kept) -> None:
     """Commits the turn and tells its result."""
-    play = PlayState.model_validate(kept.play)
+    play = kept.play
     index = play.snapshot.turn_index
     result: JsonObject = {
         "turn_id": desk.turn.turn_id,
@@ -127,7 +109,7 @@ async def persist(desk: KnotDesk, kept: Kept) -> None:
     }
     finished = Finished(
         turn_id=desk.turn.turn_id,
-        state=kept.play,
+        state=play.as_json(),
         state_hash=state_hash(play),
         result=result,
         messages=messages_of(
@@ -140,7 +122,5 @@ async def persist(desk: KnotDesk, kept: Kept) -> None:
         ),
         ended=play.ended,
     )
-    async with desk.store.writing() as unit:
-        committed = await unit.plays.commit(finished)
-    if committed:
+    if await desk.store.write(lambda unit: unit.plays.commit(finished)):
         desk.stage.complete(result)

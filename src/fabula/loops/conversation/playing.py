@@ -9,7 +9,8 @@ from fabula.agents.knots.names import KnotRequest, request_of
 from fabula.agents.knots.remembering import exchanged
 from fabula.ink import Story
 from fabula.loops.conversation.desk import KnotDesk
-from fabula.loops.conversation.keeping import Kept, Spoken, moved_on
+from fabula.loops.conversation.keeping import moved_on
+from fabula.loops.conversation.kept import Kept, Spoken
 from fabula.loops.conversation.telling import Telling, input_view, story_errors
 from fabula.ports.errors import InvalidRequest
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
@@ -22,7 +23,7 @@ WORDS_PER_PIECE = 6
 async def play_on(desk: KnotDesk, decision: Decision | None) -> Kept:
     """Carries the turn out and answers everything that is to be kept of it."""
     with story_errors():
-        story = await desk.work.at(desk.ink.state)
+        story = await desk.work.story_at(desk.ink.state)
     spoilers = desk.work.published.spoilers
     telling = Telling(story=story, spoilers=spoilers, ink=desk.ink, asker=desk.asker, tell=desk.stage.tell)
     spoken: list[Spoken] = []

@@ -6,26 +6,26 @@ from fabula.agents.knots.decisions import Decision, filler
 from fabula.agents.knots.evaluation import Evaluator
 from fabula.agents.knots.moments import Moment, gather_moment
 from fabula.agents.knots.names import request_of
-from fabula.loops.conversation.desk import KnotDesk
+from fabula.loops.conversation.desk import InkWork, KnotDesk
 from fabula.loops.conversation.telling import story_errors
 from fabula.ports.gate import off_loop
+from fabula.story.ink_stories import InkPlay
 
 
 async def moment_of(desk: KnotDesk) -> Moment:
     """The moment of the state that the turn starts from; it is gathered once."""
     if not desk.gathered:
-        desk.gathered.append(await _gather(desk))
+        with story_errors():
+            desk.gathered.append(await off_loop(_gather, desk.work, desk.ink, desk.turn.player_input))
     return desk.gathered[0]
 
 
-async def _gather(desk: KnotDesk) -> Moment:
-    ink, published = desk.ink, desk.work.published
-    with story_errors():
-        story = await desk.work.at(ink.state)
-        request = request_of(story)
-        assert request is not None, "a talk is a story that waits"
-        lines = await desk.work.grounding(request.character, ink.ai_seed) if request.character else ()
-        return await off_loop(gather_moment, published, story, request, ink, lines, desk.turn.player_input)
+def _gather(work: InkWork, ink: InkPlay, said: str) -> Moment:
+    story = work.at(ink.state)
+    request = request_of(story)
+    assert request is not None, "a talk is a story that waits"
+    lines = work.grounding(request.character, ink.ai_seed) if request.character else ()
+    return gather_moment(work.published, story, request, ink, lines, said)
 
 
 async def decide(desk: KnotDesk) -> Decision:
