@@ -61,6 +61,9 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "How much is logged.", aliases=("LOG_LEVEL", "GAME_AGENT_LOG_LEVEL")
     )
+    log_format: Literal["text", "json"] = _setting(
+        "text", "How the server's log reads: lines for people, or one JSON object a line."
+    )
     log_dir: Path = _setting(Path("logs"), "The folder for the logs of game connections; relative to the data folder.")
     allowed_hosts: tuple[str, ...] = _setting(
         (), "Host names under which the server may be addressed, besides loopback and `host`. `*` allows all."

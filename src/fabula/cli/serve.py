@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import logging
 import socket
 import sys
 from typing import Annotated
@@ -21,6 +20,7 @@ from fabula.actions.house import House
 from fabula.actions.samples import install_samples_at_first
 from fabula.actions.tend_turns import warm_up
 from fabula.actions.tokens import list_tokens
+from fabula.cli.log_lines import start_log
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.ports.errors import FabulaError
 from fabula.server.access import is_loopback, tokens_required
@@ -42,16 +42,9 @@ def serve(
 ) -> None:
     """Start the server."""
     settings = settings_from(config, host=host, port=port, data_dir=data_dir)
-    _log(settings)
+    start_log(settings)
     with take_port(settings) as listener:
         _run(settings, listener)
-
-
-def _log(settings: Settings) -> None:
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    if settings.log_level != "debug":
-        for talkative in ("uvicorn.error", "alembic", "httpx"):
-            logging.getLogger(talkative).setLevel(logging.WARNING)
 
 
 def take_port(settings: Settings) -> socket.socket:

@@ -118,7 +118,8 @@ class Npc:
         if self._turns.get(begin.turn_id) is task:
             del self._turns[begin.turn_id]
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("turn %s of an NPC failed", begin.turn_id, exc_info=error)
+            facts = {"connection_id": self._desk.connection_id, "agent_id": self._agent_id, "turn_id": begin.turn_id}
+            log.error("an NPC's turn failed", extra={"facts": facts}, exc_info=error)
             self.tell(ReplyFailed(turn_id=begin.turn_id, attempt=begin.attempt, message=_INSIDE))
 
     def _stop(self, turn_id: str) -> None:

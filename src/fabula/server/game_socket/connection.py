@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Final
+from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -49,12 +49,12 @@ class Connection:
     async def run(self) -> None:
         """Serves the connection until it is gone."""
         await self._socket.accept()
-        log.info("game connection %s opened", self.connection_id)
+        log.info("game connection opened", extra=self._facts())
         try:
             await self._converse()
         finally:
             await asyncio.shield(self._part())
-            log.info("game connection %s closed", self.connection_id)
+            log.info("game connection closed", extra=self._facts())
 
     async def _converse(self) -> None:
         tasks = {
@@ -70,7 +70,7 @@ class Connection:
                 task.cancel()
             for ended in await asyncio.gather(*tasks, return_exceptions=True):
                 if isinstance(ended, Exception) and not isinstance(ended, WebSocketDisconnect):
-                    log.error("game connection %s failed", self.connection_id, exc_info=ended)
+                    log.error("game connection failed", extra=self._facts(), exc_info=ended)
 
     async def _part(self) -> None:
         if self._company is not None:
@@ -78,7 +78,7 @@ class Connection:
         try:
             await self._log.close()
         except OSError as error:
-            log.warning("the log of connection %s could not be written: %s", self.connection_id, error)
+            log.warning("the log of a game connection could not be written: %s", error, extra=self._facts())
 
     async def _read(self) -> None:
         while True:
@@ -96,7 +96,7 @@ class Connection:
 
     async def _watch_outbox(self) -> None:
         await self._outbox.overflowed.wait()
-        log.warning("game connection %s does not read and is let go", self.connection_id)
+        log.warning("a game does not read and is let go", extra=self._facts())
         if self._company is not None:
             await self._company.leave()
         await self._close(TRY_AGAIN_LATER, too_slow())
@@ -114,7 +114,7 @@ class Connection:
                 await self._socket.send_text(written(problem))
                 await self._socket.close(code, problem.message[:120])
         except (TimeoutError, WebSocketDisconnect, RuntimeError):
-            log.debug("connection %s could not be told why it ends", self.connection_id)
+            log.debug("a game could not be told why its connection ends", extra=self._facts())
 
     async def _hear(self, raw: str | bytes) -> None:
         if len(raw) > LARGEST_FRAME:
@@ -163,7 +163,7 @@ class Connection:
                 self._house, self._gathered(), game_id=self._game_id, connection_id=connection_id[:200]
             )
         except FabulaError as error:
-            log.warning("connection %s could not be resumed: %s", connection_id[:200], error.message)
+            log.warning("an earlier game connection could not be resumed: %s", error.message, extra=self._facts())
             return None
         return {
             "connection_id": connection_id[:200],
@@ -182,6 +182,9 @@ class Connection:
                 saw_prompt=self._log.saw_prompt,
             )
         return self._company
+
+    def _facts(self) -> dict[str, Any]:
+        return {"facts": {"connection_id": self.connection_id, "game": self._game_id}}
 
     def _tell(self, message: Told) -> None:
         self._log.told(message)

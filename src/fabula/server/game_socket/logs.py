@@ -1,8 +1,12 @@
-"""Two logs for each connection, as JSON lines: what was said, and what the model was told. Never a token or key."""
+"""Two logs for each connection, as JSON lines: what was said, and what the model was told. Never a token or key.
+
+The server's own log gets a line for every turn's end and every problem, with the ids that lead to these files.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,18 @@ import orjson
 from fabula.ports.gate import off_loop
 from fabula.ports.models import Message
 from fabula.ports.world import Clock
-from fabula.story.game_messages import ClientMessage, Hello, Ping, Told
+from fabula.story.game_messages import (
+    AgentTurnFinished,
+    AgentTurnInterrupted,
+    AgentTurnStarted,
+    ClientMessage,
+    Hello,
+    Ping,
+    Problem,
+    Told,
+)
+
+log = logging.getLogger("fabula.game")
 
 FLUSH_BYTES = 256 * 1024
 LARGEST_LOG = 64 * 1024 * 1024
@@ -52,6 +67,8 @@ class ConnectionLog:
 
     def __init__(self, folder: Path, connection_id: str, clock: Clock) -> None:
         self._clock = clock
+        self._connection_id = connection_id
+        self._started_at: dict[str, float] = {}
         self._conversation = LogFile(folder / f"{connection_id}.conversation.jsonl")
         self._inputs = LogFile(folder / f"{connection_id}.model-inputs.jsonl")
 
@@ -66,11 +83,41 @@ class ConnectionLog:
         """A message to the game. Chunks are left out: the whole text stands where their tag closes."""
         if not message.hidden_from_log:
             self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "fabula", **message.frame()})
+            self._tell_server(message)
 
     def saw_prompt(self, agent_id: str, turn_id: str, messages: tuple[Message, ...]) -> None:
         """What the model is told for a turn."""
         told = [{"role": one.role, "content": one.content} for one in messages]
         self._inputs.add({"ts_ms": self._clock.now_ms(), "agent_id": agent_id, "turn_id": turn_id, "messages": told})
+
+    def _tell_server(self, message: Told) -> None:
+        match message:
+            case AgentTurnStarted():
+                self._started_at[message.turn_id] = self._clock.monotonic()
+                self._line(logging.DEBUG, "NPC turn started", message, event_id=message.event_id, model=message.model)
+            case AgentTurnFinished():
+                self._line(logging.INFO, "NPC turn finished", message, reason=message.reason, ms=self._ms(message))
+            case AgentTurnInterrupted():
+                self._line(logging.INFO, "NPC turn interrupted", message, reason=message.reason, ms=self._ms(message))
+            case Problem():
+                level = logging.WARNING if message.code == "model_error" else logging.DEBUG
+                self._line(level, "a game was told of a problem", message, code=message.code)
+            case _:
+                pass
+
+    def _line(
+        self,
+        level: int,
+        sentence: str,
+        message: AgentTurnStarted | AgentTurnFinished | AgentTurnInterrupted | Problem,
+        **facts: Any,
+    ) -> None:
+        ids = {"connection_id": self._connection_id, "agent_id": message.agent_id, "turn_id": message.turn_id}
+        log.log(level, sentence, extra={"facts": {**ids, **facts}})
+
+    def _ms(self, ended: AgentTurnFinished | AgentTurnInterrupted) -> int | None:
+        began = self._started_at.pop(ended.turn_id, None)
+        return None if began is None else round((self._clock.monotonic() - began) * 1000)
 
     async def close(self) -> None:
         await self._conversation.close()
