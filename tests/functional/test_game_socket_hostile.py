@@ -8,7 +8,6 @@ import random
 import socket as sockets
 from pathlib import Path
 
-import pytest
 import websockets
 
 from fabula.story.values import JsonObject
@@ -124,7 +123,6 @@ async def _read_to_the_end(deaf: websockets.ClientConnection) -> int | None:
             return gone.rcvd.code if gone.rcvd is not None else None
 
 
-@pytest.mark.torture
 async def test_after_sigkill_confirmed_history_is_whole_and_resume_goes_on(tmp_path: Path) -> None:
     slow = Say(text="<say>" + "word " * 500 + "</say>", pace=Pace(tokens_per_second=20))
     script = ["<say>I keep the north gate.</say>", slow, "<say>Where were we?</say>"]
