@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -39,6 +40,7 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text.replace("’", "'"))]
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The part of a word that its forms share; rough, and the same rough on both sides of a comparison."""
     word = word.removesuffix("'s")
