@@ -55,7 +55,8 @@ class Child:
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Sends the signal at once, and waits until the process is gone."""
-        if self.lives():
+        # It may have ended by itself, or by an earlier signal.
+        with suppress(ProcessLookupError):
             os.kill(self.pid, how)
         self.wait()
 
