@@ -164,7 +164,8 @@ def _teller(bundle: Bundle, state: PlayState, command: PreviewRuntime, past: lis
     ]
     play = state.with_world(remember(state.world, said, limit=bundle.shared_window))
     scene = _scene(bundle, state, command).after(said)
-    return SceneTeller(bundle, play, scene, command.player_input or "", past)
+    index = state.snapshot.turn_index + 1
+    return SceneTeller(bundle, play, scene, command.player_input or "", past, turn_index=index)
 
 
 def _turn_context(teller: SceneTeller, bundle: Bundle, command: PreviewRuntime) -> RoleContext:

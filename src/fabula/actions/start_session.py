@@ -80,7 +80,7 @@ async def start_session(house: House, command: StartSession) -> SessionStarted:
             player_name=name,
         )
         opened = opening_state(bundle.graph, bundle.bounds(state))
-        state = state.with_world(opened.state)
+        state = state.with_world(opened.state).entering(bundle.graph.start_node)
         stored = await SESSIONS.add(unit, session.session_id, session)
         turn = NewTurn(
             turn_id=house.ids.new("turn"), session_id=session.session_id, parent_id=None, turn_index=0, kind="start"

@@ -80,7 +80,8 @@ async def replyer_context(
     messages = await unit.plays.transcript(head_turn_id, last=max(shown * NARRATION_SHARE, 1))
     here = Scene(previous_node_id=state.world.current_node, previous_cast=state.world.active_characters)
     past = await past_of(unit, head_turn_id, bundle.told_history)
-    return SceneTeller(bundle, state, here, "", past).replyer(limit, fresh_lines(messages, shown))
+    teller = SceneTeller(bundle, state, here, "", past, turn_index=state.snapshot.turn_index)
+    return teller.replyer(limit, fresh_lines(messages, shown))
 
 
 def fresh_lines(messages: list[SpokenMessage], shown: int) -> list[MemoryEntry]:

@@ -15,6 +15,7 @@ from fabula.story.changes import window
 from fabula.story.contexts import (
     ActorContext,
     ArchitectContext,
+    LoreNote,
     PlannerContext,
     ReplyerContext,
     RoleContext,
@@ -109,12 +110,19 @@ def _without_oldest(context: Scene, count: int) -> Scene:
     """The context without the oldest entries of its shared history, and without the lore that only they called up."""
     if count == 0:
         return context
-    later = [note for note in context.lore.matched if note.heard_at is None or note.heard_at >= count]
-    matched = [
-        note if note.heard_at is None else note.model_copy(update={"heard_at": note.heard_at - count}) for note in later
-    ]
+    later = [_later(note, count) for note in context.lore.matched]
+    matched = [note for note in later if note is not None]
     lore = context.lore.model_copy(update={"matched": matched})
     return context.model_copy(update={"shared_history": context.shared_history[count:], "lore": lore})
+
+
+def _later(note: LoreNote, count: int) -> LoreNote | None:
+    """The note in a history that begins that much later; the scene's own stay, if need be without a place."""
+    if note.heard_at is None:
+        return note
+    if note.heard_at >= count:
+        return note.model_copy(update={"heard_at": note.heard_at - count})
+    return note.model_copy(update={"heard_at": None}) if note.of_scene else None
 
 
 def shortened(context: RoleContext) -> RoleContext | None:

@@ -18,11 +18,15 @@ KeeperPhase = Literal["after_player_input", "after_turn_outputs"]
 
 
 class LoreNote(Value):
-    """A lore entry that applies now. `heard_at` is the entry of the shared history that called it to mind first."""
+    """A lore entry that applies now. `heard_at` is the entry of the shared history that called it to mind first.
+
+    What the present scene calls to mind (`of_scene`) applies for as long as it does, even when that entry is gone.
+    """
 
     title: str
     content: str
     heard_at: int | None = None
+    of_scene: bool = False
 
 
 class CastMember(Value):

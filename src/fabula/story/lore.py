@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
 from fabula.story.contexts import Lore, LoreNote
 from fabula.story.resources import LorebookEntry
+from fabula.story.state import MemoryEntry
 
 MOST_BASE = 4
 MOST_MATCHED = 8
@@ -25,27 +26,73 @@ _LETTER = rf"[^\W{_UNSPACED}]"
 _WORD = re.compile(rf"{_LETTER}+")
 
 
-def active_lore(entries: Iterable[LorebookEntry], texts: Sequence[str], history: Sequence[str] = ()) -> Lore:
+@dataclass(frozen=True, kw_only=True)
+class SceneText:
+    """What tells of a scene; `began` is the entry of the history with which it began, None if that is out of sight."""
+
+    texts: Sequence[str]
+    began: int | None = None
+
+
+def active_lore(
+    entries: Iterable[LorebookEntry],
+    texts: Sequence[str],
+    history: Sequence[str] = (),
+    scenes: Sequence[SceneText] = (),
+) -> Lore:
     """The lore for a prompt: by the entries' order, then in the author's; disabled entries never apply.
 
-    `texts` tell of the scene as it is; `history` are the entries of the shared history, oldest first. A note that the
-    history called up is tied to the entry that did so first: there it stays, and prompts keep their beginning.
+    `texts` tell of the scene as it is; `history` are the entries of the shared history, oldest first; `scenes` are
+    those that were played on the way. A note is tied to the entry that called it up first, or with which a scene began
+    that did: there it stays, and prompts keep their beginning. What the present scene calls up applies in any case.
     """
     enabled = sorted((entry for entry in entries if entry.enabled), key=lambda entry: entry.order)
     base = [entry for entry in enabled if entry.always_include][:MOST_BASE]
     candidates = [entry for entry in enabled if not entry.always_include]
-    found = _called_up(candidates, base, texts, history)
-    matches = [Match(entry=entry, place=found[n]) for n, entry in enumerate(candidates) if n in found]
+    found = _called_up(candidates, base, _placed(texts, history, scenes))
+    here = Heard(texts)
+    matches = [
+        Match(entry=entry, place=found[n], of_scene=found[n] is None or here.first(entry) is not None)
+        for n, entry in enumerate(candidates)
+        if n in found
+    ]
     kept = _within_limit(matches, len(history))
-    return Lore(base=[note(entry) for entry in base], matched=[note(match.entry, match.place) for match in kept])
+    return Lore(base=[note(entry) for entry in base], matched=[note(one.entry, one) for one in kept])
+
+
+def scene_began(history: Sequence[MemoryEntry], turns_ago: int, *, complete: bool) -> int | None:
+    """The entry with which a scene began that many turns ago: what the player said then, or the very first.
+
+    `complete` says that the history reaches back to the beginning of the play. None: it began before the history does.
+    """
+    inputs = [place for place, entry in enumerate(history) if entry.kind == "player_input"]
+    if turns_ago < len(inputs):
+        return inputs[-1 - turns_ago]
+    return 0 if complete and history else None
+
+
+Placed = tuple[int | None, str]
+
+
+def _placed(texts: Sequence[str], history: Sequence[str], scenes: Sequence[SceneText]) -> list[Placed]:
+    """All texts in the order in which they were heard, each with the entry it belongs to."""
+    of_scenes: dict[int, list[str]] = {}
+    for scene in scenes:
+        if scene.began is not None:
+            of_scenes.setdefault(scene.began, []).extend(scene.texts)
+    heard: list[Placed] = []
+    for place, said in enumerate(history):
+        heard += [(place, text) for text in (said, *of_scenes.get(place, ()))]
+    return [*heard, *((None, text) for text in texts)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """An entry that came to mind; `place` is the entry of the history that called it up, None for the scene."""
+    """An entry that came to mind; `place` is the entry of the history that it is tied to, if it is tied to one."""
 
     entry: LorebookEntry
     place: int | None
+    of_scene: bool = False
 
 
 class Heard:
@@ -91,23 +138,20 @@ def _keyword(keyword: str) -> Keyword:
 
 
 def _called_up(
-    candidates: Sequence[LorebookEntry], base: Sequence[LorebookEntry], texts: Sequence[str], history: Sequence[str]
+    candidates: Sequence[LorebookEntry], base: Sequence[LorebookEntry], placed: Sequence[Placed]
 ) -> dict[int, int | None]:
     """The candidates that come to mind, with their places; the content of recursive ones may call up more."""
     found: dict[int, int | None] = {}
-    asked: list[tuple[Heard, int]] = [(Heard([*history, *texts]), len(history))]
-    asked += [(Heard([entry.content]), 0) for entry in base if entry.recursive]
-    callers: list[int | None] = [None] * len(asked)
+    asked: list[Sequence[Placed]] = [placed, *([(None, entry.content)] for entry in base if entry.recursive)]
     while asked:
-        heard, placed = asked.pop(0)
-        caller = callers.pop(0)
+        texts = asked.pop(0)
+        heard = Heard([text for _, text in texts])
         for number, entry in enumerate(candidates):
             if number in found or (first := heard.first(entry)) is None:
                 continue
-            found[number] = first if first < placed else caller
+            found[number] = texts[first][0]
             if entry.recursive:
-                asked.append((Heard([entry.content]), 0))
-                callers.append(found[number])
+                asked.append([(found[number], entry.content)])
     return found
 
 
@@ -130,9 +174,10 @@ def _within_limit(matches: list[Match], history_length: int) -> list[Match]:
         tied += here[: _room(tied, place)]
     over = len(tied) - MOST_TIED
     kept = tied[-(-over // DROP_STEP) * DROP_STEP :] if over > 0 else tied
-    scene = [match for match in matches if match.place is None][: _room(kept, history_length)]
-    chosen = {id(match) for match in (*kept, *scene)}
-    return [match for match in matches if id(match) in chosen]
+    chosen = {id(match) for match in kept}
+    untied = [match for match in matches if match.of_scene and id(match) not in chosen]
+    loose = {id(match): replace(match, place=None) for match in untied[: _room(kept, history_length)]}
+    return [loose.get(id(match), match) for match in matches if id(match) in chosen or id(match) in loose]
 
 
 def _room(tied: list[Match], place: int) -> int:
@@ -140,6 +185,9 @@ def _room(tied: list[Match], place: int) -> int:
     return max(0, MOST_MATCHED - lately)
 
 
-def note(entry: LorebookEntry, place: int | None = None) -> LoreNote:
+def note(entry: LorebookEntry, match: Match | None = None) -> LoreNote:
     """The entry as a role reads it: cut to its own budget of letters, or to the common one."""
-    return LoreNote(title=entry.title, content=entry.content[: entry.budget or LONGEST_CONTENT], heard_at=place)
+    content = entry.content[: entry.budget or LONGEST_CONTENT]
+    if match is None:
+        return LoreNote(title=entry.title, content=content)
+    return LoreNote(title=entry.title, content=content, heard_at=match.place, of_scene=match.of_scene)

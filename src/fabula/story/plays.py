@@ -19,11 +19,22 @@ class SessionCharacter(Value):
     updated_at_ms: int
 
 
+class SceneMark(Value):
+    """A scene that was entered: the turn with which it began, and its node."""
+
+    turn_index: int
+    node_id: Id
+
+
+SCENES_REMEMBERED = 24
+
+
 class PlayState(Value):
     """Everything volatile of a play. Going back to a turn is taking up its state again, nothing else.
 
     `graph` names the version of the story's graph that is played (the hash of its bytes).
-    `dice_cursor` counts the numbers drawn from the play's seeded generator. `ink` is there for Ink stories only.
+    `scenes` are the scenes that were entered lately, the last one being played. `dice_cursor` counts the numbers drawn
+    from the play's seeded generator. `ink` is there for Ink stories only.
     """
 
     snapshot: Snapshot
@@ -32,6 +43,7 @@ class PlayState(Value):
     player_profile_id: str | None = None
     player_name: str = "User"
     turns_in_scene: int = 0
+    scenes: list[SceneMark] = []
     message_count: int = 0
     dice_cursor: int = 0
     ended: bool = False
@@ -47,6 +59,11 @@ class PlayState(Value):
     @property
     def world(self) -> WorldState:
         return self.snapshot.world_state
+
+    def entering(self, node_id: str) -> PlayState:
+        """The same play at the beginning of a scene."""
+        mark = SceneMark(turn_index=self.snapshot.turn_index, node_id=node_id)
+        return self.model_copy(update={"turns_in_scene": 0, "scenes": [*self.scenes, mark][-SCENES_REMEMBERED:]})
 
     def with_world(self, world: WorldState) -> PlayState:
         """The same play with another world state in its snapshot."""

@@ -23,7 +23,7 @@ from fabula.story.contexts import (
     SwiftContext,
 )
 from fabula.story.graph import Node
-from fabula.story.lore import active_lore
+from fabula.story.lore import SceneText, active_lore, scene_began
 from fabula.story.plays import PlayState
 from fabula.story.resources import CharacterContent
 from fabula.story.state import MemoryEntry
@@ -55,8 +55,14 @@ class SceneTeller:
         scene: Scene,
         player_input: str,
         past: Sequence[MemoryEntry] = (),
+        *,
+        turn_index: int,
     ) -> None:
-        """`past` is the end of the transcript before this turn, as far back as a role is told."""
+        """`past` is the end of the transcript before this turn, as far back as a role is told.
+
+        `turn_index` is the turn that was last begun.
+        """
+        self._turn_index = turn_index
         self._bundle, self._play, self._scene, self._input = bundle, play, scene, player_input
         self._node = bundle.nodes[play.world.current_node]
         short = play.world.actor_shared_history
@@ -176,4 +182,18 @@ class SceneTeller:
     def _lore(self) -> Lore:
         node = self._node
         heard = [entry.text for entry in self._history]
-        return active_lore(self._bundle.lore, [node.title, node.scene, node.goal, self._input], heard)
+        texts = [node.title, node.scene, node.goal, self._input]
+        return active_lore(self._bundle.lore, texts, heard, self._scenes())
+
+    def _scenes(self) -> list[SceneText]:
+        """The scenes on the way here, each at the line with which it began."""
+        limit = self._bundle.told_history or self._bundle.shared_window
+        complete = len(self._history) < limit
+        return [
+            SceneText(
+                texts=[node.title, node.scene, node.goal],
+                began=scene_began(self._history, self._turn_index - mark.turn_index, complete=complete),
+            )
+            for mark in self._play.scenes
+            if (node := self._bundle.nodes.get(mark.node_id)) is not None
+        ]

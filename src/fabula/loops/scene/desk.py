@@ -72,7 +72,8 @@ class Desk:
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
         """Who builds the contexts of this turn for a state of it."""
-        return SceneTeller(self.bundle, play, scene, self.turn.player_input, self.past)
+        words, index = self.turn.player_input, self.turn.turn_index
+        return SceneTeller(self.bundle, play, scene, words, self.past, turn_index=index)
 
 
 @contextmanager

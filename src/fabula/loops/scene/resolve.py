@@ -69,7 +69,7 @@ def move_on(desk: Desk, play: PlayState) -> tuple[PlayState, Scene, Transition |
     arrived = enter(desk.bundle.nodes[way.to], play.world, desk.bundle.bounds(play))
     for refused in arrived.refused:
         desk.stage.tell("state_op_refused", op=refused.op.as_json(), reason=refused.reason)
-    moved = play.with_world(arrived.state).model_copy(update={"turns_in_scene": 0})
+    moved = play.with_world(arrived.state).entering(way.to)
     return moved, scene.model_copy(update={"transitioned": True}), way
 
 
