@@ -175,6 +175,34 @@ def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Pub
     assert tried >= 500
 
 
+def knots_of(source: str) -> dict[str, list[str]]:
+    """The plain lines of each knot, read from the source by nothing but its line ends."""
+    knots: dict[str, list[str]] = {}
+    for part in source.split("\n=== ")[1:]:
+        name, *lines = part.splitlines()
+        knots[name] = [line for line in lines if re.fullmatch(r"[A-Z][\w ]+\.", line)]
+    return knots
+
+
+def test_lines_of_the_source_that_were_not_reached_never_get_out_whoever_judges() -> None:
+    source = generated(100, 5)
+    published, written, tried = publish(source, {}), knots_of(source), 0
+    for story, moment in moments(published, 3, 40):
+        request, dice = request_of(story), random.Random(tried)
+        assert request is not None
+        near = {*story.visited, request.target, request.character}
+        secrets = [line for knot, lines in written.items() if knot not in near for line in lines]
+        for bad in dice.sample(secrets, 13):
+            text = f"I like the rain. {bad} Ask me something else."
+            words = {"reply": text, "bridge_text": text, "guidance": text, "reason": text}
+            decision, _ = read_decision(json.dumps({"weights": {"BRIDGE_AND_CONTINUE": 1}, **words}))
+            assert decision is not None
+            shown = moment.evaluator.fit(decision, moment.character, "Hm.")
+            assert bad not in f"{shown.reply} {shown.bridge_text} {shown.guidance} {shown.reason}"
+            tried += 1
+    assert tried >= 500
+
+
 def test_what_was_visited_or_is_the_goal_may_be_told() -> None:
     published = publish(
         "-> a\n== a\nThe bell of Orm rings twice.\n-> END\n== b\nThe bell of Ulf is broken.\n-> END\n", {}
