@@ -1,8 +1,9 @@
 """AI knots: the engine's own time per agent turn of a 100 kB story (everything but the model), and preprocessing.
 
 Run: python -m bench.ai_knots. It is measured twice, with store, loop, memo and checkpoints as they are in a server:
-1. in this process, with the understudy, whose rules take about a millisecond: this is the engine's own time. The rival
-   is an empty loop, measured between the turns: LangGraph with as many steps and the same checkpoints, doing nothing;
+1. in this process, set up as a server is, with the understudy, whose rules take about a millisecond: this is the
+   engine's own time. The rival is an empty loop, measured between the turns: LangGraph with as many steps and the same
+   checkpoints, doing nothing;
 2. over HTTP, with a model in a process of its own; the rival is that model asked directly, with as long a prompt. The
    difference is the engine, both ends of two connections, and the reading of the model's stream.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import aiohttp
+import uvloop
 from bench.processes import fabula_server, model_server
 from bench.turns import Bench, prepare, told
 from langchain_core.runnables import RunnableConfig
@@ -28,6 +30,7 @@ from fabula.actions.run_turn import RunTurn, run_turn
 from fabula.actions.start_session import StartSession, start_session
 from fabula.agents.knots.grounding import grounding_of
 from fabula.agents.knots.published import publish
+from fabula.cli.serve import spare_what_stays
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -63,6 +66,7 @@ async def engine_alone() -> None:
                 assert b'"completed"' in last.data, last.data
 
             empty = _empty_loop(await house.checkpoints.saver())
+            spare_what_stays()
             taken, idle = list[float](), list[float]()
             for number in range(5 + TURNS):
                 taken.append(await milliseconds(say, number))
@@ -173,4 +177,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    uvloop.run(main())

@@ -95,11 +95,16 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
 
 
 async def _warm_up(house: House) -> None:
-    """Loads what the first turn needs, then tells the collector that all of it stays.
+    """Loads what the first turn needs, then tells the collector that all of it stays."""
+    await warm_up(house)
+    spare_what_stays()
+
+
+def spare_what_stays() -> None:
+    """Has the collector pass over all that is there now.
 
     Without this, every few turns would wait tens of milliseconds while modules are searched for garbage.
     """
-    await warm_up(house)
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)

@@ -29,8 +29,8 @@ _CHECKPOINT = (
     "checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _WRITES = (
-    "INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, "
+    "value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _FORGET = ("DELETE FROM checkpoints WHERE thread_id = ?", "DELETE FROM writes WHERE thread_id = ?")
 
@@ -74,14 +74,18 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        verb = "REPLACE" if all(channel in WRITES_IDX_MAP for channel, _ in writes) else "IGNORE"
+        """Keeps only what is said about a task: an error, an interrupt.
+
+        What a task wrote stands in the checkpoint that follows it at once. Our loops have one task at a time, so there
+        is never another for which it would have to be kept longer; after a crash between the two it is done again.
+        """
+        said = [(channel, value) for channel, value in writes if channel in WRITES_IDX_MAP]
+        if not said:
+            return
         place = config["configurable"]
         head = (str(place["thread_id"]), str(place["checkpoint_ns"]), str(place["checkpoint_id"]), task_id, task_path)
-        rows = [
-            (*head, WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value))
-            for index, (channel, value) in enumerate(writes)
-        ]
-        await self._batches.add([(f"INSERT OR {verb} {_WRITES}", rows)])
+        rows = [(*head, WRITES_IDX_MAP[channel], channel, *self.serde.dumps_typed(value)) for channel, value in said]
+        await self._batches.add([(_WRITES, rows)])
 
     async def adelete_thread(self, thread_id: str) -> None:
         await self._batches.add([(statement, [(str(thread_id),)]) for statement in _FORGET])
