@@ -106,11 +106,11 @@ class _ModelDesk:
             for key, reply in replies:
                 await unit.memo.put(key, reply)
 
-        await self._store.write(keep)
+        await self._store.write(keep, lasting=False)
 
     async def _keep_records(self, records: list[CallRecord]) -> None:
         async def keep(unit: Unit) -> None:
             for record in records:
                 await unit.calls.add(record)
 
-        await self._store.write(keep)
+        await self._store.write(keep, lasting=False)

@@ -198,8 +198,13 @@ class CallTotals:
 
 async def whole(client: ModelClient, request: ModelRequest) -> ModelReply:
     """Asks and waits for the finished answer."""
+    return await whole_of(client.ask(request))
+
+
+async def whole_of(answer: AsyncGenerator[Piece | ModelReply, None]) -> ModelReply:
+    """Waits for the end of an answer."""
     reply: ModelReply | None = None
-    async with aclosing(client.ask(request)) as parts:
+    async with aclosing(answer) as parts:
         async for part in parts:
             if isinstance(part, ModelReply):
                 reply = part

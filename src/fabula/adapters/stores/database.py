@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from sqlalchemy.exc import DBAPIError, TimeoutError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from fabula.ports.errors import StoreError
 
@@ -24,7 +24,10 @@ class Prepare(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Database:
-    """One engine. A `writer` transaction excludes all other writers; a `reader` one is a read-only snapshot."""
+    """One engine. A `writer` transaction excludes all other writers; a `reader` one is a read-only snapshot.
+
+    `hurried` is a transaction of the writer whose commit does not wait for the disk.
+    """
 
     engine: Literal["sqlite", "postgres"]
     place: str
@@ -32,6 +35,7 @@ class Database:
     reader: AsyncEngine
     prepare: Prepare
     sentence: Callable[[BaseException], str]
+    hurried: Callable[[AsyncConnection], AbstractAsyncContextManager[None]]
 
     @contextmanager
     def plain_words(self, *also: type[Exception]) -> Iterator[None]:

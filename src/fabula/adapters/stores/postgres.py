@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.util import immutabledict
 
 from fabula.adapters.stores.database import PATIENCE_S, Database
@@ -32,6 +34,7 @@ def postgres_database(address: str) -> Database:
         reader=_engine(url, options, size=4, more=12).execution_options(**snapshot),
         prepare=partial(_make_schema, writer),
         sentence=partial(sentence, place),
+        hurried=_hurried,
     )
 
 
@@ -75,6 +78,13 @@ def _engine(url: URL, options: dict[str, Any], *, size: int, more: int) -> Async
 
 def _wait_for_turn(connection: Connection) -> None:
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
+
+
+@asynccontextmanager
+async def _hurried(connection: AsyncConnection) -> AsyncIterator[None]:
+    async with connection.begin():
+        await connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
+        yield
 
 
 async def _make_schema(writer: AsyncEngine) -> None:

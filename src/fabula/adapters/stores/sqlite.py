@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from fabula.adapters.stores.database import PATIENCE_S, Database
-from fabula.adapters.stores.whole_cursor import connect_whole
+from fabula.adapters.stores.whole_cursor import WholeConnection, connect_whole
 from fabula.ports.errors import StoreError
 
 _ALWAYS = ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA temp_store=MEMORY")
@@ -30,6 +31,7 @@ def sqlite_database(file: Path) -> Database:
         reader=_engine(file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"), size=4, more=12),
         prepare=partial(asyncio.to_thread, _prepare, file),
         sentence=partial(sentence, file),
+        hurried=_hurried,
     )
 
 
@@ -55,6 +57,19 @@ def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more
     event.listen(engine.sync_engine, "connect", connected)
     event.listen(engine.sync_engine, "begin", begun)
     return engine
+
+
+@asynccontextmanager
+async def _hurried(connection: AsyncConnection) -> AsyncIterator[None]:
+    """Only for work in one go: the setting is the connection's own, and is put back before anyone else writes."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, WholeConnection)
+    driver.in_thread().execute("PRAGMA synchronous=NORMAL")
+    try:
+        async with connection.begin():
+            yield
+    finally:
+        driver.in_thread().execute("PRAGMA synchronous=FULL")
 
 
 def _prepare(file: Path) -> None:

@@ -56,9 +56,9 @@ class SqlStore:
         async with self.read_transaction() as connection:
             yield self._unit(connection)
 
-    async def write(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+    async def write(self, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool = True) -> T:
         async with self._turn_to_write():
-            return await self._in_one_go(self.database.writer, work)
+            return await self._in_one_go(self.database.writer, work, lasting=lasting)
 
     async def read(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
         return await self._in_one_go(self.database.reader, work)
@@ -101,16 +101,18 @@ class SqlStore:
         finally:
             self._writing.release()
 
-    async def _in_one_go(self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+    async def _in_one_go(
+        self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool = True
+    ) -> T:
         """SQLite does the whole unit in the thread of its connection; a server's connection waits for each answer."""
         async with self._connected(engine) as connection:
             driver = (await connection.get_raw_connection()).driver_connection
-            whole = self._whole(connection, work)
+            whole = self._whole(connection, work, lasting=lasting)
             return await (driver.in_one_go(whole) if isinstance(driver, WholeConnection) else whole)
 
-    async def _whole(self, connection: AsyncConnection, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
+    async def _whole(self, connection: AsyncConnection, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool) -> T:
         with self.database.plain_words():
-            async with connection.begin():
+            async with connection.begin() if lasting else self.database.hurried(connection):
                 return await work(self._unit(connection))
 
     def _unit(self, connection: AsyncConnection) -> SqlUnit:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from fabula.agents.prompts import write_prompt
 from fabula.agents.replies.shapes import output_schema, repair_messages
 from fabula.loops.scene.desk import Desk, Parts
-from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, whole
+from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, whole_of
 from fabula.story.contexts import RoleContext
 from fabula.story.resources import AgentRole
 from fabula.story.values import JsonObject
@@ -38,20 +38,20 @@ async def propose(
 ) -> Proposal[T]:
     """Asks for JSON; a faulty answer is repaired once; what is then unusable is replaced by the fallback, and told."""
     role = preset_role(context)
-    schema = _schema_of(role)
+    schema = schema_of(role)
     prompt = write_prompt(desk.bundle.agent(role), context)
     said, problems = "", ["the answer was no JSON"]
     messages = prompt.messages
-    for attempt in range(2):
+    for tried in range(2):
         try:
-            reply = await _whole(desk, role, context, messages, call=f"{call}:{attempt}", schema=schema)
+            reply = await _whole(desk, role, context, messages, call=attempt(call, tried), schema=schema)
         except ModelUnusable as error:
             said, problems = error.reply_text, [error.message]
         else:
             value, problems = read(reply.text)
             if value is not None and not problems:
                 return Proposal(value=value, reply=reply)
-            if value is not None and attempt > 0:
+            if value is not None and tried > 0:
                 reason = _degraded(desk, context, f"part of its answer could not be used: {'; '.join(problems[:3])}")
                 return Proposal(value=value, reply=reply, degraded=reason)
             said = reply.text
@@ -60,17 +60,30 @@ async def propose(
     return Proposal(value=fallback(), reply=None, degraded=reason)
 
 
+def attempt(call: str, number: int) -> str:
+    """The name of one attempt at a call."""
+    return f"{call}:{number}"
+
+
 def _degraded(desk: Desk, context: RoleContext, reason: str) -> str:
     desk.stage.tell("agent_degraded", agent=context.role, reason=reason)
     return reason
 
 
 async def stream(desk: Desk, context: RoleContext, *, call: str) -> Parts:
-    """Asks for text, which comes as it is written."""
+    """Asks for text, which comes as it is written; an answer that was asked for ahead is under way already."""
+    return _ahead(desk, call) or await asked(desk, context, call=call)
+
+
+async def asked(desk: Desk, context: RoleContext, *, call: str, schema: JsonObject | None = None) -> Parts:
+    """The answer to a role's prompt, which goes out with the first look at it."""
     role = preset_role(context)
     prompt = write_prompt(desk.bundle.agent(role), context)
-    client = await desk.models.client_for(desk.bundle.api(role), as_of=desk.bundle.revision_of_api(role))
-    return client.ask(_request(desk, role, context, prompt.messages, call=call, schema=None))
+    return await _asked(desk, role, context, prompt.messages, call=call, schema=schema)
+
+
+def _ahead(desk: Desk, call: str) -> Parts | None:
+    return desk.ahead.parts() if desk.ahead is not None and desk.ahead.call == call else None
 
 
 async def _whole(
@@ -82,8 +95,21 @@ async def _whole(
     call: str,
     schema: JsonObject | None,
 ) -> ModelReply:
+    parts = _ahead(desk, call) or await _asked(desk, role, context, messages, call=call, schema=schema)
+    return await whole_of(parts)
+
+
+async def _asked(
+    desk: Desk,
+    role: AgentRole,
+    context: RoleContext,
+    messages: tuple[Message, ...],
+    *,
+    call: str,
+    schema: JsonObject | None,
+) -> Parts:
     client = await desk.models.client_for(desk.bundle.api(role), as_of=desk.bundle.revision_of_api(role))
-    return await whole(client, _request(desk, role, context, messages, call=call, schema=schema))
+    return client.ask(_request(desk, role, context, messages, call=call, schema=schema))
 
 
 def _request(
@@ -112,7 +138,8 @@ def _request(
 
 
 @cache
-def _schema_of(role: AgentRole) -> JsonObject | None:
+def schema_of(role: AgentRole) -> JsonObject | None:
+    """The shape in which a role answers, if it answers in one."""
     return output_schema(role)
 
 

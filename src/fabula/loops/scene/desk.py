@@ -27,7 +27,8 @@ Parts = AsyncGenerator[Piece | ModelReply, None]
 class Ahead:
     """An answer that was asked for before the loop came to the step that needs it."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, call: str, parts: Parts) -> None:
+        self.call = call
         self._parts = parts
         self._first = asyncio.ensure_future(anext(parts))
 
@@ -53,7 +54,7 @@ class Ahead:
 class Desk:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
     `deadline` is the end of the whole turn; `first_played` says that no model can have been asked for it before;
-    `ahead` is the answer of the swift pace's one call, when it was asked for before the loop set out.
+    `ahead` is the answer to the turn's first question, when it was asked before the loop set out.
     """
 
     turn: Turn

@@ -15,6 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from fabula.loops.scene.ahead import ask_ahead
 from fabula.loops.scene.beats import Beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk
@@ -22,7 +23,7 @@ from fabula.loops.scene.keeping import applied, ask_keeper
 from fabula.loops.scene.narrate import perform
 from fabula.loops.scene.persist import persist
 from fabula.loops.scene.resolve import first_keeper, make_plan, move_on, record_input
-from fabula.loops.scene.swift import ask_ahead, perform_swiftly
+from fabula.loops.scene.swift import perform_swiftly
 from fabula.story.graph import Transition
 from fabula.story.plans import ResponsePlan
 from fabula.story.plays import PlayState
@@ -119,7 +120,7 @@ async def play_scene(desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
     start: SceneState | None = None if known else {"turn_id": desk.turn.turn_id}
-    ahead = await ask_ahead(desk) if desk.bundle.swift and not resumed else None
+    ahead = None if resumed else await ask_ahead(desk)
     try:
         await graph.ainvoke(start, config, context=replace(desk, ahead=ahead), durability="async")
     finally:

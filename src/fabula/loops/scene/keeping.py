@@ -37,6 +37,11 @@ class Kept:
         return {"update": self.update.as_json(), "output": self.output or NOTHING_SAID}
 
 
+def keeper_call(phase: KeeperPhase) -> str:
+    """The name of the keeper's call."""
+    return f"keeper:{phase}"
+
+
 async def ask_keeper(
     desk: Desk,
     play: PlayState,
@@ -52,7 +57,7 @@ async def ask_keeper(
         proposal = await propose(
             desk,
             teller.keeper(phase, said),
-            call=f"keeper:{phase}",
+            call=keeper_call(phase),
             read=read_state_update,
             fallback=lambda: StateUpdate(ops=[]),
         )

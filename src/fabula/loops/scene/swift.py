@@ -7,21 +7,20 @@ keeper's operations and is never shown.
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import replace
 
 from fabula.agents.replies.keeper import read_state_update
 from fabula.loops.scene.asking import output_view, stream
 from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage
 from fabula.loops.scene.contexts import Scene, SceneTeller
-from fabula.loops.scene.desk import Ahead, Desk, Parts, during
+from fabula.loops.scene.desk import Desk, during
 from fabula.loops.scene.narrate import remembered
-from fabula.loops.scene.resolve import first_keeper, move_on, record_input
-from fabula.loops.scene.stage import EmptyStage
 from fabula.ports.models import ModelReply, Piece
 from fabula.story.plays import PlayState
 from fabula.story.state import StateUpdate
 from fabula.story.tags import SWIFT_TAGS, Closed, Opened, TagEvent, TagParser, Text
 from fabula.story.values import JsonObject
+
+SWIFT_CALL = "swift"
 
 
 async def perform_swiftly(
@@ -32,8 +31,7 @@ async def perform_swiftly(
     parser = TagParser(SWIFT_TAGS)
     reply: ModelReply | None = None
     with during("narrator"):
-        answer = await _asked(desk, writing.teller) if desk.ahead is None else desk.ahead.parts()
-        async with aclosing(answer) as parts:
+        async with aclosing(await stream(desk, writing.teller.swift(), call=SWIFT_CALL)) as parts:
             async for part in parts:
                 if isinstance(part, Piece):
                     writing.take(parser.feed(part.text))
@@ -44,23 +42,6 @@ async def perform_swiftly(
     for beat in beats:
         play = remembered(desk, play, beat)
     return play, beats, _update(desk, writing.updates), output_view(reply)
-
-
-async def ask_ahead(desk: Desk) -> Ahead:
-    """Asks for the whole turn before the loop sets out, which then reaches this step while the model thinks.
-
-    Nothing of the swift pace up to its one call is decided by a model, so what will be asked is known at once.
-    """
-    unheard = replace(desk, stage=EmptyStage())
-    play, scene, _ = move_on(unheard, (await first_keeper(unheard, record_input(unheard))).play)
-    with during("narrator"):
-        ahead = Ahead(await _asked(desk, desk.teller(play, scene)))
-    await ahead.sent()
-    return ahead
-
-
-async def _asked(desk: Desk, teller: SceneTeller) -> Parts:
-    return await stream(desk, teller.swift(), call="swift")
 
 
 def _update(desk: Desk, texts: list[str]) -> StateUpdate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -120,6 +121,17 @@ class UnitsLaw:
         assert found is not None and found.doc == {"name": "one"}
         assert await store.read(lambda unit: unit.resources.get("schema", "two")) is None
 
+    async def test_what_need_not_last_is_there_for_everyone_at_once_and_so_is_what_lasts(self, store: Store) -> None:
+        for number in range(6):
+            await store.write(_putting(number), lasting=number % 2 == 0)
+        async with store.writing() as unit:
+            await unit.memo.put("last", {})
+        async with store.reading() as unit:
+            assert [await unit.memo.get(f"k{number}") for number in range(6)] == [{"n": n} for n in range(6)]
+        with pytest.raises(Interrupted):
+            await store.write(_put_and_stumble, lasting=False)
+        assert await store.read(lambda unit: unit.memo.get("stumbled")) is None
+
     async def test_a_read_in_one_go_cannot_change_anything(self, store: Store) -> None:
         with pytest.raises(StoreError):
             await store.read(lambda unit: unit.resources.add("schema", "one", {}))
@@ -180,6 +192,15 @@ class UnitsLaw:
         await asyncio.gather(*(read() for _ in range(60)), *(write(number) for number in range(60)))
         async with store.reading() as unit:
             assert await unit.resources.count("schema") == 60
+
+
+def _putting(number: int) -> Callable[[Unit], Awaitable[None]]:
+    return lambda unit: unit.memo.put(f"k{number}", {"n": number})
+
+
+async def _put_and_stumble(unit: Unit) -> None:
+    await unit.memo.put("stumbled", {})
+    raise Interrupted
 
 
 async def _count_up(store: Store) -> None:
