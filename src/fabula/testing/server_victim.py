@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 CLIENTS = 4
+FIRST_WRITE_S = 30.0
 
 
 class ServerVictim:
@@ -24,12 +25,15 @@ class ServerVictim:
     def __init__(self, folder: Path, prefix: str) -> None:
         self.process, port = start_server(folder)
         self._acknowledged: set[str] = set()
+        self._at_work = threading.Event()
         self._clients = [
             threading.Thread(target=self._write, args=(port, f"{prefix}-{lane}"), daemon=True)
             for lane in range(CLIENTS)
         ]
         for client in self._clients:
             client.start()
+        # A life begins with the first acknowledgement: on a busy machine none would come before an early kill.
+        self._at_work.wait(FIRST_WRITE_S)
 
     def acknowledged(self) -> set[str]:
         for client in self._clients:
@@ -43,6 +47,7 @@ class ServerVictim:
             number = 0
             while create_api(connection, f"{prefix}-{number}"):
                 self._acknowledged.add(f"{prefix}-{number}")
+                self._at_work.set()
                 number += 1
 
 

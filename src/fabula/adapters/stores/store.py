@@ -23,6 +23,8 @@ from fabula.ports.world import Clock
 
 T = TypeVar("T")
 
+SPARE_CONNECTIONS = 4
+
 
 class SqlStore:
     """Keeps the law of `fabula.ports.store.Store` on SQLite and Postgres."""
@@ -32,6 +34,7 @@ class SqlStore:
         self.keyring = keyring
         self._clock = clock
         self._writing = asyncio.Lock()
+        self._spare: dict[AsyncEngine, list[AsyncConnection]] = {}
 
     async def open(self) -> None:
         try:
@@ -43,6 +46,8 @@ class SqlStore:
             raise
 
     async def close(self) -> None:
+        for connection in self._spare.pop(self.database.writer, []) + self._spare.pop(self.database.reader, []):
+            await connection.close()
         await self.database.writer.dispose()
         await self.database.reader.dispose()
 
@@ -91,15 +96,21 @@ class SqlStore:
     @asynccontextmanager
     async def _turn_to_write(self) -> AsyncIterator[None]:
         """Writers of one process queue here, in order; the engine keeps those of other processes apart."""
+        if self._writing.locked():
+            await self._wait_to_write()
+        else:
+            await self._writing.acquire()
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    async def _wait_to_write(self) -> None:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self._writing.acquire()
         except TimeoutError as error:
             raise StoreError(f"The store at {self.database.place} is too busy. Try again in a moment.") from error
-        try:
-            yield
-        finally:
-            self._writing.release()
 
     async def _in_one_go(
         self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool = True
@@ -127,11 +138,23 @@ class SqlStore:
 
     @asynccontextmanager
     async def _connected(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+        """A connection of the engine. One whose work went well serves again as it is; any other goes back to the pool,
+        which cleans it. A server's connections always go back: the pool finds out whether the server is still there.
+        """
+        spare = self._spare.setdefault(engine, [])
+        connection = spare.pop() if spare else await self._opened(engine)
+        well = False
+        try:
+            yield connection
+            well = self.database.engine == "sqlite" and len(spare) < SPARE_CONNECTIONS
+        finally:
+            if well:
+                spare.append(connection)
+            else:
+                await asyncio.shield(connection.close())
+
+    async def _opened(self, engine: AsyncEngine) -> AsyncConnection:
         connection = engine.connect()
         # Only here may the outside world be missing; an OSError of the block itself is not ours to explain.
         with self.database.plain_words(OSError):
-            await connection.start()
-        try:
-            yield connection
-        finally:
-            await asyncio.shield(connection.close())
+            return await connection.start()
