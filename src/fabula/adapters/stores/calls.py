@@ -18,6 +18,7 @@ from sqlalchemy import (
     select,
 )
 
+from fabula.adapters.stores.short_cut import often
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 
@@ -45,7 +46,7 @@ CALLS = Table(
 
 _c = CALLS.c
 
-ADD = insert(CALLS)
+ADD = often(insert(CALLS))
 PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).limit(bindparam("limit"))
 OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")

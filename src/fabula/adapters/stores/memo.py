@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, insert, select
 
+from fabula.adapters.stores.short_cut import often
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
 from fabula.story.values import JsonObject
 
@@ -16,8 +17,8 @@ MEMO = Table(
     PrimaryKeyConstraint("key", name="memo_pk"),
 )
 
-GET = select(MEMO.c.reply).where(MEMO.c.key == bindparam("this"))
-ADD = insert(MEMO)
+GET = often(select(MEMO.c.reply).where(MEMO.c.key == bindparam("this")))
+ADD = often(insert(MEMO))
 
 
 class SqlMemo:

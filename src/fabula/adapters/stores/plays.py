@@ -25,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 
+from fabula.adapters.stores.short_cut import often
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible, pack, spelled, unpack
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.plays import (
@@ -120,20 +121,23 @@ _p, _t, _s, _m = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c
 _this_play = _p.session_id == bindparam("session")
 _this_turn = _t.turn_id == bindparam("turn")
 
-GET_PLAY = select(PLAYS).where(_this_play)
+GET_PLAY = often(select(PLAYS).where(_this_play))
 GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
 RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
 REMOVE_PLAY = delete(PLAYS).where(_this_play)
 OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
 REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
-GET_TURN = select(TURNS).where(_this_turn)
+GET_TURN = often(select(TURNS).where(_this_turn))
+ADD_TURN = often(insert(TURNS))
+ADD_STATE = often(insert(TURN_STATES))
+ADD_MESSAGES = often(insert(MESSAGES))
 TREE = (
     select(TURNS)
     .where(_t.tree_id == bindparam("tree"), _t.turn_id > bindparam("after"), _t.status != "running")
     .order_by(_t.turn_id)
 )
-STATE = select(_s.state).where(_s.turn_id == bindparam("turn"))
+STATE = often(select(_s.state).where(_s.turn_id == bindparam("turn")))
 RESULT = select(_s.result).where(_s.turn_id == bindparam("turn"))
 LAST_FAILED = (
     select(TURNS)
@@ -154,6 +158,17 @@ BY_REQUEST = (
 RUNNING = select(TURNS).where(_t.status == "running").order_by(_t.turn_id)
 SET_PLAY = update(PLAYS).where(_this_play)
 SET_TURN = update(TURNS).where(_this_turn)
+OCCUPY = often(SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now")))
+COMMIT_TURN = often(SET_TURN.values(status="committed", state_hash=bindparam("hash"), finished_at_ms=bindparam("now")))
+MOVE_ON = often(
+    SET_PLAY.values(
+        head_turn_id=bindparam("head"),
+        active_turn_id=None,
+        turn_index=bindparam("index"),
+        status=bindparam("ended"),
+        updated_at_ms=bindparam("now"),
+    )
+)
 
 _path = (
     select(_t.turn_id, _t.parent_id, _t.depth, literal(0).label("steps")).where(_this_turn).cte("path", recursive=True)
@@ -164,7 +179,7 @@ _path = _path.union_all(
     )
 )
 _head, _near, _far = TURNS.alias("head"), TURNS.alias("near"), TURNS.alias("far")
-PLACE = (
+PLACE = often(
     select(
         _p.active_turn_id,
         _head.c.turn_id,
@@ -200,7 +215,7 @@ _walk = _walk.union_all(
 ANCESTOR = select(_walk.c.turn_id).order_by(_walk.c.depth).limit(1)
 """Up from a turn in jumps, as long as they do not lead too far: a logarithmic number of rows in one read."""
 
-TRANSCRIPT = (
+TRANSCRIPT = often(
     select(MESSAGES, _path.c.depth)
     .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
     .order_by(_path.c.depth, _m.ordinal)
@@ -277,8 +292,8 @@ class SqlPlays:
         if place.active_turn_id is not None:
             raise _busy(place.active_turn_id)
         placed = await self._insert(turn, place.tree_id, place.depth, jump_id=_jump(place))
-        values = {"active_turn_id": turn.turn_id, "updated_at_ms": self._clock.now_ms()}
-        await self._connection.execute(SET_PLAY.values(values), {"session": turn.session_id})
+        values = {"session": turn.session_id, "active": turn.turn_id, "now": self._clock.now_ms()}
+        await self._connection.execute(OCCUPY, values)
         return placed
 
     async def commit(self, finished: Finished) -> bool:
@@ -385,7 +400,7 @@ class SqlPlays:
             created_at_ms=self._clock.now_ms(),
         )
         row = {**vars(turn), "player_input": legible(turn.player_input), "error": None}
-        await self._connection.execute(insert(TURNS), row)
+        await self._connection.execute(ADD_TURN, row)
         return turn
 
     async def _unfit(self, turn_id: str) -> FabulaError:
@@ -395,22 +410,22 @@ class SqlPlays:
 
     async def _finish(self, finished: Finished, turn: Turn) -> None:
         now = self._clock.now_ms()
-        done = {"status": "committed", "state_hash": finished.state_hash, "finished_at_ms": now}
-        await self._connection.execute(SET_TURN.values(done), {"turn": turn.turn_id})
+        done = {"turn": turn.turn_id, "hash": finished.state_hash, "now": now}
+        await self._connection.execute(COMMIT_TURN, done)
         result = None if finished.result is None else pack(finished.result)
         state = {"turn_id": turn.turn_id, "state": pack(finished.state), "result": result}
-        await self._connection.execute(insert(TURN_STATES), state)
+        await self._connection.execute(ADD_STATE, state)
         if finished.messages:
             rows = [_message_row(turn.turn_id, at, change) for at, change in enumerate(finished.messages)]
-            await self._connection.execute(insert(MESSAGES), rows)
+            await self._connection.execute(ADD_MESSAGES, rows)
         head = {
-            "head_turn_id": turn.turn_id,
-            "active_turn_id": None,
-            "turn_index": turn.turn_index,
-            "status": "ended" if finished.ended else "open",
-            "updated_at_ms": now,
+            "session": turn.session_id,
+            "head": turn.turn_id,
+            "index": turn.turn_index,
+            "ended": "ended" if finished.ended else "open",
+            "now": now,
         }
-        await self._connection.execute(SET_PLAY.values(head), {"session": turn.session_id})
+        await self._connection.execute(MOVE_ON, head)
 
     async def _known(self, session_id: str) -> Play:
         play = await self.get(session_id)

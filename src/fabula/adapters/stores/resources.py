@@ -24,6 +24,7 @@ from sqlalchemy import (
     update,
 )
 
+from fabula.adapters.stores.short_cut import often
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
 from fabula.ports.errors import Conflict, InUse, NotFound
 from fabula.ports.store import Kind, Reference, Stored
@@ -96,7 +97,9 @@ USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.us
 COUNT_USERS = select(func.count()).select_from(REFERENCES).where(*_others_use_this)
 REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
 KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
-REVISIONS = select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+REVISIONS = often(
+    select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+)
 REFER = insert(REFERENCES)
 
 

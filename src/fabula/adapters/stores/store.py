@@ -14,6 +14,7 @@ from fabula.adapters.stores.database import PATIENCE_S, Database
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.migrations import REVISIONS
 from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
+from fabula.adapters.stores.short_cut import ShortCut
 from fabula.adapters.stores.tables import Desk
 from fabula.adapters.stores.unit import SqlUnit
 from fabula.adapters.stores.whole_cursor import WholeConnection
@@ -118,15 +119,24 @@ class SqlStore:
         """SQLite does the whole unit in the thread of its connection; a server's connection waits for each answer."""
         async with self._connected(engine) as connection:
             driver = (await connection.get_raw_connection()).driver_connection
-            whole = self._whole(connection, work, lasting=lasting)
-            return await (driver.in_one_go(whole) if isinstance(driver, WholeConnection) else whole)
+            if not isinstance(driver, WholeConnection):
+                return await self._whole(connection, connection, work, lasting=lasting)
+            short = ShortCut(connection, driver.in_thread())
+            return await driver.in_one_go(self._whole(connection, short, work, lasting=lasting))
 
-    async def _whole(self, connection: AsyncConnection, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool) -> T:
+    async def _whole(
+        self,
+        connection: AsyncConnection,
+        used: AsyncConnection | ShortCut,
+        work: Callable[[SqlUnit], Awaitable[T]],
+        *,
+        lasting: bool,
+    ) -> T:
         with self.database.plain_words():
             async with connection.begin() if lasting else self.database.hurried(connection):
-                return await work(self._unit(connection))
+                return await work(self._unit(used))
 
-    def _unit(self, connection: AsyncConnection) -> SqlUnit:
+    def _unit(self, connection: AsyncConnection | ShortCut) -> SqlUnit:
         return SqlUnit(Desk(connection=connection, clock=self._clock, keyring=self.keyring))
 
     @asynccontextmanager

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Executable, Integer, MetaData, Text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.keys import Keyring
+from fabula.adapters.stores.short_cut import ShortCut
 from fabula.ports.errors import InvalidParams
 from fabula.ports.world import Clock
 from fabula.story.values import JsonObject
@@ -26,7 +27,7 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 class Desk:
     """What every subject works with inside one unit of work."""
 
-    connection: AsyncConnection
+    connection: AsyncConnection | ShortCut
     clock: Clock
     keyring: Keyring
 
@@ -56,7 +57,7 @@ def legible(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
-async def put_row(connection: AsyncConnection, update: Executable, insert: Executable) -> bool:
+async def put_row(connection: AsyncConnection | ShortCut, update: Executable, insert: Executable) -> bool:
     """Changes a row, or adds it when it is new; says whether it was new. Safe because writers never interleave."""
     changed = (await connection.execute(update)).rowcount
     if not changed:
