@@ -13,8 +13,6 @@ import importlib
 import itertools
 import json
 import re
-import sys
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from types import TracebackType
 from typing import assert_never
@@ -318,17 +316,7 @@ def main() -> None:
     parser.add_argument("--tokens-per-second", type=float, default=50.0)
     parser.add_argument("--tokens", type=int, default=100, help="the length of every answer")
     parser.add_argument("--respond", default="", help="package.module:function from a request's JSON to its answer")
-    _run(_serve(parser.parse_args()))
-
-
-def _run(serving: Coroutine[None, None, None]) -> None:
-    """On the quicker event loop where there is one: who measures with this server measures it, too."""
-    if sys.platform == "win32":
-        asyncio.run(serving)
-    else:
-        import uvloop
-
-        uvloop.run(serving)
+    asyncio.run(_serve(parser.parse_args()))
 
 
 if __name__ == "__main__":

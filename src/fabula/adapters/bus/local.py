@@ -45,7 +45,7 @@ class LocalBus:
 class _Stream:
     def __init__(self, finished: Callable[[], None]) -> None:
         self._frames: list[Frame] = []
-        self._news = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
         self._closed = False
         self._finished = finished
         self.size = 0
@@ -70,8 +70,10 @@ class _Stream:
         self._wake()
 
     def _wake(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        waiting, self._waiting = self._waiting, []
+        for listener in waiting:
+            if not listener.done():
+                listener.set_result(None)
 
     async def frames_after(self, after: int) -> AsyncGenerator[Frame, None]:
         place = max(after + 1, 0)
@@ -82,4 +84,6 @@ class _Stream:
                 yield frame
             if self._closed:
                 return
-            await self._news.wait()
+            news = asyncio.get_running_loop().create_future()
+            self._waiting.append(news)
+            await news
