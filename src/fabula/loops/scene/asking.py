@@ -44,7 +44,9 @@ async def propose(
     messages = prompt.messages
     for tried in range(2):
         try:
-            reply = await _whole(desk, role, context, messages, call=attempt(call, tried), schema=schema)
+            name = attempt(call, tried)
+            answer = _ahead(desk, name) or await _asked(desk, role, context, messages, call=name, schema=schema)
+            reply = await whole_of(answer)
         except ModelUnusable as error:
             said, problems = error.reply_text, [error.message]
         else:
@@ -84,19 +86,6 @@ async def asked(desk: Desk, context: RoleContext, *, call: str, schema: JsonObje
 
 def _ahead(desk: Desk, call: str) -> Parts | None:
     return desk.ahead.parts() if desk.ahead is not None and desk.ahead.call == call else None
-
-
-async def _whole(
-    desk: Desk,
-    role: AgentRole,
-    context: RoleContext,
-    messages: tuple[Message, ...],
-    *,
-    call: str,
-    schema: JsonObject | None,
-) -> ModelReply:
-    parts = _ahead(desk, call) or await _asked(desk, role, context, messages, call=call, schema=schema)
-    return await whole_of(parts)
 
 
 async def _asked(
