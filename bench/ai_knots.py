@@ -1,9 +1,10 @@
 """AI knots: the engine's own time per agent turn of a 100 kB story (everything but the model), and preprocessing.
 
 Run: python -m bench.ai_knots. It is measured twice, with store, loop, memo and checkpoints as they are in a server:
-1. in this process, set up as a server is, with the understudy, whose rules take about a millisecond: this is the
-   engine's own time. The rival is an empty loop, measured between the turns: LangGraph with as many steps and the same
-   checkpoints, doing nothing;
+1. in this process, set up as a server is, with the understudy, whose own time is taken off: this is the engine's own
+   time, once for turns that follow one another and once for turns after a pause, when the machine has cooled down. The
+   rival is an empty loop, measured between the turns: LangGraph with as many steps and the same checkpoints, doing
+   nothing;
 2. over HTTP, with a model in a process of its own; the rival is that model asked directly, with as long a prompt. The
    difference is the engine, both ends of two connections, and the reading of the model's stream.
 """
@@ -28,9 +29,11 @@ from langgraph.graph import END, START, StateGraph
 from fabula.actions.ink_stories import CreateInk, create_ink
 from fabula.actions.run_turn import RunTurn, run_turn
 from fabula.actions.start_session import StartSession, start_session
+from fabula.adapters.models import understudy
 from fabula.agents.knots.grounding import grounding_of
 from fabula.agents.knots.published import publish
 from fabula.cli.serve import spare_what_stays
+from fabula.ports.models import ModelRequest
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -52,6 +55,7 @@ def story_of_100_kb() -> str:
 
 async def engine_alone() -> None:
     """Messages to a character inside this process, from the player's words to the end of the turn's stream."""
+    thinking = _Thinking()
     with tempfile.TemporaryDirectory() as folder:
         async with open_house(Settings(data_dir=Path(folder), samples=False), tends_turns=True) as house:
             story = await create_ink(house, CreateInk(display_name="Bench", source=story_of_100_kb()))
@@ -67,15 +71,40 @@ async def engine_alone() -> None:
 
             empty = _empty_loop(await house.checkpoints.saver())
             spare_what_stays()
-            taken, idle = list[float](), list[float]()
-            for number in range(5 + TURNS):
-                taken.append(await milliseconds(say, number))
-                await asyncio.sleep(0.005)
-                idle.append(await milliseconds(empty, number))
-    mine, rival = told(taken[5:], 0.5), told(idle[5:], 0.5)
+            for pause in (0.0, 0.05):
+                taken, idle = list[float](), list[float]()
+                for number in range(5 + TURNS):
+                    before = thinking.seconds
+                    turn = await milliseconds(say, number)
+                    taken.append(turn - (thinking.seconds - before) * 1000)
+                    await asyncio.sleep(pause)
+                    if number % 5 == 0:
+                        idle.append(await milliseconds(empty, number + round(pause * 1e6)))
+                _tell_engine(taken[5:], idle[1:], pause)
+
+
+class _Thinking:
+    """Takes the time that the understudy thinks."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._answer = understudy.answer
+        understudy.answer = self._timed
+
+    def _timed(self, request: ModelRequest) -> str:
+        begun = time.perf_counter()
+        try:
+            return self._answer(request)
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+
+def _tell_engine(taken: list[float], idle: list[float], pause: float) -> None:
+    mine, rival = told(taken, 0.5), told(idle, 0.5)
+    when = f"after {pause * 1000:.0f} ms of rest" if pause else "one after the other"
     print(
-        f"agent turn, engine alone: {mine:.1f} ms at the median (goal 15 ms), {told(taken[5:], 0.9):.1f} ms at p90; "
-        f"an empty loop of four steps takes {rival:.1f} ms ({mine / rival:.2f}x)"
+        f"agent turn, engine alone, {when}: {mine:.1f} ms at the median (goal 15 ms), {told(taken, 0.9):.1f} ms at "
+        f"p90; an empty loop of four steps takes {rival:.1f} ms ({mine / rival:.2f}x)"
     )
 
 
