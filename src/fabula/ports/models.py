@@ -149,7 +149,8 @@ class ModelClient(Protocol):
 class ModelClients(Protocol):
     """Finds the client of an api; clients are kept and shared.
 
-    `as_of` is the revision at which the caller read the api: a key that was lately read for it is not read again.
+    `as_of` is the revision at which the caller read the api: a key that was lately read for it is not read again. Who
+    names none gets a new key after two seconds.
     `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
     """
 

@@ -34,6 +34,7 @@ ReadKey = Callable[[str], Awaitable[str | None]]
 MOST_KEPT = 256
 LIST_SECONDS = 15.0
 KEY_REMEMBERED_S = 60.0
+KEY_GLANCED_AT_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,8 +172,8 @@ class OpenModels:
 
     async def _key_of(self, api: Api, as_of: int | None) -> str | None:
         known = self._keys.get(api.api_id)
-        if known is None or known.as_of is None or known.as_of != as_of or known.until < self._clock.monotonic():
-            until = self._clock.monotonic() + KEY_REMEMBERED_S
+        if known is None or known.as_of != as_of or known.until < self._clock.monotonic():
+            until = self._clock.monotonic() + (KEY_GLANCED_AT_S if as_of is None else KEY_REMEMBERED_S)
             known = _Key(stored=await self._read_key(api.api_id), as_of=as_of, until=until)
             self._keys[api.api_id] = known
         return looked_up(known.stored, self._environment)
