@@ -81,7 +81,7 @@ class Flights:
         if flight is not None:
             return Seat(flight, joined=True, seconds=seconds, abandon=lambda: self._forget(key, flight))
         mine = self._flights[key] = _Flight(fly)
-        mine.task.add_done_callback(lambda _: self._forget(key, mine))
+        mine.at_end = lambda: self._forget(key, mine)
         return Seat(mine, abandon=lambda: self._forget(key, mine))
 
     def _forget(self, key: str, flight: _Flight) -> None:
@@ -96,16 +96,27 @@ class _Flight:
         self.parts: list[Part] = []
         self.readers = 0
         self.ended = False
+        self.at_end: Callable[[], None] | None = None
         self._waiting: list[asyncio.Future[None]] = []
-        self.task = asyncio.create_task(fly(self._deliver))
-        self.task.add_done_callback(self._end)
+        self.task = asyncio.create_task(self._run(fly))
+        # A task that is cancelled before its first step never comes to its end by itself.
+        self.task.add_done_callback(lambda _: self._end())
+
+    async def _run(self, fly: Fly) -> None:
+        try:
+            await fly(self._deliver)
+        finally:
+            # Told from inside, who waits for the end hears of it one turn of the event loop earlier.
+            self._end()
 
     def _deliver(self, part: Part) -> None:
         self.parts.append(part)
         self._tell()
 
-    def _end(self, _: asyncio.Task[None]) -> None:
+    def _end(self) -> None:
         self.ended = True
+        if self.at_end is not None:
+            self.at_end()
         self._tell()
 
     def _tell(self) -> None:
@@ -167,4 +178,5 @@ class Seat:
             if self._abandon is not None:
                 self._abandon()
             flight.task.cancel()
-            await asyncio.wait([flight.task])
+            while not flight.ended:
+                await flight.news()
