@@ -344,3 +344,19 @@ def test_one_line_again_and_again_is_noticed_between_other_lines() -> None:
     text = "".join(f"{number} bells ring out\nI open the old door slowly.\n" for number in range(20))
     assert loops(text, 9)
     assert not loops(text, 9, count_lines=False)
+
+
+async def test_an_answer_that_nobody_can_join_is_not_kept_while_it_is_read() -> None:
+    async def fly(deliver: Callable[[Piece | ModelReply], None]) -> None:
+        for number in range(100):
+            deliver(Piece(text=f"{number} "))
+            await asyncio.sleep(0)
+        deliver(ModelReply(text="", model="played"))
+
+    seat, most, read = Flights().board(None, fly), 0, list[Piece | ModelReply]()
+    async for part in seat:
+        read.append(part)
+        most = max(most, len(seat._flight.parts))
+    await seat.leave()
+    assert [part.text for part in read[:-1]] == [f"{number} " for number in range(100)]
+    assert isinstance(read[-1], ModelReply) and most < 5

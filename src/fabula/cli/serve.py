@@ -30,6 +30,7 @@ from fabula.settings import Settings, SettingsError
 from fabula.wiring import open_house
 
 _SECONDS_FOR_OPEN_REQUESTS = 5
+TIDY_EVERY_S, MOST_ROUNDS = 60.0, 10
 app = typer.Typer()
 
 
@@ -89,8 +90,9 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         await install_samples_at_first(house)
         server = uvicorn.Server(_uvicorn_config(house))
         await _greet(house, listener)
-        warming = asyncio.create_task(_warm_up(house))
+        warming, tidying = asyncio.create_task(_warm_up(house)), asyncio.create_task(_tidy_up(house))
         await server.serve(sockets=[listener])
+        tidying.cancel()
         await warming
 
 
@@ -101,13 +103,25 @@ async def _warm_up(house: House) -> None:
 
 
 def spare_what_stays() -> None:
-    """Has the collector pass over all that is there now.
+    """Has the collector pass over all that is there now, and look through little at a time.
 
-    Without this, every few turns would wait tens of milliseconds while modules are searched for garbage.
+    Without this, every few turns would wait tens of milliseconds while modules are searched for garbage, and a crowd of
+    streams would all wait while everything that lives is looked through. That is left to `_tidy_up`.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 10, 10)
+    gc.set_threshold(2_000, 4, 1_000_000)
+
+
+async def _tidy_up(house: House) -> None:
+    """Looks through everything for garbage now and then, when nobody plays if that can be."""
+    rounds = 0
+    while True:
+        await asyncio.sleep(TIDY_EVERY_S)
+        rounds += 1
+        if not house.turns.ids() or rounds >= MOST_ROUNDS:
+            gc.collect()
+            rounds = 0
 
 
 def _uvicorn_config(house: House) -> uvicorn.Config:

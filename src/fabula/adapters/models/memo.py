@@ -76,7 +76,7 @@ class Flights:
         Who joins a call waits for it no longer than `seconds`; who began it is bound by the call's own deadline.
         """
         if key is None:
-            return Seat(_Flight(fly))
+            return Seat(_Flight(fly), alone=True)
         flight = self._flights.get(key)
         if flight is not None:
             return Seat(flight, joined=True, seconds=seconds, abandon=lambda: self._forget(key, flight))
@@ -139,18 +139,16 @@ class Seat:
         flight: _Flight,
         *,
         joined: bool = False,
+        alone: bool = False,
         seconds: float | None = None,
         abandon: Callable[[], None] | None = None,
     ) -> None:
-        self._flight, self._joined, self._abandon = flight, joined, abandon
+        """Nobody can join a flight on which one sits alone, so what was read of it need not be kept."""
+        self._flight, self._joined, self._alone, self._abandon = flight, joined, alone, abandon
         self._until = None if seconds is None else asyncio.get_running_loop().time() + seconds
         self._place = 0
+        self.begun = False
         flight.readers += 1
-
-    @property
-    def begun(self) -> bool:
-        """Whether anything was read."""
-        return self._place > 0
 
     def __aiter__(self) -> Seat:
         return self
@@ -168,7 +166,10 @@ class Seat:
                 async with asyncio.timeout_at(self._until):
                     await flight.news()
         part = flight.parts[self._place]
-        self._place += 1
+        self._place, self.begun = self._place + 1, True
+        if self._alone and self._place == len(flight.parts):
+            flight.parts.clear()
+            self._place = 0
         return replace(part, memo_hit=True) if self._joined and isinstance(part, ModelReply) else part
 
     async def leave(self) -> None:
