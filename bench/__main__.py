@@ -9,7 +9,7 @@ from pathlib import Path
 NAMES = sorted(
     file.stem
     for file in Path(__file__).parent.glob("*.py")
-    if 'if __name__ == "__main__":' in file.read_text("utf-8") and file.stem != "__main__"
+    if "def main(" in file.read_text("utf-8") and file.stem != "__main__"
 )
 
 

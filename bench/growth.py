@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 from fabula.actions.house import House
-from fabula.actions.run_turn import RunTurn, run_turn, warm_up
+from fabula.actions.run_turn import RunTurn, run_turn
 from fabula.actions.sessions import state_at
 from fabula.actions.start_session import StartSession, start_session
 from fabula.actions.stories import CreateStory, create_story
+from fabula.actions.tend_turns import warm_up
 from fabula.ports.plays import Finished, MessageChange, NewTurn, SpokenMessage
 from fabula.settings import Settings
 from fabula.story.hashing import state_hash

@@ -70,5 +70,5 @@ def run() -> None:
     )
 
 
-if __name__ == "__main__":  # never a benchmark of its own
+if __name__ == "__main__":
     run()
