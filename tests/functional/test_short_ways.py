@@ -10,7 +10,7 @@ from tests.scripted import PACES, ROLES, Theatre, theatre
 
 from fabula.actions.messages import past_of
 from fabula.actions.sessions import state_at
-from fabula.loops.scene import graph
+from fabula.loops.scene.desk import Ahead, Parts
 from fabula.loops.scene.standings import Standing, Standings
 from fabula.story.newest import Newest
 from fabula.story.state import MemoryEntry
@@ -80,11 +80,15 @@ async def test_what_is_asked_ahead_is_what_the_step_itself_would_ask(
 ) -> None:
     ahead = await asked(tmp_path / "one", pace)
 
-    async def not_ahead(desk: object) -> None:
-        return None
+    sent = list[str]()
 
-    monkeypatch.setattr(graph, "ask_ahead", not_ahead)
+    async def not_ahead(self: Ahead, call: str, parts: Parts) -> None:
+        sent.append(call)
+        await parts.aclose()
+
+    monkeypatch.setattr(Ahead, "send", not_ahead)
     assert ahead == await asked(tmp_path / "two", pace)
+    assert len(sent) == (1 if pace == "swift" else 3) * len(WORDS)
     assert len(ahead) == len(WORDS) if pace == "swift" else len(ahead) >= 4 * len(WORDS)
 
 

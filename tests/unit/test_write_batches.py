@@ -30,12 +30,26 @@ async def test_every_writer_of_a_failed_batch_hears_of_it_and_the_next_batch_goe
             raise OSError("full")
 
     batches = Batches(write)
-    outcomes = await asyncio.gather(batches.add("bad"), batches.add("good"), return_exceptions=True)
-    assert [type(outcome) for outcome in outcomes] == [OSError, OSError]
+    outcomes = await asyncio.gather(
+        *(batches.add(item) for item in ("bad", "good", "bad", "good")), return_exceptions=True
+    )
+    assert [type(outcome) for outcome in outcomes] == [OSError, OSError, OSError, OSError]
     await batches.add("good")
 
 
-async def test_a_writer_that_leaves_does_not_stop_the_others() -> None:
+async def test_a_writer_whose_batch_was_another_hears_nothing_of_its_failure() -> None:
+    async def write(items: list[str]) -> None:
+        await asyncio.sleep(0)
+        if "bad" in items:
+            raise OSError("full")
+
+    batches = Batches(write)
+    outcomes = await asyncio.gather(batches.add("bad"), batches.add("good"), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [OSError, type(None)]
+
+
+@pytest.mark.parametrize("leaver", [0, 1, 2])
+async def test_a_writer_that_leaves_does_not_stop_the_others(leaver: int) -> None:
     written: list[str] = []
 
     async def write(items: list[str]) -> None:
@@ -43,11 +57,13 @@ async def test_a_writer_that_leaves_does_not_stop_the_others() -> None:
         written.extend(items)
 
     batches = Batches(write)
-    leaving = asyncio.create_task(batches.add("a"))
-    staying = asyncio.create_task(batches.add("b"))
+    writers = [asyncio.create_task(batches.add(item)) for item in "abc"]
     await asyncio.sleep(0.005)
-    leaving.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await leaving
-    await staying
-    assert written == ["a", "b"]
+    writers[leaver].cancel()
+    outcomes = await asyncio.gather(*writers, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes].count(asyncio.CancelledError) == 1
+    assert [item for place, item in enumerate("abc") if place != leaver] == [
+        item for item in written if item != "abc"[leaver]
+    ]
+    await batches.add("d")
+    assert written[-1] == "d"

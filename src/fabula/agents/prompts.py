@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,10 +18,13 @@ from fabula.agents.renderings import character_card, rendered
 from fabula.agents.windows import budget_of, estimated_tokens, shortened, windows_of, within_windows
 from fabula.ports.models import Message
 from fabula.story.contexts import ActorContext, ArchitectContext, RoleContext
+from fabula.story.newest import Newest
 from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, PresetEntry, PresetModule
 
 CARD_MODULE = "character_card"
 MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
+
+_expanded: Newest[tuple[PromptRole, int], tuple[AgentPreset, Sequence[PresetModule]]] = Newest(128)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +107,6 @@ def blocks(
     role: PromptRole, agent: AgentPreset, *, values: Mapping[str, str] | None, mode: ArchitectMode | None
 ) -> list[Block]:
     """The modules of a prompt in order; without values, context is shown as placeholders."""
-    chosen = _swift_preset(agent) if role == "swift" else agent
     return [
         Block(
             module_id=module.module_id,
@@ -113,8 +115,18 @@ def blocks(
             order=module.order or 0,
             parts=tuple(_part(entry, values) for entry in _used_entries(role, module, mode)),
         )
-        for module in expand_agent(role, chosen).modules
+        for module in _modules(role, agent)
     ]
+
+
+def _modules(role: PromptRole, agent: AgentPreset) -> Sequence[PresetModule]:
+    """The modules of a preset in full; a session plays with one preset for long, so the last ones are known."""
+    known = _expanded.get((role, id(agent)))
+    if known is None:
+        chosen = _swift_preset(agent) if role == "swift" else agent
+        # The preset is kept with them: as long as it is, no other one has its id.
+        known = _expanded.put((role, id(agent)), (agent, expand_agent(role, chosen).modules))
+    return known[1]
 
 
 def _used_entries(role: PromptRole, module: PresetModule, mode: ArchitectMode | None) -> Iterator[PresetEntry]:

@@ -19,6 +19,7 @@ MOST_TIED = 24
 AT_ONCE = 4
 DROP_STEP = 12
 LONGEST_CONTENT = 800
+LONGEST_KNOWN = 4_000
 
 # Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -49,6 +50,8 @@ def active_lore(
     enabled = sorted((entry for entry in entries if entry.enabled), key=lambda entry: entry.order)
     base = [entry for entry in enabled if entry.always_include][:MOST_BASE]
     candidates = [entry for entry in enabled if not entry.always_include]
+    if not candidates:
+        return Lore(base=[note(entry) for entry in base], matched=[])
     found = _called_up(candidates, base, _placed(texts, history, scenes))
     here = Heard(texts)
     matches = [
@@ -99,12 +102,12 @@ class Heard:
     """Texts in which keywords are looked for, folded to one case and split into words once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        folded = [text.casefold() for text in texts]
-        self._text = "\n".join(folded)
-        self._ends = list(accumulate(len(text) + 1 for text in folded))
+        read = [_read(text) for text in texts]
+        self._text = "\n".join(folded for folded, _ in read)
+        self._ends = list(accumulate(len(folded) + 1 for folded, _ in read))
         self._words: dict[str, int] = {}
-        for number, text in enumerate(folded):
-            for word in _WORD.findall(text):
+        for number, (_, words) in enumerate(read):
+            for word in words:
                 self._words.setdefault(word, number)
 
     def first(self, entry: LorebookEntry) -> int | None:
@@ -121,6 +124,17 @@ class Heard:
             found = _whole_word(keyword.folded).search(self._text)
             place = found.start() if found else -1
         return bisect_right(self._ends, place) if place >= 0 else None
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text in one case, and its words. The lines of a history are read again for every prompt, so most are known."""
+    return _known(text) if len(text) <= LONGEST_KNOWN else _known.__wrapped__(text)
+
+
+@lru_cache(maxsize=1024)
+def _known(text: str) -> tuple[str, tuple[str, ...]]:
+    folded = text.casefold()
+    return folded, tuple(dict.fromkeys(_WORD.findall(folded)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 from typing import Any
 
 from fabula.ports.models import Message, ModelUnusable
+from fabula.story.newest import Newest
 from fabula.story.values import Json, JsonObject
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
+_validators: Newest[int, tuple[JsonObject, Any]] = Newest(64)
 
 
 def decoded(text: str, schema: JsonObject) -> Json:
@@ -56,20 +57,22 @@ def _was_cut(error: json.JSONDecodeError) -> bool:
 
 def schema_problem(value: Json, schema: JsonObject) -> str | None:
     """The first way in which a value does not fit, in words; None when it fits."""
-    error = next(iter(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value)), None)
+    error = next(iter(_validator(schema).iter_errors(value)), None)
     if error is None:
         return None
     place = ".".join(str(step) for step in error.absolute_path)
     return f"at '{place}': {error.message[:300]}" if place else str(error.message[:300])
 
 
-@lru_cache(maxsize=64)
-def _validator(schema: str) -> Any:
-    # Imported at first use: the command line starts without it.
-    from jsonschema.validators import validator_for
+def _validator(schema: JsonObject) -> Any:
+    known = _validators.get(id(schema))
+    if known is None:
+        # Imported at first use: the command line starts without it.
+        from jsonschema.validators import validator_for
 
-    plain = json.loads(schema)
-    return validator_for(plain)(plain)
+        # The schema is kept with it: as long as it is, no other one has its id.
+        known = _validators.put(id(schema), (schema, validator_for(schema)(schema)))
+    return known[1]
 
 
 def with_schema_in_words(messages: tuple[Message, ...], schema: JsonObject) -> tuple[Message, ...]:

@@ -26,7 +26,7 @@ class Prepare(Protocol):
 class Database:
     """One engine. A `writer` transaction excludes all other writers; a `reader` one is a read-only snapshot.
 
-    `hurried` is a transaction of the writer whose commit does not wait for the disk.
+    `hurried` is a transaction of the writer whose commit does not wait for the disk; None where work in one go knows.
     """
 
     engine: Literal["sqlite", "postgres"]
@@ -35,7 +35,7 @@ class Database:
     reader: AsyncEngine
     prepare: Prepare
     sentence: Callable[[BaseException], str]
-    hurried: Callable[[AsyncConnection], AbstractAsyncContextManager[None]]
+    hurried: Callable[[AsyncConnection], AbstractAsyncContextManager[None]] | None = None
 
     @contextmanager
     def plain_words(self, *also: type[Exception]) -> Iterator[None]:

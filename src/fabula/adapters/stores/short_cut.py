@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import namedtuple
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from fabula.adapters.stores.whole_cursor import WholeConnection
 from fabula.story.newest import Newest
 
 S = TypeVar("S", bound=Executable)
@@ -46,8 +48,41 @@ class _Compiled:
 class ShortCut:
     """Stands in for a connection inside the thread of its driver."""
 
-    def __init__(self, connection: AsyncConnection, driver: sqlite3.Connection) -> None:
-        self._connection, self._driver = connection, driver
+    def __init__(self, connection: AsyncConnection, driver: WholeConnection) -> None:
+        self._connection, self._driver, self._begin = connection, driver.in_thread(), driver.begin
+
+    @asynccontextmanager
+    async def transaction(self, *, lasting: bool) -> AsyncIterator[None]:
+        """A transaction of the driver, which the engine joins when a statement takes the ordinary way.
+
+        The commit of one that need not last does not wait for the disk.
+        """
+        with self._waiting_for_the_disk(lasting):
+            self._driver.execute(self._begin)
+            try:
+                yield
+                await (self._connection.commit() if self._connection.in_transaction() else self._end("COMMIT"))
+            except BaseException:
+                if self._connection.in_transaction():
+                    await self._connection.rollback()
+                elif self._driver.in_transaction:
+                    await self._end("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _waiting_for_the_disk(self, lasting: bool) -> Iterator[None]:
+        """The setting is the connection's own, and is put back before anyone else writes."""
+        if lasting:
+            yield
+            return
+        self._driver.execute("PRAGMA synchronous=NORMAL")
+        try:
+            yield
+        finally:
+            self._driver.execute("PRAGMA synchronous=FULL")
+
+    async def _end(self, statement: str) -> None:
+        self._driver.execute(statement)
 
     async def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Any:
         if id(statement) not in _often:

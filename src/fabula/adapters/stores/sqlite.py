@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, event
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from fabula.adapters.stores.database import PATIENCE_S, Database
 from fabula.adapters.stores.whole_cursor import WholeConnection, connect_whole
@@ -31,7 +30,6 @@ def sqlite_database(file: Path) -> Database:
         reader=_engine(file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"), size=4, more=12),
         prepare=partial(asyncio.to_thread, _prepare, file),
         sentence=partial(sentence, file),
-        hurried=_hurried,
     )
 
 
@@ -39,7 +37,11 @@ def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(file)),
         # Without an isolation level the driver starts no transactions of its own: ours begin as `begin` says.
-        connect_args={"isolation_level": None, "timeout": PATIENCE_S, "async_creator_fn": connect_whole},
+        connect_args={
+            "isolation_level": None,
+            "timeout": PATIENCE_S,
+            "async_creator_fn": partial(connect_whole, begin),
+        },
         pool_size=size,
         max_overflow=more,
         pool_timeout=PATIENCE_S,
@@ -52,24 +54,15 @@ def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more
         cursor.close()
 
     def begun(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, WholeConnection)
+        # Work in one go may have begun already, without the engine.
+        if not driver.in_thread().in_transaction:
+            connection.exec_driver_sql(begin)
 
     event.listen(engine.sync_engine, "connect", connected)
     event.listen(engine.sync_engine, "begin", begun)
     return engine
-
-
-@asynccontextmanager
-async def _hurried(connection: AsyncConnection) -> AsyncIterator[None]:
-    """Only for work in one go: the setting is the connection's own, and is put back before anyone else writes."""
-    driver = (await connection.get_raw_connection()).driver_connection
-    assert isinstance(driver, WholeConnection)
-    driver.in_thread().execute("PRAGMA synchronous=NORMAL")
-    try:
-        async with connection.begin():
-            yield
-    finally:
-        driver.in_thread().execute("PRAGMA synchronous=FULL")
 
 
 def _prepare(file: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -118,23 +119,22 @@ class SqlStore:
     ) -> T:
         """SQLite does the whole unit in the thread of its connection; a server's connection waits for each answer."""
         async with self._connected(engine) as connection:
-            driver = (await connection.get_raw_connection()).driver_connection
-            if not isinstance(driver, WholeConnection):
-                return await self._whole(connection, connection, work, lasting=lasting)
-            short = ShortCut(connection, driver.in_thread())
-            return await driver.in_one_go(self._whole(connection, short, work, lasting=lasting))
+            driver = _driver_of(connection)
+            if isinstance(driver, WholeConnection):
+                short = ShortCut(connection, driver)
+                return await driver.in_one_go(self._whole(short, short.transaction(lasting=lasting), work))
+            hurried = None if lasting else self.database.hurried
+            return await self._whole(connection, connection.begin() if hurried is None else hurried(connection), work)
 
     async def _whole(
         self,
-        connection: AsyncConnection,
-        used: AsyncConnection | ShortCut,
+        connection: AsyncConnection | ShortCut,
+        transaction: AbstractAsyncContextManager[Any],
         work: Callable[[SqlUnit], Awaitable[T]],
-        *,
-        lasting: bool,
     ) -> T:
-        with self.database.plain_words():
-            async with connection.begin() if lasting else self.database.hurried(connection):
-                return await work(self._unit(used))
+        with self.database.plain_words(sqlite3.Error):
+            async with transaction:
+                return await work(self._unit(connection))
 
     def _unit(self, connection: AsyncConnection | ShortCut) -> SqlUnit:
         return SqlUnit(Desk(connection=connection, clock=self._clock, keyring=self.keyring))
@@ -168,3 +168,9 @@ class SqlStore:
         # Only here may the outside world be missing; an OSError of the block itself is not ours to explain.
         with self.database.plain_words(OSError):
             return await connection.start()
+
+
+def _driver_of(connection: AsyncConnection) -> object:
+    """The driver's own connection, which is at hand once the engine has connected."""
+    assert connection.sync_connection is not None
+    return connection.sync_connection.connection.driver_connection

@@ -62,6 +62,9 @@ class WholeCursor:
 class WholeConnection(aiosqlite.Connection):
     """The driver's connection with whole cursors, which can also do a whole unit of work in one crossing."""
 
+    begin = "BEGIN"
+    """How its transactions begin."""
+
     def cursor(self) -> Any:
         return WholeCursor(self)
 
@@ -105,8 +108,9 @@ def _finished(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("Work that is done in one go may await nothing but its unit.")
 
 
-def connect_whole(database: str, **options: Any) -> WholeConnection:
+def connect_whole(begin: str, database: str, **options: Any) -> WholeConnection:
     """What the engine calls to connect."""
     connection = WholeConnection(partial(sqlite3.connect, database, **options), 64)
+    connection.begin = begin
     connection._thread.daemon = True
     return connection

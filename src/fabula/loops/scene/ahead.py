@@ -1,41 +1,72 @@
-"""Asking ahead: a turn's first question goes out before the loop sets out, which reaches its step while a model thinks.
+"""Asking ahead: a step's first question goes out before the loop gets there, which it does while a model thinks.
 
-Nothing up to the first question is decided by a model, so what will be asked is known at once. It is worked out on an
-empty stage; the loop then plays the same steps with the audience there. Only turns that begin ask ahead: a resumed one
-finds its answer in the memo.
+What a step asks first is decided by code from what the step before leaves behind, so it is known at once. It is worked
+out on an empty stage; the loop then plays the same with the audience there. A turn that is resumed does not ask before
+it sets out: its answer may be in the memo, and its first step may be any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
-from fabula.loops.scene.asking import asked, attempt, schema_of
-from fabula.loops.scene.desk import Ahead, Desk
-from fabula.loops.scene.keeping import keeper_call
-from fabula.loops.scene.resolve import first_keeper, move_on, record_input, scene_here
+from fabula.loops.scene.asking import asked, attempt
+from fabula.loops.scene.beats import Beat, beat_call, beat_context
+from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.desk import Desk
+from fabula.loops.scene.keeping import after_beats, keeper_call
+from fabula.loops.scene.narrate import come_and_go
+from fabula.loops.scene.resolve import before_beats, first_keeper, move_on, record_input
 from fabula.loops.scene.stage import EmptyStage
 from fabula.loops.scene.swift import SWIFT_CALL
 from fabula.ports.errors import FabulaError
+from fabula.story.contexts import RoleContext
+from fabula.story.plans import ResponsePlan
+from fabula.story.plays import PlayState
+
+Question = tuple[str, RoleContext]
 
 
-async def ask_ahead(desk: Desk) -> Ahead | None:
-    """The answer to the turn's first question, on its way; None if it cannot be asked, which its step will tell."""
+async def ask_ahead_of_all(desk: Desk) -> None:
+    """The turn's first question: the keeper's, or the one of the swift pace."""
+    await _ask_ahead(desk, _whole_turn if desk.bundle.swift else _first_keeper)
+
+
+async def ask_ahead_of_beats(desk: Desk, play: PlayState, scene: Scene, plan: ResponsePlan) -> None:
+    """The first beat's question, if the plan has one."""
+
+    async def first_beat(desk: Desk) -> Question:
+        teller = desk.teller(come_and_go(desk, play, plan), scene)
+        return beat_call(plan.beats[0], 0), beat_context(teller, plan.beats[0])
+
+    if plan.beats:
+        await _ask_ahead(desk, first_beat)
+
+
+async def ask_ahead_of_persisting(desk: Desk, play: PlayState, scene: Scene, beats: list[Beat]) -> None:
+    """The keeper's question after the beats."""
+
+    async def second_keeper(desk: Desk) -> Question:
+        said = [entry for beat in beats for entry in beat.entries]
+        return attempt(keeper_call("after_turn_outputs"), 0), after_beats(desk, play, scene, said)
+
+    await _ask_ahead(desk, second_keeper)
+
+
+async def _ask_ahead(desk: Desk, question: Callable[[Desk], Coroutine[None, None, Question]]) -> None:
+    """Asks what can be asked; what cannot is for its step to tell."""
     unheard = replace(desk, stage=EmptyStage())
     try:
-        ahead = await (_whole_turn(unheard) if desk.bundle.swift else _first_keeper(unheard))
+        call, context = await question(unheard)
+        await desk.ahead.send(call, await asked(unheard, context, call=call))
     except FabulaError:
-        return None
-    await ahead.sent()
-    return ahead
+        return
 
 
-async def _whole_turn(desk: Desk) -> Ahead:
+async def _whole_turn(desk: Desk) -> Question:
     play, scene, _ = move_on(desk, (await first_keeper(desk, record_input(desk))).play)
-    return Ahead(SWIFT_CALL, await asked(desk, desk.teller(play, scene).swift(), call=SWIFT_CALL))
+    return SWIFT_CALL, desk.teller(play, scene).swift()
 
 
-async def _first_keeper(desk: Desk) -> Ahead:
-    play = record_input(desk)
-    call = attempt(keeper_call("after_player_input"), 0)
-    context = desk.teller(play, scene_here(desk, play)).keeper("after_player_input", [])
-    return Ahead(call, await asked(desk, context, call=call, schema=schema_of("keeper")))
+async def _first_keeper(desk: Desk) -> Question:
+    return attempt(keeper_call("after_player_input"), 0), before_beats(desk, record_input(desk))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
+from fabula.agents.presets.templates import PromptRole
 from fabula.agents.prompts import write_prompt
 from fabula.agents.replies.shapes import output_schema, repair_messages
 from fabula.loops.scene.desk import Desk, Parts
@@ -38,14 +39,14 @@ async def propose(
 ) -> Proposal[T]:
     """Asks for JSON; a faulty answer is repaired once; what is then unusable is replaced by the fallback, and told."""
     role = preset_role(context)
-    schema = schema_of(role)
+    schema = schema_of(context.role)
     prompt = write_prompt(desk.bundle.agent(role), context)
     said, problems = "", ["the answer was no JSON"]
     messages = prompt.messages
     for tried in range(2):
         try:
             name = attempt(call, tried)
-            answer = _ahead(desk, name) or await _asked(desk, role, context, messages, call=name, schema=schema)
+            answer = desk.ahead.take(name) or await _asked(desk, role, context, messages, call=name, schema=schema)
             reply = await whole_of(answer)
         except ModelUnusable as error:
             said, problems = error.reply_text, [error.message]
@@ -74,18 +75,14 @@ def _degraded(desk: Desk, context: RoleContext, reason: str) -> str:
 
 async def stream(desk: Desk, context: RoleContext, *, call: str) -> Parts:
     """Asks for text, which comes as it is written; an answer that was asked for ahead is under way already."""
-    return _ahead(desk, call) or await asked(desk, context, call=call)
+    return desk.ahead.take(call) or await asked(desk, context, call=call)
 
 
-async def asked(desk: Desk, context: RoleContext, *, call: str, schema: JsonObject | None = None) -> Parts:
+async def asked(desk: Desk, context: RoleContext, *, call: str) -> Parts:
     """The answer to a role's prompt, which goes out with the first look at it."""
     role = preset_role(context)
     prompt = write_prompt(desk.bundle.agent(role), context)
-    return await _asked(desk, role, context, prompt.messages, call=call, schema=schema)
-
-
-def _ahead(desk: Desk, call: str) -> Parts | None:
-    return desk.ahead.parts() if desk.ahead is not None and desk.ahead.call == call else None
+    return await _asked(desk, role, context, prompt.messages, call=call, schema=schema_of(context.role))
 
 
 async def _asked(
@@ -127,7 +124,7 @@ def _request(
 
 
 @cache
-def schema_of(role: AgentRole) -> JsonObject | None:
+def schema_of(role: PromptRole) -> JsonObject | None:
     """The shape in which a role answers, if it answers in one."""
     return output_schema(role)
 

@@ -9,11 +9,13 @@ from fabula.loops.scene.asking import stream
 from fabula.loops.scene.contexts import SceneTeller
 from fabula.loops.scene.desk import Desk, during
 from fabula.ports.models import Piece
-from fabula.story.contexts import ActorPurpose, NarratorPurpose
+from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
 from fabula.story.plans import ActorBeat, NarratorBeat
 from fabula.story.state import MemoryEntry
 from fabula.story.tags import ACTOR_TAGS, Closed, TagEvent, TagParser, TagSet, Text
 from fabula.story.values import JsonObject
+
+PlannedBeat = NarratorBeat | ActorBeat
 
 NARRATOR = "narrator"
 NARRATOR_NAME = "Narrator"
@@ -113,14 +115,31 @@ class ActorStage:
         return Beat(view={"type": "actor", **fields}, entries=self.segments)
 
 
-async def narrator_beat(desk: Desk, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
-    """One passage of narration."""
+def beat_call(beat: PlannedBeat, index: int) -> str:
+    """The name of a beat's call."""
+    return f"{'narrator' if isinstance(beat, NarratorBeat) else 'actor'}:{index}"
+
+
+def beat_context(teller: SceneTeller, beat: PlannedBeat) -> RoleContext:
+    """What whoever has the word is told."""
+    if isinstance(beat, NarratorBeat):
+        return teller.narrator(_NARRATOR_PURPOSES[beat.purpose])
+    return teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
+
+
+async def perform_beat(desk: Desk, teller: SceneTeller, beat: PlannedBeat, index: int) -> Beat:
+    """One passage of narration, or one character who thinks, acts and speaks."""
+    if isinstance(beat, NarratorBeat):
+        return await _narrator_beat(desk, teller, beat, index)
+    return await _actor_beat(desk, teller, beat, index)
+
+
+async def _narrator_beat(desk: Desk, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
     told = NarratorStage(desk=desk, index=index, purpose=beat.purpose)
     parser = TagParser(_NARRATION)
     told.start()
     with during("narrator"):
-        context = teller.narrator(_NARRATOR_PURPOSES[beat.purpose])
-        async with aclosing(await stream(desk, context, call=f"narrator:{index}")) as parts:
+        async with aclosing(await stream(desk, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
             async for part in parts:
                 if isinstance(part, Piece):
                     told.raw.append(part.text)
@@ -135,15 +154,13 @@ def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
             told.more(event.delta)
 
 
-async def actor_beat(desk: Desk, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
-    """One character thinks, acts and speaks."""
+async def _actor_beat(desk: Desk, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
     name = teller.member(beat.speaker_id).name
     told = ActorStage(desk=desk, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
     parser = TagParser(ACTOR_TAGS)
     told.start()
     with during("actor"):
-        context = teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
-        async with aclosing(await stream(desk, context, call=f"actor:{index}")) as parts:
+        async with aclosing(await stream(desk, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
             async for part in parts:
                 if isinstance(part, Piece):
                     told.raw.append(part.text)

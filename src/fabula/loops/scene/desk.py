@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fabula.loops.scene.bundle import Bundle
 from fabula.loops.scene.contexts import Scene, SceneTeller
@@ -25,36 +25,42 @@ Parts = AsyncGenerator[Piece | ModelReply, None]
 
 
 class Ahead:
-    """An answer that was asked for before the loop came to the step that needs it."""
+    """Answers that were asked for before the loop came to the steps that need them, by the names of their calls."""
 
-    def __init__(self, call: str, parts: Parts) -> None:
-        self.call = call
-        self._parts = parts
-        self._first = asyncio.ensure_future(anext(parts))
+    def __init__(self) -> None:
+        self._answers: dict[str, tuple[Parts, asyncio.Future[Piece | ModelReply]]] = {}
 
-    async def sent(self) -> None:
-        """Gives the question a few turns of the event loop to leave, before whoever asked begins to compute."""
+    async def send(self, call: str, parts: Parts) -> None:
+        """Sends a question, which gets a few turns of the event loop to leave before whoever asked computes on."""
+        self._answers[call] = parts, asyncio.ensure_future(anext(parts))
         for _ in range(TURNS_TO_LEAVE):
             await asyncio.sleep(0)
 
-    async def parts(self) -> Parts:
-        """The answer from its beginning; for one reader."""
-        yield await self._first
-        async for part in self._parts:
+    def take(self, call: str) -> Parts | None:
+        """The answer to a call from its beginning, for one reader; None if it was not asked for."""
+        answer = self._answers.get(call)
+        return None if answer is None else self._read(call, *answer)
+
+    async def _read(self, call: str, parts: Parts, first: asyncio.Future[Piece | ModelReply]) -> Parts:
+        yield await first
+        async for part in parts:
             yield part
+        del self._answers[call]
 
     async def close(self) -> None:
-        """Lets go of an answer, whether it was read or not."""
-        self._first.cancel()
-        await asyncio.gather(self._first, return_exceptions=True)
-        await self._parts.aclose()
+        """Lets go of what was not read to its end."""
+        for parts, first in self._answers.values():
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+            await parts.aclose()
+        self._answers.clear()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
     `deadline` is the end of the whole turn; `first_played` says that no model can have been asked for it before;
-    `ahead` is the answer to the turn's first question, when it was asked before the loop set out.
+    `ahead` holds what was asked before its step began.
     """
 
     turn: Turn
@@ -69,7 +75,7 @@ class Desk:
     stage: Stage
     deadline: float
     first_played: bool = False
-    ahead: Ahead | None = None
+    ahead: Ahead = field(default_factory=Ahead)
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
         """Who builds the contexts of this turn for a state of it."""

@@ -6,7 +6,6 @@ had finished there are answered from the memo with the same words.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol, TypedDict
 
@@ -15,11 +14,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from fabula.loops.scene.ahead import ask_ahead
+from fabula.loops.scene.ahead import ask_ahead_of_all, ask_ahead_of_beats, ask_ahead_of_persisting
 from fabula.loops.scene.beats import Beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk
-from fabula.loops.scene.keeping import applied, ask_keeper
+from fabula.loops.scene.keeping import after_beats, applied, ask_keeper
 from fabula.loops.scene.narrate import perform
 from fabula.loops.scene.persist import persist
 from fabula.loops.scene.resolve import first_keeper, make_plan, move_on, record_input
@@ -56,7 +55,8 @@ async def resolve(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
     desk = runtime.context
     kept = await first_keeper(desk, PlayState.model_validate(state["play"]))
     play, scene, way = move_on(desk, kept.play)
-    director = await make_plan(desk, play, scene)
+    director, plan = await make_plan(desk, play, scene)
+    await ask_ahead_of_beats(desk, play, scene, plan)
     return {
         "play": play.as_json(),
         "scene": scene.as_json(),
@@ -76,6 +76,7 @@ async def narrate(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
     else:
         plan = ResponsePlan.model_validate(state["director"]["response_plan"])
         play, beats = await perform(desk, play, scene, plan)
+        await ask_ahead_of_persisting(desk, play, scene, beats)
         proposed = output = None
     return {
         "play": play.as_json(),
@@ -94,8 +95,7 @@ async def persist_turn_artifacts(state: SceneState, runtime: Runtime[Desk]) -> S
     way = None if state["way"] is None else Transition.model_validate(state["way"])
     update = state["update"]
     if update is None:
-        heard = [entry for entry in said if entry.kind != "thought"]
-        second = await ask_keeper(desk, play, scene.after(said), phase="after_turn_outputs", said=heard, way=way)
+        second = await ask_keeper(desk, play, after_beats(desk, play, scene, said), way=way)
     else:
         second = applied(desk, play, StateUpdate.model_validate(update), output=state["output"], way=way)
     await persist(
@@ -120,12 +120,12 @@ async def play_scene(desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
     start: SceneState | None = None if known else {"turn_id": desk.turn.turn_id}
-    ahead = None if resumed else await ask_ahead(desk)
     try:
-        await graph.ainvoke(start, config, context=replace(desk, ahead=ahead), durability="async")
+        if not resumed:
+            await ask_ahead_of_all(desk)
+        await graph.ainvoke(start, config, context=desk, durability="async")
     finally:
-        if ahead is not None:
-            await ahead.close()
+        await desk.ahead.close()
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ from fabula.loops.scene.asking import output_view, propose
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk, during
 from fabula.story.changes import apply_all, progression_ops
-from fabula.story.contexts import KeeperPhase
+from fabula.story.contexts import KeeperContext, KeeperPhase
 from fabula.story.graph import Transition
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateOp, StateUpdate
@@ -42,22 +42,19 @@ def keeper_call(phase: KeeperPhase) -> str:
     return f"keeper:{phase}"
 
 
-async def ask_keeper(
-    desk: Desk,
-    play: PlayState,
-    scene: Scene,
-    *,
-    phase: KeeperPhase,
-    said: list[MemoryEntry],
-    way: Transition | None = None,
-) -> Kept:
+def after_beats(desk: Desk, play: PlayState, scene: Scene, said: list[MemoryEntry]) -> KeeperContext:
+    """What the keeper is told of what was played; nobody heard the thoughts."""
+    heard = [entry for entry in said if entry.kind != "thought"]
+    return desk.teller(play, scene.after(said)).keeper("after_turn_outputs", heard)
+
+
+async def ask_keeper(desk: Desk, play: PlayState, context: KeeperContext, *, way: Transition | None = None) -> Kept:
     """Asks the keeper what changed, and applies what may be applied."""
-    teller = desk.teller(play, scene)
-    with during(f"keeper_{phase}"):
+    with during(f"keeper_{context.phase}"):
         proposal = await propose(
             desk,
-            teller.keeper(phase, said),
-            call=keeper_call(phase),
+            context,
+            call=keeper_call(context.phase),
             read=read_state_update,
             fallback=lambda: StateUpdate(ops=[]),
         )

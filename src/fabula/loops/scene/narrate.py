@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from fabula.loops.scene.beats import Beat, actor_beat, narrator_beat
+from fabula.loops.scene.beats import Beat, perform_beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk
 from fabula.story.changes import remember, remember_privately
 from fabula.story.guests import added, entered, left
-from fabula.story.plans import CreateAndEnter, NarratorBeat, ResponsePlan, RoleAction
+from fabula.story.plans import CreateAndEnter, ResponsePlan, RoleAction
 from fabula.story.plays import PlayState, SessionCharacter
 
 
 async def perform(desk: Desk, play: PlayState, scene: Scene, plan: ResponsePlan) -> tuple[PlayState, list[Beat]]:
     """Carries the director's plan out."""
-    for action in plan.role_actions:
-        play = _come_and_go(desk, play, action)
+    play = come_and_go(desk, play, plan)
     beats: list[Beat] = []
     for index, beat in enumerate(plan.beats):
-        teller = desk.teller(play, scene)
-        if isinstance(beat, NarratorBeat):
-            done = await narrator_beat(desk, teller, beat, index)
-        else:
-            done = await actor_beat(desk, teller, beat, index)
+        done = await perform_beat(desk, desk.teller(play, scene), beat, index)
         play, scene = remembered(desk, play, done), scene.after(done.entries)
         beats.append(done)
     return play, beats
@@ -36,7 +31,14 @@ def remembered(desk: Desk, play: PlayState, beat: Beat) -> PlayState:
     return play.with_world(world)
 
 
-def _come_and_go(desk: Desk, play: PlayState, action: RoleAction) -> PlayState:
+def come_and_go(desk: Desk, play: PlayState, plan: ResponsePlan) -> PlayState:
+    """The state after guests of the plan came and went."""
+    for action in plan.role_actions:
+        play = _come_or_go(desk, play, action)
+    return play
+
+
+def _come_or_go(desk: Desk, play: PlayState, action: RoleAction) -> PlayState:
     if not isinstance(action, CreateAndEnter):
         play = left(play, action.session_character_id)
         _tell(desk, "session_character_left_scene", action.session_character_id, play)

@@ -8,6 +8,7 @@ from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.desk import Desk, during
 from fabula.loops.scene.keeping import Kept, applied, ask_keeper
 from fabula.story.changes import enter, remember
+from fabula.story.contexts import KeeperContext
 from fabula.story.graph import Transition, open_transition
 from fabula.story.plans import ResponsePlan
 from fabula.story.plays import PlayState
@@ -44,13 +45,17 @@ def scene_here(desk: Desk, play: PlayState) -> Scene:
     return Scene(previous_node_id=world.current_node, previous_cast=world.active_characters, noticed=noticed)
 
 
+def before_beats(desk: Desk, play: PlayState) -> KeeperContext:
+    """What the keeper is told of the player's words."""
+    return desk.teller(play, scene_here(desk, play)).keeper("after_player_input", [])
+
+
 async def first_keeper(desk: Desk, play: PlayState) -> Kept:
     """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet."""
-    here = scene_here(desk, play)
     if desk.bundle.swift:
         kept = applied(desk, play, StateUpdate(ops=[]), output=None)
     else:
-        kept = await ask_keeper(desk, play, here, phase="after_player_input", said=[])
+        kept = await ask_keeper(desk, play, before_beats(desk, play))
     snapshot = kept.play.snapshot.model_copy(update={"turn_index": kept.play.snapshot.turn_index + 1})
     play = kept.play.model_copy(update={"snapshot": snapshot, "turns_in_scene": kept.play.turns_in_scene + 1})
     desk.stage.tell(
@@ -73,8 +78,8 @@ def move_on(desk: Desk, play: PlayState) -> tuple[PlayState, Scene, Transition |
     return moved, scene.model_copy(update={"transitioned": True}), way
 
 
-async def make_plan(desk: Desk, play: PlayState, scene: Scene) -> JsonObject:
-    """The director's result; the swift pace needs no plan, its one call does everything."""
+async def make_plan(desk: Desk, play: PlayState, scene: Scene) -> tuple[JsonObject, ResponsePlan]:
+    """The director's result and its plan; the swift pace needs no plan, its one call does everything."""
     if desk.bundle.swift:
         plan = ResponsePlan(role_actions=[], beats=[])
     else:
@@ -86,7 +91,7 @@ async def make_plan(desk: Desk, play: PlayState, scene: Scene) -> JsonObject:
         "response_plan": plan.as_json(),
     }
     desk.stage.tell("director_completed", result=result, snapshot=play.snapshot.as_json())
-    return result
+    return result, plan
 
 
 async def _directed(desk: Desk, play: PlayState, scene: Scene) -> ResponsePlan:
