@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fabula.actions.address_npc import GAME_API_ID
@@ -83,7 +83,6 @@ class _ModelDesk:
     def __init__(self, store: Store, clock: Clock, *, game_key: str) -> None:
         self._store, self._clock, self._game_key = store, clock, game_key
         self._replies = Batches(self._keep_replies)
-        self._records = Batches(self._keep_records)
 
     async def read_key(self, api_id: str) -> str | None:
         """The key of an api as it is stored."""
@@ -98,9 +97,6 @@ class _ModelDesk:
     async def put(self, key: str, reply: JsonObject) -> None:
         await self._replies.add((key, reply))
 
-    async def record(self, record: CallRecord) -> None:
-        await self._records.add(record)
-
     async def _keep_replies(self, replies: list[tuple[str, JsonObject]]) -> None:
         async def keep(unit: Unit) -> None:
             for key, reply in replies:
@@ -108,7 +104,7 @@ class _ModelDesk:
 
         await self._store.write(keep, lasting=False)
 
-    async def _keep_records(self, records: list[CallRecord]) -> None:
+    async def record(self, records: Sequence[CallRecord]) -> None:
         async def keep(unit: Unit) -> None:
             for record in records:
                 await unit.calls.add(record)

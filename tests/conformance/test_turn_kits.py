@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from tests.conftest import Place
@@ -12,7 +14,7 @@ from fabula.adapters.stores.checkpoints import open_checkpoints
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
 from fabula.testing.bus_kit import FORGOTTEN_AFTER, BusKit
-from fabula.testing.checkpoints_kit import CheckpointsKit
+from fabula.testing.checkpoints_kit import CheckpointsKit, run_loop
 from fabula.testing.plays_kit import PlaysKit
 
 
@@ -27,6 +29,54 @@ class TestCheckpoints(CheckpointsKit):
         checkpoints = open_checkpoints(place.settings)
         yield checkpoints
         await checkpoints.close()
+
+    async def test_what_was_put_is_there_after_closing(self, place: Place, checkpoints: Checkpoints) -> None:
+        for thread in ("a:turn_1", "b:turn_1"):
+            checkpoints.expect_new(thread)
+            await run_loop(checkpoints, thread)
+        await checkpoints.forget("b:turn_1")
+        await checkpoints.close()
+        async with opened_again(place) as again:
+            assert await again.threads() == {"a:turn_1"}
+
+    async def test_a_loop_that_is_over_at_once_leaves_nothing_behind(
+        self, place: Place, checkpoints: Checkpoints
+    ) -> None:
+        await checkpoints.saver()
+        for number in range(20):
+            checkpoints.expect_new(f"a:turn_{number}")
+            await run_loop(checkpoints, f"a:turn_{number}", look=False)
+            await checkpoints.forget(f"a:turn_{number}")
+        assert await checkpoints.threads() == set()
+        await asyncio.sleep(0.1)
+        async with opened_again(place) as again:
+            assert await again.threads() == set()
+
+    async def test_where_a_loop_stands_is_soon_seen_by_who_would_take_it_up(
+        self, place: Place, checkpoints: Checkpoints
+    ) -> None:
+        seen = False
+
+        async def look() -> None:
+            nonlocal seen
+            for _ in range(200):
+                async with opened_again(place) as again:
+                    if seen := "a:turn_1" in await again.threads():
+                        return
+                await asyncio.sleep(0.02)
+
+        await checkpoints.saver()
+        checkpoints.expect_new("a:turn_1")
+        await run_loop(checkpoints, "a:turn_1", between=look, look=False)
+        assert seen
+
+
+@asynccontextmanager
+async def opened_again(place: Place) -> AsyncIterator[Checkpoints]:
+    """The same checkpoints as another process would open them."""
+    again = open_checkpoints(place.settings)
+    yield again
+    await again.close()
 
 
 class TestLocalBus(BusKit):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -112,8 +112,8 @@ class Stage:
     attempts: int = 4
 
     def __post_init__(self) -> None:
-        async def record(call: CallRecord) -> None:
-            self.records.append(call)
+        async def record(calls: Sequence[CallRecord]) -> None:
+            self.records.extend(calls)
 
         self.journal = Journal(clock=self.clock, record=record)
         guard = Guard(
@@ -135,7 +135,7 @@ class Stage:
         return ModelRequest(**{**given, **more})
 
     async def recorded(self) -> CallRecord:
-        await self.journal.close()
+        await self.journal.settle()
         return self.records[-1]
 
 

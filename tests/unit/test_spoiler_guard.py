@@ -77,7 +77,12 @@ def moments(published: Published, seed: int, most: int) -> list[tuple[Story, Mom
             said = " ".join(dice.sample(["lantern", "door", "key", "rust", "why", "please", "river", "open"], 3))
             ink = play_of(story, history).model_copy(update={"talks": {request.character: talk}})
             lines = grounding_of(published, request.character, seed=seed) if request.character else ()
-            found.append((story.fork(), gather_moment(published, story, request, ink, lines, said)))
+            found.append(
+                (
+                    story.fork(),
+                    gather_moment(published, story, request, ink, lines, goal_passage(story, request.target), said),
+                )
+            )
             talk = exchanged(talk, said, Decision(outcome="NEEDS_INPUT", weights={}, reply="Go on."))
             history.append(Heard(kind="said", text=said))
         if len(found) >= most:

@@ -174,6 +174,14 @@ def test_equal_values_have_equal_bytes_and_only_those(left: object, right: objec
         assert canonical(dict(reversed(left.items()))) == canonical(left)
 
 
+@settings(deadline=None)
+@given(json_values, st.integers(-(10**18), 10**18), st.text(alphabet=':,[]-.0123456789e"', max_size=12))
+def test_a_whole_number_has_the_same_bytes_with_and_without_a_fraction(around: object, number: int, like: str) -> None:
+    whole, written = int(float(number)), float(number)
+    for place in (lambda n: [around, n, like], lambda n: {like: [n], "x": around}, lambda n: n):
+        assert canonical(place(whole)) == canonical(place(written))
+
+
 def test_the_hash_of_a_state_does_not_depend_on_the_order_in_which_it_was_made() -> None:
     one = apply_all([SetPlayerState(key="a", value=1), SetPlayerState(key="b", value=2.0)], STATE, BOUNDS).state
     other = apply_all([SetPlayerState(key="b", value=2), SetPlayerState(key="a", value=1)], STATE, BOUNDS).state

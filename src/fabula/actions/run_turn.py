@@ -56,7 +56,7 @@ async def run_turn(
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
     async def begin(unit: Unit) -> tuple[Turn, Moment | InkMoment | None] | None:
-        play = await _ready(unit, session_id)
+        play = await _ready(house, unit, session_id)
         stored = None if house.standings.after(play.head_turn_id) else await unit.plays.state(play.head_turn_id)
         if stored is not None and stored.get("ink") is not None:
             moment = await ink_moment_at_hand(house, unit, session_id, stored)
@@ -71,7 +71,7 @@ async def run_turn(
 async def _run_ink_turn(house: House, session_id: str, command: RunTurn, request_id: str) -> Turn:
     """The same for an Ink play whose story was not played here lately."""
     async with house.store.writing() as unit:
-        play = await _ready(unit, session_id)
+        play = await _ready(house, unit, session_id)
         moment = await ink_moment(house, unit, session_id, play.head_turn_id)
         begun = await _begin_ink(house, unit, play, moment, command, request_id)
     return start(house, *begun)
@@ -109,7 +109,7 @@ async def retry_turn(
 ) -> Turn:
     """Plays the words of the last failed or cancelled turn again."""
     async with house.store.writing() as unit:
-        play = await _ready(unit, session_id)
+        play = await _ready(house, unit, session_id)
         failed = await _last_failed(unit, play)
         if failed is None or failed.parent_id is None:
             raise NotFound("There is no failed turn here to try again.")
@@ -127,7 +127,7 @@ async def regenerate(
     The head stays where it is until the new turn is committed: one that fails loses nothing.
     """
     async with house.store.writing() as unit:
-        play = await _ready(unit, session_id)
+        play = await _ready(house, unit, session_id)
         old = await _last_played(unit, play)
         if old is None or old.parent_id is None:
             raise Conflict("Nothing has been played yet that could be played again.")
@@ -175,10 +175,10 @@ async def _last_played(unit: Unit, play: Play) -> Turn | None:
     return turn if turn is not None and turn.kind == "play" else None
 
 
-async def _ready(unit: Unit, session_id: str) -> Play:
+async def _ready(house: House, unit: Unit, session_id: str) -> Play:
     play = await play_of(unit, session_id)
     if play.token_budget is not None:
-        used = await unit.calls.tokens_used(session_id)
+        used = await unit.calls.tokens_used(session_id) + house.models.unrecorded_tokens(session_id)
         if used >= play.token_budget:
             raise Conflict(
                 f"This session has used {used} of its {play.token_budget} tokens. Raise token_budget in its config.",

@@ -43,9 +43,8 @@ async def warm_up(house: House) -> None:
 
 async def resume_turns(house: House) -> int:
     """Takes up the turns that a process left behind when it died; answers how many."""
-    async with house.store.reading() as unit:
-        if not _left_behind(house, await unit.plays.running()):
-            return 0
+    if not _left_behind(house, await house.store.read(lambda unit: unit.plays.running())):
+        return 0
     async with house.store.writing() as unit:
         found = _left_behind(house, await unit.plays.running())
         held = [await unit.plays.hold(turn.turn_id, owner=house.owner, lease_until_ms=lease(house)) for turn in found]
@@ -81,8 +80,7 @@ async def release_lost(house: House) -> None:
     mine = {id: here for id in house.turns.ids() if (here := house.turns.find(id)) and here.stage is not None}
     if not mine:
         return
-    async with house.store.reading() as unit:
-        running = {turn.turn_id: turn for turn in await unit.plays.running()}
+    running = {turn.turn_id: turn for turn in await house.store.read(lambda unit: unit.plays.running())}
     for turn_id, here in mine.items():
         turn = running.get(turn_id)
         if not (here.stage is None or here.stage.ended) and (turn is None or turn.owner != house.owner):

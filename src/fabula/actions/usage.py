@@ -65,6 +65,7 @@ async def list_usage(house: House, command: ListUsage) -> UsageListed:
     """Lists model calls with their tokens and times, oldest first, and adds them up."""
     limit, after = command.limit or MOST_CALLS, _number(command.cursor)
     wanted = {"session_id": command.session_id or None, "story_id": command.story_id or None}
+    await house.models.settle()
     async with house.store.reading() as unit:
         rows = await unit.calls.page(**wanted, after=after, limit=limit + 1)
         totals = await unit.calls.totals(**wanted)

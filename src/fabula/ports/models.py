@@ -152,11 +152,17 @@ class ModelClients(Protocol):
     `as_of` is the revision at which the caller read the api: a key that was lately read for it is not read again. Who
     names none gets a new key after two seconds.
     `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
+    Calls are recorded a moment after they ended: `settle` returns when all are, and `unrecorded_tokens` tells what a
+    session used in those that are not; it may be asked from any thread.
     """
 
     async def client_for(self, api: Api, *, as_of: int | None = None) -> ModelClient: ...
 
     def forget(self, api_id: str) -> None: ...
+
+    async def settle(self) -> None: ...
+
+    def unrecorded_tokens(self, session_id: str) -> int: ...
 
     async def list_models(self, *, provider: str, base_url: str, api_key: str) -> ModelList: ...
 

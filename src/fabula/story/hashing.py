@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 from fabula.story.values import Json, Value
+
+_MAY_BE_WHOLE = re.compile(r"(?:^|[:,\[])-?\d[\d.]*(?:\.0(?!\d)|e)")
 
 
 def canonical(value: Json) -> bytes:
     """The one JSON text of a value: keys sorted, no spaces, whole numbers without a fraction."""
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    text = _text(value)
+    # Nearly no state holds a whole number with a fraction; only where there may be one is it looked for.
+    return (_text(_plain(value)) if _MAY_BE_WHOLE.search(text) else text).encode("ascii")
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _plain(value: Json) -> Json:

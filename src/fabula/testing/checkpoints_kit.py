@@ -7,6 +7,7 @@ that is empty.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict
 
 from fabula.ports.checkpoints import Checkpoints
@@ -16,23 +17,33 @@ class Counted(TypedDict):
     count: int
 
 
-async def run_loop(checkpoints: Checkpoints, thread_id: str) -> dict[str, Any]:
-    """Runs a loop of two steps to its end; answers where it stands."""
+async def nothing() -> None:
+    """What happens between the steps of a loop, unless a test says otherwise."""
+
+
+async def run_loop(
+    checkpoints: Checkpoints, thread_id: str, *, between: Callable[[], Awaitable[None]] = nothing, look: bool = True
+) -> dict[str, Any]:
+    """Runs a loop of two steps to its end; answers where it stands, if that is to be looked at."""
     from langgraph.graph import END, START, StateGraph
 
     async def one_more(state: Counted) -> Counted:
         return {"count": state["count"] + 1}
 
+    async def another(state: Counted) -> Counted:
+        await between()
+        return await one_more(state)
+
     graph: StateGraph[Counted, None, Any, Any] = StateGraph(Counted)
     graph.add_node("first", one_more)
-    graph.add_node("second", one_more)
+    graph.add_node("second", another)
     graph.add_edge(START, "first")
     graph.add_edge("first", "second")
     graph.add_edge("second", END)
     loop = graph.compile(checkpointer=await checkpoints.saver())
     config: Any = {"configurable": {"thread_id": thread_id}}
-    await loop.ainvoke({"count": 0}, config)
-    return dict((await loop.aget_state(config)).values)
+    await loop.ainvoke({"count": 0}, config, durability="async")
+    return dict((await loop.aget_state(config)).values) if look else {}
 
 
 class CheckpointsKit:

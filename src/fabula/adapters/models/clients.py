@@ -101,6 +101,12 @@ class OpenModels:
                 await self._forget_oldest()
             return self._kept[name]
 
+    async def settle(self) -> None:
+        await self._journal.settle()
+
+    def unrecorded_tokens(self, session_id: str) -> int:
+        return self._journal.unwritten_tokens(session_id)
+
     def forget(self, api_id: str) -> None:
         self._keys.pop(api_id, None)
 
@@ -123,7 +129,7 @@ class OpenModels:
         if self._session is not None:
             await self._session.close()
             self._session = None
-        await self._journal.close()
+        await self._journal.settle()
 
     async def _open(self, api: Api, key: str | None) -> GuardedClient:
         match api.provider:

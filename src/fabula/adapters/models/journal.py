@@ -1,10 +1,13 @@
-"""Records every model call. Records are written aside: no turn waits for them, and closing waits for all."""
+"""Records every model call. Records are written aside, a moment later and several at once: no turn waits for them.
+
+Who counts tokens is told of those that are not written yet, and who lists calls waits until all are.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from fabula.ports.errors import FabulaError
@@ -13,39 +16,64 @@ from fabula.ports.world import Clock
 
 log = logging.getLogger("fabula.models")
 
-Record = Callable[[CallRecord], Awaitable[None]]
+A_MOMENT_S = 0.02
+
+Record = Callable[[Sequence[CallRecord]], Awaitable[None]]
 
 
 class Journal:
-    """Hands finished records to the sink, one task each."""
+    """Hands finished records to the sink, in their order."""
 
     def __init__(self, *, clock: Clock, record: Record | None) -> None:
         self._clock = clock
         self._record = record
+        self._waiting: list[CallRecord] = []
+        self._unwritten: list[CallRecord] = []
+        self._timer: asyncio.TimerHandle | None = None
         self._writing: set[asyncio.Task[None]] = set()
 
     def begin(self, request: ModelRequest, model: str) -> Entry:
         return Entry(request=request, model=model, clock=self._clock, journal=self)
 
     def write(self, record: CallRecord) -> None:
-        if self._record is not None:
-            task = asyncio.create_task(self._write(self._record, record))
-            self._writing.add(task)
-            task.add_done_callback(self._writing.discard)
+        if self._record is None:
+            return
+        self._waiting.append(record)
+        self._unwritten.append(record)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(A_MOMENT_S, self._write_waiting, self._record)
+
+    def unwritten_tokens(self, session_id: str) -> int:
+        """The tokens of a session's calls that are not written yet. Asked from any thread."""
+        return sum(one.usage.total_tokens for one in [*self._unwritten] if one.origin.session_id == session_id)
 
     def complain(self, sentence: str) -> None:
         log.warning(sentence)
 
-    async def _write(self, sink: Record, record: CallRecord) -> None:
-        try:
-            await sink(record)
-        except FabulaError as error:
-            self.complain(f"A model call could not be recorded: {error.message}")
-
-    async def close(self) -> None:
+    async def settle(self) -> None:
         """Waits until every record is written."""
+        if self._record is not None and self._waiting:
+            self._write_waiting(self._record)
         while self._writing:
             await asyncio.wait(list(self._writing))
+
+    def _write_waiting(self, sink: Record) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        records, self._waiting = self._waiting, []
+        task = asyncio.create_task(self._write(sink, records))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self, sink: Record, records: list[CallRecord]) -> None:
+        try:
+            await sink(records)
+        except FabulaError as error:
+            self.complain(f"{len(records)} model calls could not be recorded: {error.message}")
+        finally:
+            for record in records:
+                self._unwritten.remove(record)
 
 
 class Entry:

@@ -1,13 +1,20 @@
 """LangGraph's SQLite saver with its writes in batches: the loops of fifty sessions share a few transactions.
 
+A checkpoint is written a moment after it was put, so that steps which follow one another quickly share a transaction,
+and a turn that is over by then leaves nothing to write. A process that is killed in that moment does a step again.
+
 The saver's own tables and reading code are used as they are; only how rows get there differs. Imported late, as
 everything of LangGraph.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import aiosqlite
@@ -24,6 +31,10 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from fabula.adapters.batches import Batches
 
+log = logging.getLogger("fabula.loops")
+
+A_MOMENT_S = 0.02
+
 _CHECKPOINT = (
     "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, "
     "checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -37,6 +48,15 @@ _FORGET = ("DELETE FROM checkpoints WHERE thread_id = ?", "DELETE FROM writes WH
 Rows = tuple[str, list[tuple[Any, ...]]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Put:
+    """A checkpoint that is not written yet."""
+
+    config: RunnableConfig
+    checkpoint: Checkpoint
+    metadata: CheckpointMetadata
+
+
 class BatchedSqliteSaver(AsyncSqliteSaver):
     """Keeps the saver's promises: what was put is read back, in order, after a crash up to the last commit."""
 
@@ -44,17 +64,28 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
         super().__init__(connection)
         self._batches: Batches[list[Rows]] = Batches(self._write)
         self._new_threads: set[str] = set()
+        self._never_written: set[str] = set()
+        self._put: dict[str, list[_Put]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing: set[asyncio.Task[None]] = set()
 
     def expect_new(self, thread_id: str) -> None:
         """Says that a thread cannot have checkpoints yet, so that none are looked for when it starts."""
         self._new_threads.add(thread_id)
+        self._never_written.add(thread_id)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread_id = config["configurable"]["thread_id"]
         if thread_id in self._new_threads:
             self._new_threads.discard(thread_id)
             return None
+        await self.settle()
         return await super().aget_tuple(config)
+
+    async def alist(self, *args: Any, **kwargs: Any) -> AsyncIterator[CheckpointTuple]:
+        await self.settle()
+        async for found in super().alist(*args, **kwargs):
+            yield found
 
     async def aput(
         self,
@@ -65,10 +96,9 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
     ) -> RunnableConfig:
         place = config["configurable"]
         thread_id, namespace = str(place["thread_id"]), place["checkpoint_ns"]
-        type_, packed = self.serde.dumps_typed(checkpoint)
-        told = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-        row = (thread_id, namespace, checkpoint["id"], place.get("checkpoint_id"), type_, packed, told)
-        await self._batches.add([(_CHECKPOINT, [row])])
+        self._put.setdefault(thread_id, []).append(_Put(config=config, checkpoint=checkpoint, metadata=metadata))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(A_MOMENT_S, self._write_what_was_put)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
@@ -85,10 +115,46 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
         place = config["configurable"]
         head = (str(place["thread_id"]), str(place["checkpoint_ns"]), str(place["checkpoint_id"]), task_id, task_path)
         rows = [(*head, WRITES_IDX_MAP[channel], channel, *self.serde.dumps_typed(value)) for channel, value in said]
+        self._never_written.discard(head[0])
         await self._batches.add([(_WRITES, rows)])
 
     async def adelete_thread(self, thread_id: str) -> None:
+        self._put.pop(thread_id, None)
+        if thread_id in self._never_written:
+            self._never_written.discard(thread_id)
+            return
         await self._batches.add([(statement, [(str(thread_id),)]) for statement in _FORGET])
+
+    async def settle(self) -> None:
+        """Returns when everything that was put is written."""
+        self._write_what_was_put()
+        if self._writing:
+            await asyncio.wait(set(self._writing))
+
+    def _write_what_was_put(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        put, self._put = self._put, {}
+        if put:
+            self._never_written -= put.keys()
+            rows = [self._row(one) for puts in put.values() for one in puts]
+            task = asyncio.create_task(self._keep(rows))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+
+    async def _keep(self, rows: list[tuple[Any, ...]]) -> None:
+        try:
+            await self._batches.add([(_CHECKPOINT, rows)])
+        except sqlite3.Error as error:
+            log.warning("Where a loop stands could not be written down: %s", error)
+
+    def _row(self, put: _Put) -> tuple[Any, ...]:
+        place, checkpoint = put.config["configurable"], put.checkpoint
+        type_, packed = self.serde.dumps_typed(checkpoint)
+        told = json.dumps(get_checkpoint_metadata(put.config, put.metadata), ensure_ascii=False)
+        head = (str(place["thread_id"]), place["checkpoint_ns"], checkpoint["id"], place.get("checkpoint_id"))
+        return (*head, type_, packed, told.encode("utf-8", "ignore"))
 
     async def _write(self, batch: list[list[Rows]]) -> None:
         in_thread: Any = self.conn._execute

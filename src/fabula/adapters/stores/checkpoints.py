@@ -58,6 +58,7 @@ async def _open_sqlite(file: Path, opened: AsyncExitStack) -> Any:
     await connection.execute("PRAGMA synchronous=NORMAL")
     saver = saver_class(connection)
     await saver.setup()
+    opened.push_async_callback(saver.settle)
     return saver
 
 

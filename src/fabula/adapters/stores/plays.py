@@ -155,7 +155,7 @@ BY_REQUEST = (
     .order_by(_t.turn_id.desc())
     .limit(1)
 )
-RUNNING = select(TURNS).where(_t.status == "running").order_by(_t.turn_id)
+RUNNING = often(select(TURNS).where(_t.status == "running").order_by(_t.turn_id))
 SET_PLAY = update(PLAYS).where(_this_play)
 SET_TURN = update(TURNS).where(_this_turn)
 OCCUPY = often(SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now")))

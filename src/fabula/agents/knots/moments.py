@@ -9,7 +9,6 @@ from fabula.agents.knots.evaluation import Evaluator, evaluator
 from fabula.agents.knots.grounding import chosen_lines
 from fabula.agents.knots.names import KnotRequest, shown_name
 from fabula.agents.knots.published import Published
-from fabula.agents.knots.running import goal_passage
 from fabula.agents.knots.vocabulary import normal
 from fabula.ink import Story
 from fabula.story.contexts import InkAgentContext
@@ -29,10 +28,15 @@ class Moment:
 
 
 def gather_moment(
-    published: Published, story: Story, request: KnotRequest, ink: InkPlay, lines: Sequence[str], said: str
+    published: Published,
+    story: Story,
+    request: KnotRequest,
+    ink: InkPlay,
+    lines: Sequence[str],
+    goal: Sequence[str],
+    said: str,
 ) -> Moment:
     """The moment of a message. Lines of the character's knot that tell of knots not visited are left out."""
-    goal = goal_passage(story, request.target)
     heard = [one.text for one in ink.history if one.kind != "said"]
     outer = published.spoilers.guard(visited=story.visited, also_open=[request.character], allowed=[*goal, *heard])
     own = [line for line in lines if not outer.leaks(line)]

@@ -11,6 +11,8 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'’”)]*\s+")
 
 
+LONGEST_KNOWN = 1_000
+
 _TEXTS = {
     file.name.removesuffix(".txt"): file.read_text("utf-8").strip()
     for file in (files("fabula.agents.knots") / "texts").iterdir()
@@ -30,6 +32,11 @@ def words_in(text: str) -> list[str]:
 
 def normal(text: str) -> str:
     """A text by its words alone, with a space on each side: case and punctuation do not count."""
+    return _known(text) if len(text) <= LONGEST_KNOWN else _known.__wrapped__(text)
+
+
+@lru_cache(maxsize=8_192)
+def _known(text: str) -> str:
     return spaced(_WORD.findall(text.casefold().replace("’", "'")))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fabula.agents.knots.grounding import grounding_of
 from fabula.agents.knots.moments import Moment
 from fabula.agents.knots.published import Published
+from fabula.agents.knots.running import goal_passage
 from fabula.ink import Story
 from fabula.loops.conversation.asking import Asker
 from fabula.loops.conversation.kept import Kept
@@ -32,6 +33,7 @@ class InkWork:
     published: Published
     _groundings: Newest[tuple[str, int], tuple[str, ...]] = field(default_factory=lambda: Newest(GROUNDINGS_KEPT))
     _places: Newest[str, Story] = field(default_factory=lambda: Newest(PLACES_KEPT))
+    _goals: Newest[str, tuple[str, ...]] = field(default_factory=lambda: Newest(PLACES_KEPT))
 
     def at(self, state: str) -> Story:
         """A play at a saved moment, to be played on; raises InkEditedError when the place is gone."""
@@ -44,6 +46,15 @@ class InkWork:
     async def story_at(self, state: str) -> Story:
         """The same from the event loop, which a long save would hold up."""
         return self.at(state) if self.is_near(state) else await off_loop(self.at, state)
+
+    def goal(self, state: str, story: Story, target: str) -> tuple[str, ...]:
+        """The passage to which a talk at this place leads. The place stays the same as long as one talks."""
+        known = self._goals.get(state)
+        return self._goals.put(state, goal_passage(story, target)) if known is None else known
+
+    def knows(self, state: str) -> bool:
+        """Whether a talk went on at this place before, so that what it needs is at hand."""
+        return self.is_near(state) and self._goals.get(state) is not None
 
     def grounding(self, character: str, seed: int) -> tuple[str, ...]:
         """The lines of a character, learned at the first question."""

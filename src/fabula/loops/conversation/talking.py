@@ -16,7 +16,10 @@ async def moment_of(desk: KnotDesk) -> Moment:
     """The moment of the state that the turn starts from; it is gathered once."""
     if not desk.gathered:
         with story_errors():
-            desk.gathered.append(await off_loop(_gather, desk.work, desk.ink, desk.turn.player_input))
+            asked = desk.work, desk.ink, desk.turn.player_input
+            desk.gathered.append(
+                _gather(*asked) if desk.work.knows(desk.ink.state) else await off_loop(_gather, *asked)
+            )
     return desk.gathered[0]
 
 
@@ -25,7 +28,7 @@ def _gather(work: InkWork, ink: InkPlay, said: str) -> Moment:
     request = request_of(story)
     assert request is not None, "a talk is a story that waits"
     lines = work.grounding(request.character, ink.ai_seed) if request.character else ()
-    return gather_moment(work.published, story, request, ink, lines, said)
+    return gather_moment(work.published, story, request, ink, lines, work.goal(ink.state, story, request.target), said)
 
 
 async def decide(desk: KnotDesk) -> Decision:

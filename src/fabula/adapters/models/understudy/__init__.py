@@ -55,7 +55,8 @@ class Understudy:
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         text = answer(request)
         structured = decoded(text, request.output_schema) if request.output_schema is not None else None
-        for piece in _PIECE.findall(text):
+        read_along = request.streaming and structured is None
+        for piece in _PIECE.findall(text) if read_along else [text]:
             yield Piece(text=piece)
             # Others get their turn between two words, and a reader who leaves is noticed.
             await asyncio.sleep(0)
