@@ -14,7 +14,7 @@ import httpx
 import uvicorn
 
 from fabula.actions.house import House
-from fabula.server.app import create_app
+from fabula.cli.serve import uvicorn_config
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -80,8 +80,7 @@ async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
     chosen = Settings(data_dir=data_dir, **{"samples": False, **settings})
     async with open_house(chosen, tends_turns=True) as house:
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            config = uvicorn.Config(create_app(house), lifespan="off", log_config=None, http="httptools")
-            server = uvicorn.Server(config)
+            server = uvicorn.Server(uvicorn_config(house))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             address = f"http://127.0.0.1:{listener.getsockname()[1]}"
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -42,8 +42,8 @@ async def house(
     async def read_key(api_id: str) -> str | None:
         return keys.get(api_id)
 
-    async def record(call: CallRecord) -> None:
-        records.append(call)
+    async def record(calls: Sequence[CallRecord]) -> None:
+        records.extend(calls)
 
     models = open_models(Settings(**chosen), CLOCK, read_key, shelf, record, environment=environment or {})
     yield models, shelf, records

@@ -360,3 +360,73 @@ async def test_an_answer_that_nobody_can_join_is_not_kept_while_it_is_read() -> 
     await seat.leave()
     assert [part.text for part in read[:-1]] == [f"{number} " for number in range(100)]
     assert isinstance(read[-1], ModelReply) and most < 5
+
+
+async def heard(stage: Stage, **more: Any) -> tuple[list[str], ModelReply]:
+    pieces = list[str]()
+    return pieces, await stage.client.hear(stage.question(**more), lambda piece: pieces.append(piece.text))
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+async def test_who_hears_is_told_each_piece_and_gets_the_reply(seed: int | None) -> None:
+    stage = Stage(Actor([BUSY], ["The ", "sea."]))
+    pieces, reply = await heard(stage, seed=seed)
+    assert (pieces, reply.text) == (["The ", "sea."], "The sea.")
+    assert stage.clock.slept == [0.25]
+    assert (await stage.recorded()).outcome == "ok" and len(stage.records) == 1
+    assert len(stage.shelf.kept) == (0 if seed is None else 1)
+
+
+async def test_who_hears_a_kept_answer_hears_it_again_for_nothing() -> None:
+    stage = Stage(Actor(["The ", "sea."], ["other"]))
+    first, again = await heard(stage, seed=7), await heard(stage, seed=7)
+    assert first[0] == again[0] == ["The ", "sea."] and first[1].text == again[1].text
+    assert len(stage.actor.requests) == 1
+    assert (await stage.recorded()).memo_hit
+
+
+async def test_what_was_heard_is_not_told_anew_and_a_failure_is_recorded() -> None:
+    stage = Stage(Actor(["The ", ModelCutOff("Cut.")], ["The sea."]))
+    pieces = list[str]()
+    with pytest.raises(ModelCutOff):
+        await stage.client.hear(stage.question(), lambda piece: pieces.append(piece.text))
+    assert pieces == ["The "] and len(stage.actor.requests) == 1
+    assert (await stage.recorded()).outcome == "failed"
+
+
+async def test_who_stops_hearing_ends_the_call_upstream() -> None:
+    stage = Stage(Actor(["The ", 60.0, "sea."]))
+    hearing = asyncio.create_task(heard(stage))
+    while not stage.actor.requests:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.01)
+    assert stage.journal.under_way == 1
+    hearing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hearing
+    assert (stage.actor.abandoned, stage.journal.under_way) == (1, 0)
+    assert (await stage.recorded()).outcome == "cancelled"
+
+
+async def test_tokens_of_a_call_count_before_its_record_is_written() -> None:
+    stage = Stage(Actor(["The sea."]))
+    await whole(stage.client, stage.question())
+    assert stage.records == []
+    counted = stage.journal.unwritten_tokens("s1")
+    record = await stage.recorded()
+    assert counted == record.usage.total_tokens > 0
+    assert stage.journal.unwritten_tokens("s1") == stage.journal.unwritten_tokens("s2") == 0
+
+
+async def test_records_are_written_by_themselves_in_their_order() -> None:
+    stage = Stage(Actor(["one"], ["two"], ["three"]))
+    for _ in range(3):
+        await whole(stage.client, stage.question())
+    for _ in range(100):
+        if len(stage.records) == 3:
+            break
+        await asyncio.sleep(0.02)
+    assert [record.recorded_at_ms for record in stage.records] == sorted(
+        record.recorded_at_ms for record in stage.records
+    )
+    assert len(stage.records) == 3

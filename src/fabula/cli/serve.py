@@ -88,7 +88,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with open_house(settings, tends_turns=True) as house:
         await _check_tokens(house)
         await install_samples_at_first(house)
-        server = uvicorn.Server(_uvicorn_config(house))
+        server = uvicorn.Server(uvicorn_config(house))
         await _greet(house, listener)
         warming, tidying = asyncio.create_task(_warm_up(house)), asyncio.create_task(_tidy_up(house))
         await server.serve(sockets=[listener])
@@ -119,16 +119,17 @@ async def _tidy_up(house: House) -> None:
     while True:
         await asyncio.sleep(TIDY_EVERY_S)
         rounds += 1
-        if not house.turns.ids() or rounds >= MOST_ROUNDS:
+        if not (house.turns.ids() or house.models.calls_under_way) or rounds >= MOST_ROUNDS:
             gc.collect()
             rounds = 0
 
 
-def _uvicorn_config(house: House) -> uvicorn.Config:
+def uvicorn_config(house: House) -> uvicorn.Config:
+    """How the house is served."""
     return uvicorn.Config(
         create_app(house),
         http="httptools",
-        ws="websockets-sansio",
+        ws="fabula.server.game_socket.gathered:GatheredSocket",
         # Chunks are a few words long: packing them costs more time than it saves bytes.
         ws_per_message_deflate=False,
         lifespan="off",

@@ -11,7 +11,7 @@ ModelError                 the call failed; nothing of it is kept
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -146,6 +146,16 @@ class ModelClient(Protocol):
     async def close(self) -> None: ...
 
 
+class GuardedModel(ModelClient, Protocol):
+    """A model as the house reaches it, with everything around it that keeps a call in bounds.
+
+    `hear` does what `ask` does, for who need not wait between two pieces: `tell` is called for each, in the task of the
+    caller. A player of a game has a hundred NPCs speaking at once; nothing else should be done for each piece.
+    """
+
+    async def hear(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply: ...
+
+
 class ModelClients(Protocol):
     """Finds the client of an api; clients are kept and shared.
 
@@ -156,9 +166,12 @@ class ModelClients(Protocol):
     session used in those that are not; it may be asked from any thread.
     """
 
-    async def client_for(self, api: Api, *, as_of: int | None = None) -> ModelClient: ...
+    async def client_for(self, api: Api, *, as_of: int | None = None) -> GuardedModel: ...
 
     def forget(self, api_id: str) -> None: ...
+
+    @property
+    def calls_under_way(self) -> int: ...
 
     async def settle(self) -> None: ...
 

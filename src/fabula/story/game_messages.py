@@ -157,6 +157,8 @@ class Told(Sparse):
     """A message of ours. Fields in `optional` are left out while they are None."""
 
     hidden_from_log: ClassVar[bool] = False
+    urgent: ClassVar[bool] = False
+    """Whether a game waits for it and it should not wait for anything."""
 
     def frame(self) -> dict[str, Any]:
         """The message as plain data, ready to be written as JSON. Flat on purpose: this runs once for every chunk."""
@@ -242,6 +244,7 @@ class AgentTurnInterrupted(Told):
     """The turn ends early, and nothing of it follows. `open_tag_id` is the tag that stays unfinished."""
 
     optional = frozenset({"by_event_id", "open_tag_id"})
+    urgent = True
     type: Literal["agent_turn_interrupted"] = "agent_turn_interrupted"
     agent_id: str
     turn_id: str

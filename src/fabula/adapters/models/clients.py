@@ -92,7 +92,7 @@ class OpenModels:
         self._session: aiohttp.ClientSession | None = None
         self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
 
-    async def client_for(self, api: Api, *, as_of: int | None = None) -> ModelClient:
+    async def client_for(self, api: Api, *, as_of: int | None = None) -> GuardedClient:
         key = await self._key_of(api, as_of) if api.provider == "open_ai" else None
         name = (api.provider, api.base_url, api.model, hashlib.sha256((key or "").encode()).hexdigest())
         async with self._opening:
@@ -100,6 +100,10 @@ class OpenModels:
                 self._kept[name] = await self._open(api, key)
                 await self._forget_oldest()
             return self._kept[name]
+
+    @property
+    def calls_under_way(self) -> int:
+        return self._journal.under_way
 
     async def settle(self) -> None:
         await self._journal.settle()

@@ -17,25 +17,26 @@ class LoopWatch:
 
     def __init__(self, *, count_lines: bool) -> None:
         self._tail = ""
+        self._fresh: list[str] = []
         self._unchecked = 0
         self._line = ""
         self._lines: Counter[str] | None = Counter() if count_lines else None
 
     def loops(self, text: str) -> bool:
-        """Whether the answer, with this piece, is looping."""
-        self._tail = (self._tail + text)[-4 * MOST_PERIOD :]
+        """Whether the answer, with this piece, is looping. It is looked at every few words only."""
+        self._fresh.append(text)
         self._unchecked += len(text)
-        if self._lines is not None and "\n" in text and self._line_returns(text):
-            return True
-        if self._lines is not None and "\n" not in text:
-            self._line += text
         if self._unchecked < CHECK_EVERY:
             return False
+        fresh = "".join(self._fresh)
+        self._fresh.clear()
         self._unchecked = 0
-        return is_periodic(self._tail)
+        self._tail = (self._tail + fresh)[-4 * MOST_PERIOD :]
+        return self._line_returns(fresh) or is_periodic(self._tail)
 
     def _line_returns(self, text: str) -> bool:
-        assert self._lines is not None
+        if self._lines is None:
+            return False
         *whole, self._line = (self._line + text).split("\n")
         for line in whole:
             plain = line.strip().lower()

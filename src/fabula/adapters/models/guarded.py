@@ -41,6 +41,7 @@ from fabula.ports.store import Memo
 from fabula.ports.world import Clock
 
 CHARS_PER_TOKEN = 4
+CUT_OFF = "The model's answer ended before it was finished. Try again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +88,41 @@ class GuardedClient:
             await seat.leave()
             entry.end()
 
+    async def hear(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply:
+        if self._is_shared(request):
+            return await self._hear_along(request, tell)
+        entry = self._guard.journal.begin(request, self.fingerprint)
+
+        def noted(part: Piece | ModelReply) -> None:
+            entry.saw(part)
+            if isinstance(part, Piece):
+                tell(part)
+
+        try:
+            reply = await self._attempts(request, noted)
+            entry.saw(reply)
+            return reply
+        except ModelError as error:
+            entry.failed(error)
+            raise
+        finally:
+            entry.end()
+
+    async def _hear_along(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply:
+        async with aclosing(self.ask(request)) as parts:
+            async for part in parts:
+                if isinstance(part, ModelReply):
+                    return part
+                tell(part)
+        raise ModelCutOff(CUT_OFF)
+
+    def _is_shared(self, request: ModelRequest) -> bool:
+        """Whether an answer may be kept already, or be on its way to somebody else."""
+        return request.seed is not None and self._guard.memo is not None
+
     def _seat(self, request: ModelRequest) -> Seat:
         memo, flights = self._guard.memo, self._guard.flights
-        if request.seed is None or memo is None:
+        if memo is None or not self._is_shared(request):
             return flights.board(None, lambda deliver: self._fly(request, deliver))
         key = memo_key(request, self.fingerprint)
         seconds = request.deadline - self._guard.clock.monotonic()
@@ -179,7 +212,7 @@ class _Hearing:
                     deliver(part)
         except TimeoutError:
             raise _too_late(self.begun) from None
-        raise ModelCutOff("The model's answer ended before it was finished. Try again.")
+        raise ModelCutOff(CUT_OFF)
 
     def _check(self, piece: Piece) -> None:
         self._length += len(piece.text)

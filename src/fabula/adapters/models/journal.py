@@ -27,15 +27,19 @@ class Journal:
     def __init__(self, *, clock: Clock, record: Record | None) -> None:
         self._clock = clock
         self._record = record
+        self.under_way = 0
         self._waiting: list[CallRecord] = []
         self._unwritten: list[CallRecord] = []
         self._timer: asyncio.TimerHandle | None = None
         self._writing: set[asyncio.Task[None]] = set()
 
     def begin(self, request: ModelRequest, model: str) -> Entry:
+        self.under_way += 1
         return Entry(request=request, model=model, clock=self._clock, journal=self)
 
     def write(self, record: CallRecord) -> None:
+        """Takes the record of a call that has ended."""
+        self.under_way -= 1
         if self._record is None:
             return
         self._waiting.append(record)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import os
+import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import aiohttp
@@ -129,6 +131,7 @@ class Answer:
             self._lingering.add(task)
             task.add_done_callback(self._lingering.discard)
         else:
+            _hang_up(self._response)
             self._response.close()
 
     async def _linger(self) -> None:
@@ -143,6 +146,16 @@ class Answer:
             raise
         else:
             self._response.release()
+
+
+def _hang_up(response: aiohttp.ClientResponse) -> None:
+    """Ends the connection now. The event loop closes it at the end of its round; until then a model would write on."""
+    transport = response.connection.transport if response.connection is not None else None
+    used = transport.get_extra_info("socket") if transport is not None else None
+    if used is None or used.fileno() < 0:
+        return
+    with suppress(OSError), socket.socket(fileno=os.dup(used.fileno())) as twin:
+        twin.shutdown(socket.SHUT_RDWR)
 
 
 def names_of(listed: object) -> tuple[str, ...] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from fabula.agents.npc import write_npc_prompt
@@ -17,7 +16,7 @@ from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.repeats import TURNS_WATCHED
 from fabula.loops.npc.signals import Begin, Happening, PieceCame, ReplyEnded, ReplyFailed, TurnReady
 from fabula.ports.errors import FabulaError
-from fabula.ports.models import CallOrigin, Message, ModelClient, ModelRequest, Piece
+from fabula.ports.models import CallOrigin, GuardedModel, Message, ModelRequest
 from fabula.ports.npcs import NpcKey, Remembered
 from fabula.ports.store import Store
 from fabula.ports.world import Clock
@@ -34,7 +33,7 @@ MOST_TOKENS = 1024
 class Voice:
     """The model that speaks for NPCs now, and the name under which games hear of it."""
 
-    client: ModelClient
+    client: GuardedModel
     model: str
 
 
@@ -122,14 +121,8 @@ def _request(desk: NpcDesk, agent_id: str, begin: Begin, context: NpcContext) ->
     )
 
 
-async def _speak(client: ModelClient, request: ModelRequest, begin: Begin, tell: Callable[[Happening], None]) -> None:
-    async with aclosing(client.ask(request)) as parts:
-        async for part in parts:
-            if isinstance(part, Piece):
-                tell(PieceCame(turn_id=begin.turn_id, attempt=begin.attempt, text=part.text))
-            else:
-                usage = {
-                    "prompt_tokens": part.usage.prompt_tokens,
-                    "completion_tokens": part.usage.completion_tokens,
-                }
-                tell(ReplyEnded(turn_id=begin.turn_id, attempt=begin.attempt, reason=part.finish_reason, usage=usage))
+async def _speak(client: GuardedModel, request: ModelRequest, begin: Begin, tell: Callable[[Happening], None]) -> None:
+    turn_id, attempt = begin.turn_id, begin.attempt
+    reply = await client.hear(request, lambda piece: tell(PieceCame(turn_id=turn_id, attempt=attempt, text=piece.text)))
+    usage = {"prompt_tokens": reply.usage.prompt_tokens, "completion_tokens": reply.usage.completion_tokens}
+    tell(ReplyEnded(turn_id=turn_id, attempt=attempt, reason=reply.finish_reason, usage=usage))

@@ -18,6 +18,7 @@ from fabula.actions.house import House
 from fabula.actions.tokens import find_token, token_hash
 from fabula.loops.npc.company import Company
 from fabula.ports.errors import FabulaError
+from fabula.server.game_socket.gathered import sending_on
 from fabula.server.game_socket.logs import ConnectionLog
 from fabula.server.game_socket.outbox import Outbox, too_slow, written
 from fabula.server.game_socket.pace import FRAMES_PER_SECOND, Pace
@@ -41,7 +42,7 @@ class Connection:
         self._house, self._socket, self._open = house, socket, open
         self.connection_id = house.ids.new("connection")
         self._game_id = f"token:{token_id}" if token_id else NAMELESS_GAME
-        self._outbox = Outbox()
+        self._outbox = Outbox(sending_on(socket))
         self._pace = Pace(house.clock.monotonic)
         self._log = ConnectionLog(house.settings.log_folder, self.connection_id, house.clock)
         self._company: Company | None = None
@@ -92,7 +93,7 @@ class Connection:
                 self._tell(Problem(code="busy", message=f"Send at most {FRAMES_PER_SECOND} frames a second."))
 
     async def _write(self) -> None:
-        await self._outbox.send_all(self._socket.send_text)
+        await self._outbox.send_all()
 
     async def _watch_outbox(self) -> None:
         await self._outbox.overflowed.wait()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
 
 import orjson
 
+from fabula.server.game_socket.gathered import Sending
 from fabula.story.game_messages import Problem, Told
 
 MOST_WAITING = 1000
@@ -16,8 +15,10 @@ MOST_WAITING = 1000
 class Outbox:
     """Messages in their order. `overflowed` is set when more wait than may; the rest is dropped."""
 
-    def __init__(self) -> None:
-        self._waiting: deque[Told] = deque()
+    def __init__(self, sending: Sending) -> None:
+        self._sending = sending
+        self._waiting: list[Told] = []
+        self._is_sending = False
         self._news = asyncio.Event()
         self.overflowed = asyncio.Event()
 
@@ -25,18 +26,29 @@ class Outbox:
         if self.overflowed.is_set():
             return
         self._waiting.append(message)
+        if message.urgent and self._left_at_once():
+            return
         self._news.set()
         if len(self._waiting) > MOST_WAITING:
             self._waiting.clear()
             self.overflowed.set()
 
-    async def send_all(self, send: Callable[[str], Awaitable[None]]) -> None:
-        """Sends messages as they come, for ever."""
+    async def send_all(self) -> None:
+        """Sends messages as they come, for ever; those that wait leave together."""
         while True:
             await self._news.wait()
             self._news.clear()
-            while self._waiting:
-                await send(written(self._waiting.popleft()))
+            waiting, self._waiting = self._waiting, []
+            self._is_sending = True
+            await self._sending.send_texts([written(message) for message in waiting])
+            self._is_sending = False
+
+    def _left_at_once(self) -> bool:
+        """Sends all that waits without waiting for a turn of the event loop, if nothing is being sent already."""
+        if self._is_sending or not self._sending.send_at_once([written(message) for message in self._waiting]):
+            return False
+        self._waiting.clear()
+        return True
 
 
 def written(message: Told) -> str:

@@ -1,0 +1,104 @@
+"""The outbox: messages leave in their order and together, and what is urgent does not wait for a turn of the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabula.server.game_socket.outbox import MOST_WAITING, Outbox
+from fabula.story.game_messages import AgentTagChunk, AgentTurnInterrupted, Told
+
+
+class Line:
+    """A connection that takes texts, or is stuck until it is freed."""
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+        self.writes = 0
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def send_texts(self, texts: Sequence[str]) -> None:
+        await self.free.wait()
+        self._take(texts)
+
+    def send_at_once(self, texts: Sequence[str]) -> bool:
+        if not self.free.is_set():
+            return False
+        self._take(texts)
+        return True
+
+    def _take(self, texts: Sequence[str]) -> None:
+        self.writes += 1
+        self.taken += [json.loads(text)["turn_id"] for text in texts]
+
+
+def piece(number: int) -> Told:
+    return AgentTagChunk(agent_id="a", turn_id=str(number), tag_id="t", tag="say", text="x")
+
+
+def interruption(number: int) -> Told:
+    return AgentTurnInterrupted(agent_id="a", turn_id=str(number), reason="newer_event")
+
+
+async def test_what_is_urgent_leaves_at_once_behind_all_that_waits() -> None:
+    line = Line()
+    outbox = Outbox(line)
+    for number in range(3):
+        outbox.put(piece(number))
+    assert line.taken == []
+    outbox.put(interruption(3))
+    assert line.taken == ["0", "1", "2", "3"] and line.writes == 1
+
+
+async def test_pieces_that_wait_leave_in_one_write() -> None:
+    line = Line()
+    outbox = Outbox(line)
+    sending = asyncio.create_task(outbox.send_all())
+    for number in range(10):
+        outbox.put(piece(number))
+    await asyncio.sleep(0.01)
+    assert (len(line.taken), line.writes) == (10, 1)
+    sending.cancel()
+
+
+async def test_who_does_not_read_overflows_and_gets_no_more() -> None:
+    line = Line()
+    outbox = Outbox(line)
+    line.free.clear()
+    sending = asyncio.create_task(outbox.send_all())
+    for number in range(MOST_WAITING + 2):
+        outbox.put(interruption(number))
+    assert outbox.overflowed.is_set() and line.taken == []
+    sending.cancel()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["piece", "urgent", "stuck", "free", "turn"]), max_size=60))
+def test_the_order_stays_whatever_is_urgent_and_whenever_the_line_is_stuck(steps: list[str]) -> None:
+    asyncio.run(_in_order(steps))
+
+
+async def _in_order(steps: list[str]) -> None:
+    line = Line()
+    outbox, put = Outbox(line), 0
+    sending = asyncio.create_task(outbox.send_all())
+    for step in steps:
+        match step:
+            case "piece" | "urgent":
+                outbox.put(piece(put) if step == "piece" else interruption(put))
+                put += 1
+            case "stuck":
+                line.free.clear()
+            case "free":
+                line.free.set()
+            case _:
+                await asyncio.sleep(0)
+    line.free.set()
+    await asyncio.sleep(0.005)
+    assert line.taken == [str(number) for number in range(put)]
+    sending.cancel()
