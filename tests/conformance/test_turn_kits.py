@@ -52,6 +52,18 @@ class TestCheckpoints(CheckpointsKit):
         async with opened_again(place) as again:
             assert await again.threads() == set()
 
+    async def test_whoever_is_forgotten_stays_forgotten_whenever_that_is(
+        self, place: Place, checkpoints: Checkpoints
+    ) -> None:
+        await checkpoints.saver()
+        for number in range(30):
+            thread = f"a:turn_{number}"
+            checkpoints.expect_new(thread)
+            await run_loop(checkpoints, thread, between=lambda number=number: asyncio.sleep(number / 1000), look=False)
+            await checkpoints.forget(thread)
+        await asyncio.sleep(0.1)
+        assert await checkpoints.threads() == set()
+
     async def test_where_a_loop_stands_is_soon_seen_by_who_would_take_it_up(
         self, place: Place, checkpoints: Checkpoints
     ) -> None:

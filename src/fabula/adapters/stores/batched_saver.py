@@ -123,11 +123,15 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
         if thread_id in self._never_written:
             self._never_written.discard(thread_id)
             return
+        await self._written()
         await self._batches.add([(statement, [(str(thread_id),)]) for statement in _FORGET])
 
     async def settle(self) -> None:
         """Returns when everything that was put is written."""
         self._write_what_was_put()
+        await self._written()
+
+    async def _written(self) -> None:
         if self._writing:
             await asyncio.wait(set(self._writing))
 
