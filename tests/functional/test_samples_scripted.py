@@ -14,7 +14,7 @@ from tests.live import bodies
 from tests.scripted import PACES, theatre
 
 from fabula.actions.samples import install_samples
-from fabula.cli.player.commands import run_command
+from fabula.cli.player.commands import COMMANDS, run_command
 from fabula.cli.player.lines import PipedLines
 from fabula.cli.player.paper import Paper
 from fabula.cli.player.sitting import sitting_at
@@ -54,6 +54,6 @@ async def test_ctrl_c_stops_the_turn_and_keeps_the_words(tmp_path: Path) -> None
         await asyncio.wait_for(telling, timeout=60)
         assert "/retry" in out.getvalue()
         stage.troupe.forgive()
-        await run_command(sitting, "/retry")
+        await run_command(sitting, "/retry", COMMANDS)
         session = await sitting.session()
         assert (session.turn_index, session.history[0].text) == (1, "I knock.")

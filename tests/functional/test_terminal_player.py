@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.cli.player.commands import COMMANDS
+from fabula.cli.player.commands import COMMANDS, INK_COMMANDS
 from fabula.testing.server_process import PROGRAM, clean_environment
 
 STORY = "lighthouse-the-unlit-hour"
@@ -209,3 +209,31 @@ def test_answers_that_end_too_soon_are_told(tmp_path: Path) -> None:
     done = fabula(tmp_path, "story", "new", lines="A house without doors.\n")
     assert done.returncode == 1
     assert done.stderr.startswith("The answers ended before this was known: Name.")
+
+
+def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_character(tmp_path: Path) -> None:
+    lines = [
+        "/help",
+        "1",
+        "/sing",
+        "/status",
+        "Hello.",
+        "/backtrack",
+        "/branches",
+        "/fork Mine",
+        "/regenerate",
+        "/save",
+    ]
+    told = play(tmp_path, *lines, story="the-lamplighter")
+    for name, command in INK_COMMANDS.items():
+        assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
+    plain = " ".join(told.split())
+    assert "There is no command /sing. /help lists them all" in plain
+    assert "Turn 1, open." in plain and "is listening." in plain.partition("/status")[2].partition("Hello.")[0]
+    assert "Back at turn 1. The other line stays" in plain
+    assert "- 2: Hello." in told.partition("/branches")[2]
+    assert "You go on in a copy, “Mine”." in plain
+    assert "This play is called “Mine”" in plain
+    session = told.strip().rpartition("fabula play --session ")[2].split()[0]
+    transcript = fabula(tmp_path, "play", "--session", session, lines="/transcript\n/quit\n").stdout
+    assert "> /" not in transcript.partition("/transcript")[2].partition("/quit")[0].replace("> /quit", "")

@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from fabula.actions.branches import Backtrack, backtrack
 from fabula.actions.house import House
 from fabula.actions.run_turn import RunTurn, regenerate, retry_turn, run_turn
 from fabula.actions.sessions import SessionView, get_session
@@ -16,6 +15,8 @@ from fabula.actions.shelves import INK_STORIES
 from fabula.actions.start_session import StartSession, start_session
 from fabula.actions.views import Nothing
 from fabula.agents.knots.published import source_digest
+from fabula.cli.player.commands import INK_COMMANDS, is_command, run_command
+from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.paper import Paper
 from fabula.ink import compile_ink
@@ -25,10 +26,6 @@ from fabula.ports.plays import Turn
 from fabula.story.ink_stories import InkStory
 
 REQUEST = "play"
-HELP = (
-    "Type the number of a choice, or say something to whoever you talk to. "
-    "/backtrack goes back a turn, /again plays the last turn anew, /retry says failed words again, /quit leaves."
-)
 
 
 def read_ink(file: Path) -> tuple[str, dict[str, str]]:
@@ -78,7 +75,7 @@ class InkSitting:
 
     async def play(self) -> None:
         """Plays until the player leaves or the lines end."""
-        session = await get_session(self.house, self.session_id, Nothing())
+        session = await self.session()
         self.paper.say(session.display_name.upper(), "bold magenta")
         for message in session.history:
             self._paragraphs(message.text)
@@ -97,24 +94,37 @@ class InkSitting:
         except KeyboardInterrupt:
             return None
 
+    async def session(self) -> SessionView:
+        return await get_session(self.house, self.session_id, Nothing())
+
+    async def play_again(self) -> None:
+        """Plays the last turn anew."""
+        await self._told(await regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST))
+
+    async def say_again(self) -> None:
+        """Plays the words of a failed turn again."""
+        await self._told(await retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST))
+
+    def show_status(self, session: SessionView) -> None:
+        """How far the story is, and whom one talks to."""
+        ink: Any = session.ink or {}
+        listener = (ink.get("input") or {}).get("character")
+        who = f" {listener} is listening." if listener else ""
+        self.paper.say(f"Turn {session.turn_index}, {session.status}.{who}")
+
+    def show_place(self, session: SessionView) -> None:
+        """Where the story stands, after going somewhere else in it."""
+        show_history(self.paper, session, most=session.turn_index)
+        self._waiting(session)
+
     async def _heard(self, line: str) -> bool:
-        match line.split(" ")[0]:
-            case "/quit":
-                return False
-            case "/help":
-                self.paper.say(HELP, "dim")
-            case "/backtrack":
-                self._waiting(await backtrack(self.house, self.session_id, Backtrack(turns=1)))
-            case "/again":
-                await self._told(await regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST))
-            case "/retry":
-                await self._told(await retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST))
-            case _:
-                await self._say(line)
+        if is_command(line):
+            return await run_command(self, line, INK_COMMANDS) == "go_on"
+        await self._say(line)
         return True
 
     async def _say(self, line: str) -> None:
-        session = await get_session(self.house, self.session_id, Nothing())
+        session = await self.session()
         ink: Any = session.ink or {}
         if ink.get("ended"):
             self.paper.say("The story has ended. /backtrack goes back a turn, /quit leaves.", "dim")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fabula.actions.sessions import SessionView
-from fabula.cli.player.commands import is_command, run_command, show_history
+from fabula.cli.player.commands import COMMANDS, is_command, run_command
+from fabula.cli.player.history import show_history
 from fabula.cli.player.sitting import Sitting
 from fabula.ports.errors import FabulaError
 
@@ -32,7 +33,7 @@ def _hint(sitting: Sitting) -> None:
 
 def _resume(sitting: Sitting, session: SessionView) -> None:
     sitting.paper.say(f"“{session.display_name}”, turn {session.turn_index}", "dim")
-    show_history(sitting, session, most=session.turn_index)
+    show_history(sitting.paper, session, most=session.turn_index)
     if sitting.telling.ended:
         sitting.paper.gap()
         sitting.paper.say(ENDED, "dim")
@@ -60,7 +61,7 @@ async def _heard(sitting: Sitting, line: str) -> bool:
     """Whether to go on after a line. What cannot be done is told in a sentence, and the play goes on."""
     try:
         if is_command(line):
-            return await run_command(sitting, line) == "go_on"
+            return await run_command(sitting, line, COMMANDS) == "go_on"
         if sitting.telling.ended:
             sitting.paper.say(ENDED, "yellow")
         else:

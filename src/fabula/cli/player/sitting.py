@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 import orjson
@@ -20,11 +20,13 @@ from fabula.actions.start_session import StartSession, start_session
 from fabula.actions.stories import NameStory, StoryView, get_story
 from fabula.actions.story_resources import NameStoryResources, get_story_resources
 from fabula.actions.views import Nothing, Paging
+from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.paper import Paper
 from fabula.cli.player.telling import Telling
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
+from fabula.story.values import Json
 
 REQUEST = "play"
 
@@ -65,6 +67,31 @@ class Sitting:
         """Plays the last turn anew."""
         await self._turn(lambda seed: regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
 
+    def show_status(self, session: SessionView) -> None:
+        """Where the play is, who is there, and what the player watches."""
+        world = session.snapshot.world_state
+        present = ", ".join(self.telling.names.get(id, id) for id in world.active_characters) or "nobody else"
+        title = self.telling.titles.get(world.current_node, world.current_node)
+        self.paper.say(f"{self.story.display_name}: {title}", "bold")
+        self.paper.say(f"Turn {session.turn_index}, {session.status}. Here: {present}.")
+        for variable in self.story.common_variables:
+            held: Mapping[str, Json] = {
+                "world": world.custom,
+                "player": world.player_state,
+                "character": world.character_state.get(variable.character_id or "", {}),
+            }[variable.scope]
+            if variable.pinned and variable.key in held:
+                self.paper.say(f"{variable.display_name}: {_plain(held[variable.key])}", indent=2)
+
+    def show_place(self, session: SessionView) -> None:
+        """Where the play stands, after going somewhere else in it."""
+        self.telling.ended = session.status == "ended"
+        self.suggested.clear()
+        if session.history:
+            show_history(self.paper, session, most=session.turn_index)
+        else:
+            self.telling.heading(session.snapshot.world_state.current_node)
+
     async def _turn(self, begin: Callable[[int | None], Awaitable[Turn]]) -> None:
         turn = await begin(self._next_seed())
         self.suggested.clear()
@@ -84,6 +111,10 @@ class Sitting:
             return None
         self.drawn += 1
         return int.from_bytes(hashlib.sha256(f"{self.seed}:{self.drawn}".encode()).digest()[:4], "big") >> 1
+
+
+def _plain(value: Json) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 class _Interrupts:
