@@ -19,6 +19,7 @@ from fabula.loops.conversation.desk import KnotDesk
 from fabula.loops.conversation.keeping import persist
 from fabula.loops.conversation.kept import Kept
 from fabula.loops.conversation.playing import play_on
+from fabula.loops.untraced import untraced
 from fabula.story.values import JsonObject
 
 
@@ -63,7 +64,8 @@ async def play_knots(desk: KnotDesk, saver: Any, *, thread_id: str, resumed: boo
     index = desk.before.snapshot.turn_index + 1
     desk.stage.tell("turn_started", next_turn_index=index, player_input=desk.turn.player_input)
     start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id, "talks": desk.talks}
-    await _compiled(saver).ainvoke(start, config, context=desk, durability="async")
+    with untraced():
+        await _compiled(saver).ainvoke(start, config, context=desk, durability="async")
 
 
 @lru_cache(maxsize=8)

@@ -27,6 +27,7 @@ from fabula.loops.asking import Answer
 from fabula.loops.generation.bench import Bench, Opened, section_of
 from fabula.loops.generation.drawing import draw_opening, draw_plan, draw_section, findings_of
 from fabula.loops.generation.materials import seeded
+from fabula.loops.untraced import untraced
 from fabula.ports.models import ModelError, ModelUnusable
 from fabula.story.values import JsonObject
 
@@ -153,12 +154,12 @@ async def build_section(bench: Bench, saver: Any, *, thread_id: str) -> None:
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     graph = _compiled(saver)
     before = await graph.aget_state(config)
-    if before.values.get("run") == bench.run and before.next:
-        await graph.ainvoke(None, config, context=bench, durability="async")
-        return
-    if before.values:
+    goes_on = before.values.get("run") == bench.run and bool(before.next)
+    if before.values and not goes_on:
         await saver.adelete_thread(thread_id)
-    await graph.ainvoke({"run": bench.run}, config, context=bench, durability="async")
+    start: GenerationState | None = None if goes_on else {"run": bench.run}
+    with untraced():
+        await graph.ainvoke(start, config, context=bench, durability="async")
 
 
 @lru_cache(maxsize=8)

@@ -23,6 +23,7 @@ from fabula.loops.scene.narrate import perform
 from fabula.loops.scene.persist import persist
 from fabula.loops.scene.resolve import first_keeper, make_plan, move_on, record_input
 from fabula.loops.scene.swift import perform_swiftly
+from fabula.loops.untraced import untraced
 from fabula.story.graph import Transition
 from fabula.story.plans import ResponsePlan
 from fabula.story.plays import PlayState
@@ -123,7 +124,8 @@ async def play_scene(desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -
     try:
         if not resumed:
             await ask_ahead_of_all(desk)
-        await graph.ainvoke(start, config, context=desk, durability="async")
+        with untraced():
+            await graph.ainvoke(start, config, context=desk, durability="async")
     finally:
         await desk.ahead.close()
 
