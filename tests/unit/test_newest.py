@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.story.newest import Newest
+from fabula.story.newest import Newest, NewestOf, remembering_short
 
 Use = tuple[str, int]
 
@@ -23,3 +23,31 @@ def test_it_holds_the_last_used_and_no_more(uses: list[Use], most: int) -> None:
             if key in order:
                 order = [*(one for one in order if one != key), key]
         assert len(newest) == len(order)
+
+
+def test_what_was_made_of_a_thing_is_found_by_the_very_thing_and_its_use() -> None:
+    made: list[str] = []
+    newest: NewestOf[list[int], str] = NewestOf(2)
+
+    def make(name: str) -> str:
+        made.append(name)
+        return name
+
+    one, alike = [1], [1]
+    assert [newest.of(one, lambda: make("one")) for _ in range(2)] == ["one", "one"]
+    assert newest.of(alike, lambda: make("alike")) == "alike"
+    assert newest.of(alike, lambda: make("otherwise"), use="other") == "otherwise"
+    assert newest.of(one, lambda: make("anew")) == "anew"
+    assert made == ["one", "alike", "otherwise", "anew"]
+
+
+def test_only_short_texts_are_remembered() -> None:
+    read: list[str] = []
+
+    @remembering_short(most=2, longest=3)
+    def shout(text: str) -> str:
+        read.append(text)
+        return text.upper()
+
+    assert [shout(text) for text in ("abc", "abc", "abcd", "abcd")] == ["ABC", "ABC", "ABCD", "ABCD"]
+    assert read == ["abc", "abcd", "abcd"]

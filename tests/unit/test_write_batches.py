@@ -6,7 +6,13 @@ import asyncio
 
 import pytest
 
-from fabula.adapters.batches import Batches
+from fabula.adapters.batches import Batches, Later
+
+
+async def refuse_bad(items: list[str]) -> None:
+    await asyncio.sleep(0)
+    if "bad" in items:
+        raise OSError("full")
 
 
 async def test_a_single_writer_is_written_at_once_and_a_crowd_in_two_batches() -> None:
@@ -24,12 +30,7 @@ async def test_a_single_writer_is_written_at_once_and_a_crowd_in_two_batches() -
 
 
 async def test_every_writer_of_a_failed_batch_hears_of_it_and_the_next_batch_goes_on() -> None:
-    async def write(items: list[str]) -> None:
-        await asyncio.sleep(0)
-        if "bad" in items:
-            raise OSError("full")
-
-    batches = Batches(write)
+    batches = Batches(refuse_bad)
     outcomes = await asyncio.gather(
         *(batches.add(item) for item in ("bad", "good", "bad", "good")), return_exceptions=True
     )
@@ -38,12 +39,7 @@ async def test_every_writer_of_a_failed_batch_hears_of_it_and_the_next_batch_goe
 
 
 async def test_a_writer_whose_batch_was_another_hears_nothing_of_its_failure() -> None:
-    async def write(items: list[str]) -> None:
-        await asyncio.sleep(0)
-        if "bad" in items:
-            raise OSError("full")
-
-    batches = Batches(write)
+    batches = Batches(refuse_bad)
     outcomes = await asyncio.gather(batches.add("bad"), batches.add("good"), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [OSError, type(None)]
 
@@ -67,3 +63,52 @@ async def test_a_writer_that_leaves_does_not_stop_the_others(leaver: int) -> Non
     ]
     await batches.add("d")
     assert written[-1] == "d"
+
+
+async def test_what_may_wait_is_written_together_in_its_order_by_itself() -> None:
+    written: list[list[int]] = []
+
+    async def write(items: list[int]) -> None:
+        written.append(items)
+
+    later = Later(write)
+    for number in range(5):
+        later.put(number)
+    assert (written, later.unwritten) == ([], [0, 1, 2, 3, 4])
+    for _ in range(100):
+        if not later.unwritten:
+            break
+        await asyncio.sleep(0.01)
+    assert (written, later.unwritten) == ([[0, 1, 2, 3, 4]], [])
+
+
+async def test_what_is_dropped_in_time_is_never_written_and_what_is_settled_is() -> None:
+    written: list[int] = []
+
+    async def write(items: list[int]) -> None:
+        await asyncio.sleep(0)
+        written.extend(items)
+
+    later = Later(write)
+    for number in range(6):
+        later.put(number)
+    await later.drop(lambda number: number % 2 == 0)
+    assert (written, later.unwritten) == ([], [1, 3, 5])
+    await later.settle()
+    assert (written, later.unwritten) == ([1, 3, 5], [])
+
+
+async def test_who_drops_waits_for_what_is_being_written() -> None:
+    written: list[int] = []
+
+    async def write(items: list[int]) -> None:
+        await asyncio.sleep(0.01)
+        written.extend(items)
+
+    later = Later(write)
+    later.put(1)
+    settling = asyncio.create_task(later.settle())
+    await asyncio.sleep(0)
+    await later.drop(lambda number: True)
+    assert written == [1]
+    await settling

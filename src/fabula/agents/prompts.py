@@ -18,13 +18,13 @@ from fabula.agents.renderings import character_card, rendered
 from fabula.agents.windows import budget_of, estimated_tokens, shortened, windows_of, within_windows
 from fabula.ports.models import Message
 from fabula.story.contexts import ActorContext, ArchitectContext, RoleContext
-from fabula.story.newest import Newest
+from fabula.story.newest import NewestOf
 from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, PresetEntry, PresetModule
 
 CARD_MODULE = "character_card"
 MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
 
-_expanded: Newest[tuple[PromptRole, int], tuple[AgentPreset, Sequence[PresetModule]]] = Newest(128)
+_expanded: NewestOf[AgentPreset, Sequence[PresetModule]] = NewestOf(128)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +121,11 @@ def blocks(
 
 def _modules(role: PromptRole, agent: AgentPreset) -> Sequence[PresetModule]:
     """The modules of a preset in full; a session plays with one preset for long, so the last ones are known."""
-    known = _expanded.get((role, id(agent)))
-    if known is None:
-        chosen = _swift_preset(agent) if role == "swift" else agent
-        # The preset is kept with them: as long as it is, no other one has its id.
-        known = _expanded.put((role, id(agent)), (agent, expand_agent(role, chosen).modules))
-    return known[1]
+
+    def expanded() -> Sequence[PresetModule]:
+        return expand_agent(role, _swift_preset(agent) if role == "swift" else agent).modules
+
+    return _expanded.of(agent, expanded, use=role)
 
 
 def _used_entries(role: PromptRole, module: PresetModule, mode: ArchitectMode | None) -> Iterator[PresetEntry]:

@@ -21,6 +21,8 @@ from fabula.story.contexts import ModelContext
 from fabula.story.resources import Api
 from fabula.story.values import Json, JsonObject
 
+CUT_OFF = "The model's answer ended before it was finished. Try again."
+
 
 class ModelError(BackendError):
     """A model call failed."""
@@ -229,5 +231,5 @@ async def whole_of(answer: AsyncGenerator[Piece | ModelReply, None]) -> ModelRep
             if isinstance(part, ModelReply):
                 reply = part
     if reply is None:
-        raise ModelCutOff("The model's answer ended before it was finished. Try again.")
+        raise ModelCutOff(CUT_OFF)
     return reply

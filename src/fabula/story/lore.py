@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from fabula.story.contexts import Lore, LoreNote
+from fabula.story.newest import remembering_short
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry
 
@@ -19,7 +20,6 @@ MOST_TIED = 24
 AT_ONCE = 4
 DROP_STEP = 12
 LONGEST_CONTENT = 800
-LONGEST_KNOWN = 4_000
 
 # Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -126,13 +126,9 @@ class Heard:
         return bisect_right(self._ends, place) if place >= 0 else None
 
 
+@remembering_short(most=1024, longest=4_000)
 def _read(text: str) -> tuple[str, tuple[str, ...]]:
-    """A text in one case, and its words. The lines of a history are read again for every prompt, so most are known."""
-    return _known(text) if len(text) <= LONGEST_KNOWN else _known.__wrapped__(text)
-
-
-@lru_cache(maxsize=1024)
-def _known(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text in one case, and its words."""
     folded = text.casefold()
     return folded, tuple(dict.fromkeys(_WORD.findall(folded)))
 

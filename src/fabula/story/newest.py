@@ -1,13 +1,16 @@
-"""A dictionary that keeps only what was used last; several threads may use it at once."""
+"""Keeping only what was used last: by key, by the very thing, or by a short text. Several threads may use it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import lru_cache, wraps
 from threading import Lock
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class Newest(Generic[K, V]):
@@ -37,3 +40,33 @@ class Newest(Generic[K, V]):
 
     def __len__(self) -> int:
         return len(self._kept)
+
+
+class NewestOf(Generic[T, V]):
+    """What was made of things, found by the very thing: comparing two would take as long as making it again."""
+
+    def __init__(self, most: int) -> None:
+        self._made: Newest[tuple[int, Hashable], tuple[T, V]] = Newest(most)
+
+    def of(self, thing: T, make: Callable[[], V], *, use: Hashable = None) -> V:
+        """What was made of a thing for a use, or is made now."""
+        known = self._made.get((id(thing), use))
+        if known is None:
+            # The thing is kept with it: as long as it is, no other one has its id.
+            known = self._made.put((id(thing), use), (thing, make()))
+        return known[1]
+
+
+def remembering_short(*, most: int, longest: int) -> Callable[[Callable[[str], V]], Callable[[str], V]]:
+    """What a function makes of texts is remembered, as long as they are short: lines of a history come again."""
+
+    def remembered(make: Callable[[str], V]) -> Callable[[str], V]:
+        known = lru_cache(maxsize=most)(make)
+
+        @wraps(make)
+        def read(text: str) -> V:
+            return known(text) if len(text) <= longest else make(text)
+
+        return read
+
+    return remembered

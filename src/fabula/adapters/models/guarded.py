@@ -27,6 +27,7 @@ from fabula.adapters.models.memo import Deliver, Flights, Seat, from_stored, mem
 from fabula.adapters.models.retry import wait_before_next
 from fabula.ports.errors import StoreError
 from fabula.ports.models import (
+    CUT_OFF,
     ModelClient,
     ModelCutOff,
     ModelError,
@@ -41,7 +42,6 @@ from fabula.ports.store import Memo
 from fabula.ports.world import Clock
 
 CHARS_PER_TOKEN = 4
-CUT_OFF = "The model's answer ended before it was finished. Try again."
 
 
 @dataclass(frozen=True, kw_only=True)

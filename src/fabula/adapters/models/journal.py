@@ -5,18 +5,16 @@ Who counts tokens is told of those that are not written yet, and who lists calls
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
+from fabula.adapters.batches import Later
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallRecord, ModelError, ModelReply, ModelRequest, Piece, Usage
 from fabula.ports.world import Clock
 
 log = logging.getLogger("fabula.models")
-
-A_MOMENT_S = 0.02
 
 Record = Callable[[Sequence[CallRecord]], Awaitable[None]]
 
@@ -27,11 +25,8 @@ class Journal:
     def __init__(self, *, clock: Clock, record: Record | None) -> None:
         self._clock = clock
         self._record = record
+        self._records: Later[CallRecord] = Later(self._write)
         self.under_way = 0
-        self._waiting: list[CallRecord] = []
-        self._unwritten: list[CallRecord] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._writing: set[asyncio.Task[None]] = set()
 
     def begin(self, request: ModelRequest, model: str) -> Entry:
         self.under_way += 1
@@ -40,44 +35,26 @@ class Journal:
     def write(self, record: CallRecord) -> None:
         """Takes the record of a call that has ended."""
         self.under_way -= 1
-        if self._record is None:
-            return
-        self._waiting.append(record)
-        self._unwritten.append(record)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(A_MOMENT_S, self._write_waiting, self._record)
+        self._records.put(record)
 
     def unwritten_tokens(self, session_id: str) -> int:
         """The tokens of a session's calls that are not written yet. Asked from any thread."""
-        return sum(one.usage.total_tokens for one in [*self._unwritten] if one.origin.session_id == session_id)
+        return sum(one.usage.total_tokens for one in self._records.unwritten if one.origin.session_id == session_id)
 
     def complain(self, sentence: str) -> None:
         log.warning(sentence)
 
     async def settle(self) -> None:
         """Waits until every record is written."""
-        if self._record is not None and self._waiting:
-            self._write_waiting(self._record)
-        while self._writing:
-            await asyncio.wait(list(self._writing))
+        await self._records.settle()
 
-    def _write_waiting(self, sink: Record) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        records, self._waiting = self._waiting, []
-        task = asyncio.create_task(self._write(sink, records))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-
-    async def _write(self, sink: Record, records: list[CallRecord]) -> None:
+    async def _write(self, records: list[CallRecord]) -> None:
+        if self._record is None:
+            return
         try:
-            await sink(records)
+            await self._record(records)
         except FabulaError as error:
             self.complain(f"{len(records)} model calls could not be recorded: {error.message}")
-        finally:
-            for record in records:
-                self._unwritten.remove(record)
 
 
 class Entry:

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 from fabula.ports.models import Message, ModelUnusable
-from fabula.story.newest import Newest
+from fabula.story.newest import NewestOf
 from fabula.story.values import Json, JsonObject
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
-_validators: Newest[int, tuple[JsonObject, Any]] = Newest(64)
+_validators: NewestOf[JsonObject, Any] = NewestOf(64)
 
 
 def decoded(text: str, schema: JsonObject) -> Json:
@@ -57,7 +57,7 @@ def _was_cut(error: json.JSONDecodeError) -> bool:
 
 def schema_problem(value: Json, schema: JsonObject) -> str | None:
     """The first way in which a value does not fit, in words; None when it fits."""
-    error = next(iter(_validator(schema).iter_errors(value)), None)
+    error = next(iter(_validators.of(schema, lambda: _validator(schema)).iter_errors(value)), None)
     if error is None:
         return None
     place = ".".join(str(step) for step in error.absolute_path)
@@ -65,14 +65,10 @@ def schema_problem(value: Json, schema: JsonObject) -> str | None:
 
 
 def _validator(schema: JsonObject) -> Any:
-    known = _validators.get(id(schema))
-    if known is None:
-        # Imported at first use: the command line starts without it.
-        from jsonschema.validators import validator_for
+    # Imported at first use: the command line starts without it.
+    from jsonschema.validators import validator_for
 
-        # The schema is kept with it: as long as it is, no other one has its id.
-        known = _validators.put(id(schema), (schema, validator_for(schema)(schema)))
-    return known[1]
+    return validator_for(schema)(schema)
 
 
 def with_schema_in_words(messages: tuple[Message, ...], schema: JsonObject) -> tuple[Message, ...]:

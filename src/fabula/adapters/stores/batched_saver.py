@@ -9,7 +9,6 @@ everything of LangGraph.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sqlite3
@@ -29,11 +28,9 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from fabula.adapters.batches import Batches
+from fabula.adapters.batches import Batches, Later
 
 log = logging.getLogger("fabula.loops")
-
-A_MOMENT_S = 0.02
 
 _CHECKPOINT = (
     "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, "
@@ -52,6 +49,7 @@ Rows = tuple[str, list[tuple[Any, ...]]]
 class _Put:
     """A checkpoint that is not written yet."""
 
+    thread_id: str
     config: RunnableConfig
     checkpoint: Checkpoint
     metadata: CheckpointMetadata
@@ -63,11 +61,9 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
     def __init__(self, connection: aiosqlite.Connection) -> None:
         super().__init__(connection)
         self._batches: Batches[list[Rows]] = Batches(self._write)
+        self._checkpoints: Later[_Put] = Later(self._keep)
         self._new_threads: set[str] = set()
         self._never_written: set[str] = set()
-        self._put: dict[str, list[_Put]] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._writing: set[asyncio.Task[None]] = set()
 
     def expect_new(self, thread_id: str) -> None:
         """Says that a thread cannot have checkpoints yet, so that none are looked for when it starts."""
@@ -96,9 +92,7 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
     ) -> RunnableConfig:
         place = config["configurable"]
         thread_id, namespace = str(place["thread_id"]), place["checkpoint_ns"]
-        self._put.setdefault(thread_id, []).append(_Put(config=config, checkpoint=checkpoint, metadata=metadata))
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(A_MOMENT_S, self._write_what_was_put)
+        self._checkpoints.put(_Put(thread_id=thread_id, config=config, checkpoint=checkpoint, metadata=metadata))
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
@@ -119,37 +113,20 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
         await self._batches.add([(_WRITES, rows)])
 
     async def adelete_thread(self, thread_id: str) -> None:
-        self._put.pop(thread_id, None)
+        await self._checkpoints.drop(lambda put: put.thread_id == thread_id)
         if thread_id in self._never_written:
             self._never_written.discard(thread_id)
             return
-        await self._written()
-        await self._batches.add([(statement, [(str(thread_id),)]) for statement in _FORGET])
+        await self._batches.add([(statement, [(thread_id,)]) for statement in _FORGET])
 
     async def settle(self) -> None:
         """Returns when everything that was put is written."""
-        self._write_what_was_put()
-        await self._written()
+        await self._checkpoints.settle()
 
-    async def _written(self) -> None:
-        if self._writing:
-            await asyncio.wait(set(self._writing))
-
-    def _write_what_was_put(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        put, self._put = self._put, {}
-        if put:
-            self._never_written -= put.keys()
-            rows = [self._row(one) for puts in put.values() for one in puts]
-            task = asyncio.create_task(self._keep(rows))
-            self._writing.add(task)
-            task.add_done_callback(self._writing.discard)
-
-    async def _keep(self, rows: list[tuple[Any, ...]]) -> None:
+    async def _keep(self, puts: list[_Put]) -> None:
+        self._never_written.difference_update(put.thread_id for put in puts)
         try:
-            await self._batches.add([(_CHECKPOINT, rows)])
+            await self._batches.add([(_CHECKPOINT, [self._row(put) for put in puts])])
         except sqlite3.Error as error:
             log.warning("Where a loop stands could not be written down: %s", error)
 
@@ -157,7 +134,7 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
         place, checkpoint = put.config["configurable"], put.checkpoint
         type_, packed = self.serde.dumps_typed(checkpoint)
         told = json.dumps(get_checkpoint_metadata(put.config, put.metadata), ensure_ascii=False)
-        head = (str(place["thread_id"]), place["checkpoint_ns"], checkpoint["id"], place.get("checkpoint_id"))
+        head = (put.thread_id, place["checkpoint_ns"], checkpoint["id"], place.get("checkpoint_id"))
         return (*head, type_, packed, told.encode("utf-8", "ignore"))
 
     async def _write(self, batch: list[list[Rows]]) -> None:

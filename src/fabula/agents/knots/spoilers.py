@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from fabula.agents.knots.phrases import LONGEST, Phrases
-from fabula.agents.knots.vocabulary import common_words, normal, sentences_of, spaced, telling_words, words_in
+from fabula.agents.knots.vocabulary import everyday_words, normal, sentences_of, spaced, telling_words, words_in
 from fabula.ink import Analysis
 
 _FRAGMENT_WORDS = 4
@@ -167,7 +167,7 @@ def _names(spans: list[tuple[str, str]]) -> dict[Name, set[str]]:
         for sentence in sentences_of(text):
             for place, word in enumerate(words_in(sentence)):
                 bare = _bare(word)
-                if bare[:1].isupper() and len(bare) > 1 and bare.casefold() not in common_words():
+                if bare[:1].isupper() and len(bare) > 1 and bare.casefold() not in everyday_words():
                     (inside if place else first)[bare.capitalize()].add(flow)
     names = {}
     for text in inside.keys() | first.keys():

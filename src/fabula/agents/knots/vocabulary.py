@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from fabula.story.newest import remembering_short
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'’”)]*\s+")
 
-
-LONGEST_KNOWN = 1_000
 
 _TEXTS = {
     file.name.removesuffix(".txt"): file.read_text("utf-8").strip()
@@ -30,13 +30,9 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@remembering_short(most=8_192, longest=1_000)
 def normal(text: str) -> str:
     """A text by its words alone, with a space on each side: case and punctuation do not count."""
-    return _known(text) if len(text) <= LONGEST_KNOWN else _known.__wrapped__(text)
-
-
-@lru_cache(maxsize=8_192)
-def _known(text: str) -> str:
     return spaced(_WORD.findall(text.casefold().replace("’", "'")))
 
 
@@ -48,13 +44,13 @@ def spaced(words: Iterable[str]) -> str:
 @lru_cache(maxsize=20_000)
 def telling_words(text: str) -> frozenset[str]:
     """What a text is about: its rarer words, roughly stemmed."""
-    return frozenset(_stem(word) for word in normal(text).split() if len(word) > 2 and word not in common_words())
+    return frozenset(_stem(word) for word in normal(text).split() if len(word) > 2 and word not in everyday_words())
 
 
 @cache
-def common_words() -> frozenset[str]:
+def everyday_words() -> frozenset[str]:
     """Words that tell nothing of what a text is about, and with which any sentence may begin."""
-    return frozenset(text_file("common_words").split())
+    return frozenset(text_file("everyday_words").split())
 
 
 def text_file(name: str) -> str:

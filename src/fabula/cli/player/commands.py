@@ -5,10 +5,10 @@ A command is a verb on the sitting. To add one, write its function and give it a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 from fabula.actions.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
 from fabula.actions.house import House
@@ -43,23 +43,26 @@ class Seated(Protocol):
     def show_place(self, session: SessionView) -> None: ...
 
 
+S = TypeVar("S", bound=Seated, contravariant=True)
+
+
 @dataclass(frozen=True, kw_only=True)
-class PlayerCommand:
+class PlayerCommand(Generic[S]):
     """A command: its arguments as /help shows them, its sentence there, and what it does with what follows it."""
 
     arguments: str = ""
     sentence: str
-    run: Callable[[Seated, str], Awaitable[Outcome | None]]
+    run: Callable[[S, str], Awaitable[Outcome | None]]
 
 
-Commands = Mapping[str, PlayerCommand]
+Commands = Mapping[str, PlayerCommand[S]]
 
 
 def is_command(line: str) -> bool:
     return line.startswith("/")
 
 
-async def run_command(sitting: Seated, line: str, commands: Commands) -> Outcome:
+async def run_command(sitting: S, line: str, commands: Commands[S]) -> Outcome:
     """Does what a line with a slash asks for; an unknown word is answered helpfully."""
     name, _, rest = line[1:].partition(" ")
     command = commands.get(name.lower())
@@ -69,7 +72,7 @@ async def run_command(sitting: Seated, line: str, commands: Commands) -> Outcome
     return await command.run(sitting, rest.strip()) or "go_on"
 
 
-def _unknown(name: str, commands: Commands) -> str:
+def _unknown(name: str, commands: Collection[str]) -> str:
     near = get_close_matches(name.lower(), commands, n=1)
     guess = f" Did you mean /{near[0]}?" if near else ""
     return f"There is no command /{name}.{guess} /help lists them all; anything without a slash is said or done."
@@ -125,8 +128,7 @@ async def _retry(sitting: Seated, _: str) -> None:
     await sitting.say_again()
 
 
-async def _suggest(sitting: Seated, rest: str) -> None:
-    assert isinstance(sitting, Sitting), "nobody suggests what to say to an Ink story"
+async def _suggest(sitting: Sitting, rest: str) -> None:
     limit = int(rest) if rest.isdecimal() else None
     view = await suggest_replies(sitting.house, sitting.session_id, SuggestReplies(limit=limit))
     sitting.suggested[:] = [reply.text for reply in view.replies]
@@ -135,8 +137,7 @@ async def _suggest(sitting: Seated, rest: str) -> None:
     sitting.paper.say("A number says it for you.", "dim")
 
 
-async def _thoughts(sitting: Seated, _: str) -> None:
-    assert isinstance(sitting, Sitting), "an Ink story has no thoughts"
+async def _thoughts(sitting: Sitting, _: str) -> None:
     sitting.telling.thoughts = not sitting.telling.thoughts
     what = "You now read what characters think." if sitting.telling.thoughts else "Thoughts are private again."
     sitting.paper.say(what)
@@ -158,7 +159,7 @@ async def _quit(sitting: Seated, _: str) -> Outcome:
     return "leave"
 
 
-def _with_help(sentence: str, commands: Commands) -> Commands:
+def _with_help(sentence: str, commands: Commands[S]) -> Commands[S]:
     """The commands, and the one that lists them under a sentence."""
 
     async def help(sitting: Seated, _: str) -> None:
@@ -167,11 +168,11 @@ def _with_help(sentence: str, commands: Commands) -> Commands:
             call = f"/{name} {command.arguments}".strip()
             sitting.paper.row(f"{call:<18}{command.sentence}", indent=2)
 
-    table = {"help": PlayerCommand(sentence="Lists the commands.", run=help), **commands}
+    table: Commands[S] = {"help": PlayerCommand(sentence="Lists the commands.", run=help), **commands}
     return table
 
 
-_OF_ALL: Commands = {
+_OF_ALL: Commands[Seated] = {
     "status": PlayerCommand(sentence="Shows where you are, who is here, and what you watch.", run=_status),
     "backtrack": PlayerCommand(arguments="[N]", sentence="Goes back one turn, or N.", run=_backtrack),
     "branches": PlayerCommand(sentence="Shows the tree of everything you have tried.", run=_branches),
@@ -183,9 +184,13 @@ _OF_ALL: Commands = {
     "save": PlayerCommand(arguments="[NAME]", sentence="Names this play; it is saved after every turn.", run=_save),
     "quit": PlayerCommand(sentence="Leaves. You can come back at any time.", run=_quit),
 }
-_OF_SCENES: Commands = {
+_OF_SCENES: Commands[Sitting] = {
     "suggest": PlayerCommand(arguments="[N]", sentence="Suggests what you might say or do.", run=_suggest),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
 }
-COMMANDS = _with_help("Say or do anything in your own words: I ask Tobias about the lamp.", {**_OF_ALL, **_OF_SCENES})
-INK_COMMANDS = _with_help("Type the number of a choice, or say something to whoever you talk to.", _OF_ALL)
+COMMANDS: Commands[Sitting] = _with_help(
+    "Say or do anything in your own words: I ask Tobias about the lamp.", {**_OF_ALL, **_OF_SCENES}
+)
+INK_COMMANDS: Commands[Seated] = _with_help(
+    "Type the number of a choice, or say something to whoever you talk to.", _OF_ALL
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.server.access.callers import HOUSEHOLDER, SUBPROTOCOL, Caller, TokenDesk, token_in
@@ -124,8 +125,8 @@ async def _within_limit(
     reader = _LimitedReader(limit, scope, receive, send)
     try:
         await app(scope, reader.receive, reader.send)
-    except Exception:
-        # The answer has been given; how the app takes the cut connection is of no further interest.
+    except ClientDisconnect:
+        # The answer has been given; the app was only told that the client is gone.
         if not reader.refused:
             raise
 
