@@ -1,4 +1,4 @@
-"""What all tests may ask for: a clock, and stores on both engines."""
+"""What all tests may ask for: a clock, stores on both engines, and servers to be killed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
+from tests.nursery import Nursery
 
 from fabula.adapters.stores import open_store
 from fabula.ports.store import Store
@@ -39,6 +40,12 @@ class Place:
     def store_with_key(self, clock: Clock, secret_key: str) -> Store:
         return open_store(self.settings.model_copy(update={"secret_key": secret_key}), clock)
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tells a server of this place."""
+        address = self.settings.database_url
+        return {"FABULA_DATABASE_URL": address} if address else {}
+
     async def bytes_at_rest(self) -> bytes:
         target = self.settings.data_folder / "at-rest.backup"
         store = self.store(FixedClock())
@@ -53,6 +60,13 @@ MAY_BLOCK = {
     "fabula/adapters/stores/revisions.py": "_upgrade",  # before the server answers anybody
     "asyncpg/connect_utils.py": "_parse_connect_arguments",  # looks for a password file once per connection
 }
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    """Where servers grow up quickly that are to be killed."""
+    with Nursery() as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

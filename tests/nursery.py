@@ -112,7 +112,7 @@ PARTS = (
     "fabula.cli.serve",
     "fabula.loops.conversation.graph",
     "fabula.loops.scene.graph",
-    "jsonschema.validators",
+    "jsonschema_rs",
     "langchain_core.tracers",
     "sqlalchemy.dialects.postgresql.asyncpg",
     "sqlalchemy.dialects.sqlite.aiosqlite",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +36,9 @@ TELLING = (1, "Now go on, killed in tell_on.")
 """The call of the turn at which the server dies, and the words. A secret is asked for twice, a way on is told."""
 
 
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as opened:
-        yield opened
-
-
 @pytest.fixture
 async def killed(nursery: Nursery, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
-    address = place.settings.database_url
-    settings = {"FABULA_DATABASE_URL": address} if address else {}
-    async with victim(nursery, tmp_path, KnotTroupe(), **settings) as it:
+    async with victim(nursery, tmp_path, KnotTroupe(), **place.environment) as it:
         await control_group(it)
         it.story_id = await publish(it.client, STORY)
         yield it

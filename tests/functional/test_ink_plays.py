@@ -8,6 +8,8 @@ import pytest
 from tests.ink_live import GATE, begin, of_type, outcome, play, told
 from tests.live import RpcFailed, live_server
 
+from fabula.actions.sessions import state_at
+
 
 async def test_a_play_opens_with_the_text_before_the_first_choice(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
@@ -118,3 +120,57 @@ async def test_choices_that_read_alike_are_told_apart(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         session, _ = await begin(client, source)
         assert told(await play(client, session, choice=1)) == ["Second."]
+
+
+KINDS_OF_TURNS = """
+VAR half = 0.5
+VAR whole = 2.0
+VAR who = ""
+VAR open = false
+-> road
+=== road
+A road. # rain
+* [On] -> name
+=== name
+~ who = input("Your name")
+~ half = half * 3
+~ open = true
+Hello, {who}.
+-> agent(-> guard, -> gate_opens)
+=== guard
+Nobody passes without a word about the lantern.
+-> DONE
+=== gate_opens
+The guard lifts the lantern, and the gate opens.
+-> END
+"""
+
+
+async def test_a_play_that_is_remembered_stands_exactly_as_it_is_stored(tmp_path: Path) -> None:
+    moves = [{"choice": 0}, {"player_input": "Zoë ’n’ 1.0"}, {"player_input": ""}, {"player_input": "The lantern?"}]
+    async with live_server(tmp_path) as client:
+        session, _ = await begin(client, KINDS_OF_TURNS)
+        for move in moves:
+            assert (await play(client, session, **move))[-1]["type"] == "completed"
+            head = (await client.call("session.get", session))["head_turn_id"]
+            remembered = client.house.standings.after(head)
+            async with client.house.store.reading() as unit:
+                stored = await state_at(unit, head)
+            assert remembered is not None and remembered.play == stored
+            assert remembered.play.as_json() == stored.as_json()
+
+
+async def test_a_session_that_is_bound_to_other_models_asks_those_at_its_next_turn(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session, _ = await begin(client)
+        await play(client, session, choice=1)
+        await play(client, session, player_input="Hello!")
+        api = {"provider": "open_ai", "base_url": "http://127.0.0.1:9", "api_key": "sk-none", "model": "nobody"}
+        await client.call("api.create", api_id="gone", display_name="Gone", **api)
+        group = await client.call("api_group.get", api_group_id="builtin")
+        bindings = dict.fromkeys(group["bindings"], "gone")
+        await client.call("api_group.create", api_group_id="gone", display_name="Gone", bindings=bindings)
+        await client.call("session.update_config", session, api_group_id="gone")
+        assert (await play(client, session, player_input="And now?"))[-1]["type"] == "failed"
+        await client.call("session.update_config", session, api_group_id="builtin")
+        assert outcome(await play(client, session, player_input="And now?"))["reply"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from tests.ink_live import GATE, begin, publish
 from tests.live import RpcFailed, gate_story, live_server
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +27,9 @@ CALLS = {"ensemble": 5, "swift": 1}
 """How many model calls a turn makes: keeper, director, narrator, actor, keeper; or one."""
 
 
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as opened:
-        yield opened
-
-
 @pytest.fixture
 async def killed(nursery: Nursery, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
-    address = place.settings.database_url
-    async with victim(nursery, tmp_path, **({"FABULA_DATABASE_URL": address} if address else {})) as it:
+    async with victim(nursery, tmp_path, **place.environment) as it:
         yield it
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,6 @@ from fabula.testing.model_script import Pace, Say
 NEVER = Say(text="too late", pace=Pace(first_token_ms=600_000))
 
 
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as opened:
-        yield opened
-
-
 @asynccontextmanager
 async def second(first: Victim, folder: Path) -> AsyncIterator[Victim]:
     """Another server on the same store, with the same models and the same key."""
@@ -39,9 +33,8 @@ async def second(first: Victim, folder: Path) -> AsyncIterator[Victim]:
 
 @pytest.fixture
 async def pair(nursery: Nursery, postgres_place: Place, tmp_path: Path) -> AsyncIterator[tuple[Victim, Victim]]:
-    address = postgres_place.settings.database_url
     async with (
-        victim(nursery, tmp_path, FABULA_DATABASE_URL=address) as one,
+        victim(nursery, tmp_path, **postgres_place.environment) as one,
         second(one, tmp_path / "second") as two,
     ):
         yield one, two

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,12 +39,6 @@ class Tally:
     turns: int = 0
     failed_cleanly: int = 0
     wrong: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as opened:
-        yield opened
 
 
 def words(number: int) -> str:
@@ -128,10 +121,8 @@ async def test_a_thousand_kills_under_load_leave_every_play_as_if_nothing_had_ha
     nursery: Nursery, engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     place: Place = request.getfixturevalue(f"{engine}_place")
-    address = place.settings.database_url
-    environment = {"FABULA_DATABASE_URL": address} if address else {}
     tally, chance = Tally(), random.Random(1)
-    async with victim(nursery, tmp_path, **environment) as it:
+    async with victim(nursery, tmp_path, **place.environment) as it:
         expected = {pace: await undisturbed(it, pace) for pace in PACES}
         killing = asyncio.create_task(kill_again_and_again(it, KILLS[engine], chance))
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fabula.actions.house import House
 from fabula.actions.ink_works import InkMaterial
 from fabula.actions.sessions import state_at
-from fabula.actions.shelves import SESSIONS
 from fabula.agents.knots.names import default_ai_seed
 from fabula.ink import InkEditedError
 from fabula.loops.conversation.asking import Asker
@@ -32,6 +31,15 @@ FIRST_TIME = 1
 """The seed of an Ink turn: the play itself is seeded, so this counts how often the same words were played."""
 
 
+async def ink_state_at(house: House, unit: Unit, turn_id: str) -> PlayState | None:
+    """An Ink play after a turn, remembered or read; None when no Ink story is played."""
+    known = house.standings.after(turn_id)
+    if known is not None:
+        return known.play if known.play.ink is not None else None
+    stored = await unit.plays.state(turn_id)
+    return None if stored is None or stored.get("ink") is None else PlayState.model_validate(stored)
+
+
 async def ink_at(unit: Unit, turn_id: str) -> InkPlay | None:
     """Where an Ink play stood after a turn; None when no Ink story is played."""
     stored = (await unit.plays.state(turn_id) or {}).get("ink")
@@ -48,26 +56,24 @@ class InkMoment:
     material: InkMaterial
 
 
-async def ink_moment_at_hand(house: House, unit: Unit, session_id: str, stored: JsonObject) -> InkMoment | None:
-    """The moment of a stored state, if nothing has to be compiled or loaded for it. Awaits nothing but the unit."""
-    before = PlayState.model_validate(stored)
+async def ink_moment_at_hand(house: House, unit: Unit, session_id: str, before: PlayState) -> InkMoment | None:
+    """The moment of a state, if nothing has to be compiled or loaded for it. Awaits nothing but the unit."""
     assert before.ink is not None, "only Ink plays have such moments"
-    session = await SESSIONS.get(unit, session_id)
-    material = await house.works.at_hand(unit, session)
-    if material is None or not material.work.is_near(before.ink.state):
+    played = await house.works.at_hand(unit, session_id)
+    if played is None or not played.material.work.is_near(before.ink.state):
         return None
-    return InkMoment(before=before, ink=before.ink, session=session, material=material)
+    return InkMoment(before=before, ink=before.ink, session=played.session, material=played.material)
 
 
 async def ink_moment(house: House, unit: Unit, session_id: str, turn_id: str) -> InkMoment:
     """The moment after a turn; its story is compiled, and its place loaded, if they are not at hand."""
-    before = await state_at(unit, turn_id)
+    known = house.standings.after(turn_id)
+    before = await state_at(unit, turn_id) if known is None else known.play
     assert before.ink is not None, "only Ink plays have such moments"
-    session = await SESSIONS.get(unit, session_id)
-    material = await house.works.material(unit, session)
+    played = await house.works.played_by(unit, session_id)
     with suppress(InkEditedError):
-        await material.work.story_at(before.ink.state)
-    return InkMoment(before=before, ink=before.ink, session=session, material=material)
+        await played.material.work.story_at(before.ink.state)
+    return InkMoment(before=before, ink=before.ink, session=played.session, material=played.material)
 
 
 async def ink_words(unit: Unit, play: Play, moment: InkMoment, said: str | None, choice: int | None) -> str:
@@ -98,7 +104,7 @@ def _chosen(waiting: Waiting, said: str | None, choice: int | None) -> str:
 async def _still_there(work: InkWork, ink: InkPlay, unit: Unit, play: Play) -> None:
     """Refuses a turn whose place was edited away, and names the turn from which play can go on."""
     try:
-        work.at(ink.state)
+        work.find(ink.state)
     except InkEditedError as error:
         refusal = edited(error)
         turn_id = await _last_sound(work, unit, play)
@@ -115,7 +121,7 @@ async def _last_sound(work: InkWork, unit: Unit, play: Play, *, most: int = 100)
         state = None if turn is None else await state_at(unit, turn.turn_id)
         if turn is not None and state is not None and state.ink is not None:
             try:
-                work.at(state.ink.state)
+                work.find(state.ink.state)
             except InkEditedError:
                 continue
             return turn.turn_id
@@ -129,6 +135,7 @@ def ink_desk(house: House, turn: Turn, stage: Stage, moment: InkMoment) -> KnotD
         before=moment.before,
         work=moment.material.work,
         asker=_asker(house, moment.session, moment.material, turn),
+        standings=house.standings,
         store=house.store,
         clock=house.clock,
         ids=house.ids,

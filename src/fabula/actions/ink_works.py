@@ -1,7 +1,7 @@
 """Ink stories ready to be played: compiled once, and kept while they are in use, with the models that play them.
 
-What was gathered for a session is kept with the revisions of everything in it. The next turn asks the store for those
-revisions alone, in one read, and gathers anew only when one of them has changed.
+What was gathered for a session is kept with the revisions of everything in it, its own settings among them. The next
+turn asks the store for those revisions alone, in one read, and gathers anew only when one of them has changed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabula.actions.shelves import API_GROUPS, APIS, INK_STORIES, PRESETS
+from fabula.actions.shelves import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.agents.knots.names import default_ai_seed
 from fabula.agents.knots.published import publish, source_digest
 from fabula.loops.conversation.desk import InkWork
@@ -22,6 +22,7 @@ from fabula.story.resources import Api, ApiGroup, Preset
 
 WORKS_KEPT = 32
 MATERIALS_KEPT = 64
+SESSIONS_KEPT = 256
 LONGEST_SOURCE = 4_000_000
 
 
@@ -36,24 +37,49 @@ class InkMaterial:
     api_revisions: dict[str, int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A session and what it plays, as they were at these revisions."""
+
+    session: SessionSettings
+    material: InkMaterial
+    revisions: dict[Reference, int]
+
+
 class InkWorks:
     """Published stories by the hash of their source. An edit is another source, so nothing is ever stale."""
 
     def __init__(self) -> None:
         self._works: Newest[str, InkWork] = Newest(WORKS_KEPT)
         self._materials: Newest[tuple[str, str, str], tuple[InkMaterial, dict[Reference, int]]] = Newest(MATERIALS_KEPT)
+        self._played: Newest[str, Played] = Newest(SESSIONS_KEPT)
 
-    async def at_hand(self, unit: Unit, session: SessionSettings) -> InkMaterial | None:
+    async def at_hand(self, unit: Unit, session_id: str) -> Played | None:
         """What a session plays, if it was played lately and nothing of it has changed. Awaits nothing but the unit."""
-        kept = self._materials.get(_key(session))
-        if kept is None or await unit.resources.revisions(list(kept[1])) != kept[1]:
-            return None
-        return kept[0]
+        kept = self._played.get(session_id)
+        return kept if kept is not None and await _are_current(unit, kept.revisions) else None
+
+    async def played_by(self, unit: Unit, session_id: str) -> Played:
+        """What a session plays, as it is now."""
+        known = await self.at_hand(unit, session_id)
+        if known is not None:
+            return known
+        session = await SESSIONS.get(unit, session_id)
+        itself = await unit.resources.revisions([Reference(kind="session", id=session_id)])
+        material, revisions = await self._shared_by(unit, session)
+        played = Played(session=session, material=material, revisions={**revisions, **itself})
+        return self._played.put(session_id, played)
 
     async def material(self, unit: Unit, session: SessionSettings) -> InkMaterial:
-        """What a session plays, as it is now."""
-        known = await self.at_hand(unit, session)
-        return known or self._materials.put(_key(session), await self._gathered(unit, session))[0]
+        """What a session plays that is about to start."""
+        return (await self._shared_by(unit, session))[0]
+
+    async def _shared_by(self, unit: Unit, session: SessionSettings) -> tuple[InkMaterial, dict[Reference, int]]:
+        key = (session.story_id, session.api_group_id, session.preset_id)
+        kept = self._materials.get(key)
+        if kept is None or not await _are_current(unit, kept[1]):
+            kept = self._materials.put(key, await self._gathered(unit, session))
+        return kept
 
     async def _gathered(self, unit: Unit, session: SessionSettings) -> tuple[InkMaterial, dict[Reference, int]]:
         story = await INK_STORIES.get(unit, session.story_id)
@@ -90,5 +116,5 @@ class InkWorks:
             await off_loop(work.grounding, character, default_ai_seed())
 
 
-def _key(session: SessionSettings) -> tuple[str, str, str]:
-    return session.story_id, session.api_group_id, session.preset_id
+async def _are_current(unit: Unit, revisions: dict[Reference, int]) -> bool:
+    return await unit.resources.revisions(list(revisions)) == revisions

@@ -15,7 +15,15 @@ from pydantic import Field
 
 from fabula.actions.carry_out import DRAWN, Moment, lease, moment_of, settle, start, thread
 from fabula.actions.house import House
-from fabula.actions.ink_turns import FIRST_TIME, InkMoment, ink_at, ink_moment, ink_moment_at_hand, ink_words
+from fabula.actions.ink_turns import (
+    FIRST_TIME,
+    InkMoment,
+    ink_at,
+    ink_moment,
+    ink_moment_at_hand,
+    ink_state_at,
+    ink_words,
+)
 from fabula.actions.sessions import play_of
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.scene.running import stop
@@ -57,9 +65,9 @@ async def run_turn(
 
     async def begin(unit: Unit) -> tuple[Turn, Moment | InkMoment | None] | None:
         play = await _ready(house, unit, session_id)
-        stored = None if house.standings.after(play.head_turn_id) else await unit.plays.state(play.head_turn_id)
-        if stored is not None and stored.get("ink") is not None:
-            moment = await ink_moment_at_hand(house, unit, session_id, stored)
+        ink_before = await ink_state_at(house, unit, play.head_turn_id)
+        if ink_before is not None:
+            moment = await ink_moment_at_hand(house, unit, session_id, ink_before)
             return None if moment is None else await _begin_ink(house, unit, play, moment, command, request_id)
         turn = await _begin(house, unit, play, play.head_turn_id, _words(command), request_id, seed)
         return turn, await _moment(house, unit, turn)

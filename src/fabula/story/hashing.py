@@ -8,14 +8,15 @@ import re
 
 from fabula.story.values import Json, Value
 
-_MAY_BE_WHOLE = re.compile(r"(?:^|[:,\[])-?\d[\d.]*(?:\.0(?!\d)|e)")
+_FRACTION = re.compile(r"\.0(?!\d)")
+_POWER = re.compile(r"e[+-]\d")
 
 
 def canonical(value: Json) -> bytes:
     """The one JSON text of a value: keys sorted, no spaces, whole numbers without a fraction."""
     text = _text(value)
-    # Nearly no state holds a whole number with a fraction; only where there may be one is it looked for.
-    return (_text(_plain(value)) if _MAY_BE_WHOLE.search(text) else text).encode("ascii")
+    # Few states hold a whole number with a fraction (1.0, 1e+16); only where there may be one is it looked for.
+    return (_text(_plain(value)) if _FRACTION.search(text) or _POWER.search(text) else text).encode("ascii")
 
 
 def _text(value: Json) -> str:
@@ -33,5 +34,10 @@ def _plain(value: Json) -> Json:
 
 
 def state_hash(value: Value) -> str:
+    """The hash of a value as it is stored."""
+    return json_hash(value.as_json())
+
+
+def json_hash(value: Json) -> str:
     """The SHA-256 of a value's canonical JSON, in hexadecimal."""
-    return hashlib.sha256(canonical(value.as_json())).hexdigest()
+    return hashlib.sha256(canonical(value)).hexdigest()

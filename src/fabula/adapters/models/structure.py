@@ -57,18 +57,22 @@ def _was_cut(error: json.JSONDecodeError) -> bool:
 
 def schema_problem(value: Json, schema: JsonObject) -> str | None:
     """The first way in which a value does not fit, in words; None when it fits."""
-    error = next(iter(_validators.of(schema, lambda: _validator(schema)).iter_errors(value)), None)
-    if error is None:
-        return None
-    place = ".".join(str(step) for step in error.absolute_path)
+    validator = _validators.of(schema, lambda: _validator(schema))
+    try:
+        if validator.is_valid(value):
+            return None
+        error = next(validator.iter_errors(value))
+    except UnicodeEncodeError:
+        return "something in it is half a character"
+    place = ".".join(str(step) for step in error.instance_path)
     return f"at '{place}': {error.message[:300]}" if place else str(error.message[:300])
 
 
 def _validator(schema: JsonObject) -> Any:
     # Imported at first use: the command line starts without it.
-    from jsonschema.validators import validator_for
+    from jsonschema_rs import validator_for
 
-    return validator_for(schema)(schema)
+    return validator_for(schema)
 
 
 def with_schema_in_words(messages: tuple[Message, ...], schema: JsonObject) -> tuple[Message, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from fabula.agents.knots.decisions import Decision, filler
 from fabula.agents.knots.prompting import instruction_texts
@@ -13,6 +13,7 @@ from fabula.agents.knots.spoilers import Guard, Spoilers
 from fabula.agents.knots.vocabulary import sentences_of
 from fabula.story.contexts import InkGenerateContext
 
+GOALS_KEPT = 64
 _SECRET_WORDS = 5
 _OUT_OF_STORY = re.compile(
     r"\b(as an ai|language model|system prompt|my instructions|my prompt|json object)\b|NEEDS_INPUT|INVALID_INPUT"
@@ -65,7 +66,7 @@ class Evaluator:
 
 def evaluator(guard: Guard, goal: Iterable[str]) -> Evaluator:
     """The evaluator of one moment."""
-    return Evaluator(guard=guard, goal=Spoilers.secrets(goal, longer_than=_SECRET_WORDS).guard())
+    return Evaluator(guard=guard, goal=_unspoken(tuple(goal)))
 
 
 def text_evaluator(spoilers: Spoilers, *, visited: Iterable[str], context: InkGenerateContext) -> Evaluator:
@@ -74,6 +75,11 @@ def text_evaluator(spoilers: Spoilers, *, visited: Iterable[str], context: InkGe
     return evaluator(spoilers.guard(visited=visited, allowed=[context.prompt, *heard]), [])
 
 
+@lru_cache(maxsize=GOALS_KEPT)
+def _unspoken(texts: tuple[str, ...]) -> Guard:
+    return Spoilers.secrets(texts, longer_than=_SECRET_WORDS).guard()
+
+
 @cache
 def _instructions() -> Guard:
-    return Spoilers.secrets(instruction_texts(), longer_than=_SECRET_WORDS).guard()
+    return _unspoken(tuple(instruction_texts()))

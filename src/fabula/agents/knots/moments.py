@@ -9,7 +9,7 @@ from fabula.agents.knots.evaluation import Evaluator, evaluator
 from fabula.agents.knots.grounding import chosen_lines
 from fabula.agents.knots.names import KnotRequest, shown_name
 from fabula.agents.knots.published import Published
-from fabula.agents.knots.vocabulary import normal
+from fabula.agents.knots.vocabulary import normal, spaced
 from fabula.ink import Story
 from fabula.story.contexts import InkAgentContext
 from fabula.story.ink_stories import InkPlay, Talk
@@ -51,5 +51,5 @@ def gather_moment(
         goal=list(goal),
         player_input=said,
     )
-    known = normal(" ".join([*own, *heard]))
+    known = spaced(normal(text).strip() for text in [*own, *heard])
     return Moment(context=context, evaluator=evaluator(outer, [line for line in goal if normal(line) not in known]))

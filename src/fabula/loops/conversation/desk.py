@@ -12,6 +12,7 @@ from fabula.ink import Story
 from fabula.loops.conversation.asking import Asker
 from fabula.loops.conversation.kept import Kept
 from fabula.loops.scene.stage import Stage
+from fabula.loops.scene.standings import Standings
 from fabula.ports.gate import off_loop
 from fabula.ports.plays import Turn
 from fabula.ports.store import Store
@@ -35,9 +36,13 @@ class InkWork:
     _places: Newest[str, Story] = field(default_factory=lambda: Newest(PLACES_KEPT))
     _goals: Newest[str, tuple[str, ...]] = field(default_factory=lambda: Newest(PLACES_KEPT))
 
+    def find(self, state: str) -> Story:
+        """A play at a saved moment, to be looked at; raises InkEditedError when the place is gone."""
+        return self._places.get(state) or self._places.put(state, self.published.at(state))
+
     def at(self, state: str) -> Story:
         """A play at a saved moment, to be played on; raises InkEditedError when the place is gone."""
-        return (self._places.get(state) or self._places.put(state, self.published.at(state))).fork()
+        return self.find(state).fork()
 
     def is_near(self, state: str) -> bool:
         """Whether reading a place takes no time that anybody would notice."""
@@ -74,6 +79,7 @@ class KnotDesk:
     before: PlayState
     work: InkWork
     asker: Asker
+    standings: Standings
     store: Store
     clock: Clock
     ids: Ids

@@ -1,11 +1,13 @@
 """The conversation loop as a graph: decide, evaluate, tell_on, persist_turn_artifacts.
 
-Each node's outcome is checkpointed. Only a talk passes through decide and evaluate; a choice goes straight on.
+Each node's outcome is checkpointed. Only a talk passes through decide and evaluate; a choice goes straight on. Which of
+the two a turn is, is known before it begins, so each is a line of its own: a fork in the graph costs every turn time.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Protocol, TypedDict
 
 from langchain_core.runnables import RunnableConfig
@@ -27,7 +29,6 @@ class KnotState(TypedDict, total=False):
     """What is handed from node to node, as plain JSON."""
 
     turn_id: str
-    talks: bool
     decision: JsonObject
     kept: JsonObject
 
@@ -63,33 +64,25 @@ async def play_knots(desk: KnotDesk, saver: Any, *, thread_id: str, resumed: boo
     known = resumed and await saver.aget_tuple(config) is not None
     index = desk.before.snapshot.turn_index + 1
     desk.stage.tell("turn_started", next_turn_index=index, player_input=desk.turn.player_input)
-    start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id, "talks": desk.talks}
+    start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id}
     with untraced():
-        await _compiled(saver).ainvoke(start, config, context=desk, durability="async")
+        await _compiled(saver, talks=desk.talks).ainvoke(start, config, context=desk, durability="async")
 
 
 @lru_cache(maxsize=8)
-def _compiled(saver: Any) -> CompiledStateGraph[KnotState, KnotDesk, Any, Any]:
-    return knot_graph().compile(checkpointer=saver)
+def _compiled(saver: Any, *, talks: bool) -> CompiledStateGraph[KnotState, KnotDesk, Any, Any]:
+    return knot_graph(talks=talks).compile(checkpointer=saver)
 
 
-def _way(state: KnotState) -> str:
-    return "decide" if state["talks"] else "tell_on"
-
-
-@lru_cache(maxsize=1)
-def knot_graph() -> StateGraph[KnotState, KnotDesk, Any, Any]:
-    """The graph, not yet bound to a checkpointer."""
+def knot_graph(*, talks: bool) -> StateGraph[KnotState, KnotDesk, Any, Any]:
+    """The graph of a talk, or of any other turn, not yet bound to a checkpointer."""
     graph: StateGraph[KnotState, KnotDesk, Any, Any] = StateGraph(KnotState, context_schema=KnotDesk)
-    graph.add_node("decide", decide)
-    graph.add_node("evaluate", evaluate)
-    graph.add_node("tell_on", tell_on)
-    graph.add_node("persist_turn_artifacts", persist_turn_artifacts)
-    graph.add_conditional_edges(START, _way, ["decide", "tell_on"])
-    graph.add_edge("decide", "evaluate")
-    graph.add_edge("evaluate", "tell_on")
-    graph.add_edge("tell_on", "persist_turn_artifacts")
-    graph.add_edge("persist_turn_artifacts", END)
+    steps = [*([decide, evaluate] if talks else []), tell_on, persist_turn_artifacts]
+    names = [step.__name__ for step in steps]
+    for step in steps:
+        graph.add_node(step.__name__, step)
+    for before, after in pairwise([START, *names, END]):
+        graph.add_edge(before, after)
     return graph
 
 

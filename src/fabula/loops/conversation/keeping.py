@@ -9,9 +9,10 @@ from fabula.ink import Story
 from fabula.loops.conversation.desk import KnotDesk
 from fabula.loops.conversation.kept import Kept, Spoken
 from fabula.loops.conversation.telling import Telling, choices_view, input_view
+from fabula.loops.scene.standings import Standing
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
-from fabula.story.hashing import state_hash
+from fabula.story.hashing import json_hash
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 from fabula.story.state import Snapshot
@@ -100,17 +101,18 @@ async def persist(desk: KnotDesk, kept: Kept) -> None:
     """Commits the turn and tells its result."""
     play = kept.play
     index = play.snapshot.turn_index
+    state = play.as_json()
     result: JsonObject = {
         "turn_id": desk.turn.turn_id,
         "turn_index": index,
         "player_input": desk.turn.player_input,
         "ink": kept.ink,
-        "snapshot": play.snapshot.as_json(),
+        "snapshot": state["snapshot"],
     }
     finished = Finished(
         turn_id=desk.turn.turn_id,
-        state=play.as_json(),
-        state_hash=state_hash(play),
+        state=state,
+        state_hash=json_hash(state),
         result=result,
         messages=messages_of(
             kept.spoken,
@@ -123,4 +125,5 @@ async def persist(desk: KnotDesk, kept: Kept) -> None:
         ended=play.ended,
     )
     if await desk.store.write(lambda unit: unit.plays.commit(finished)):
+        desk.standings.keep(desk.turn.turn_id, Standing(play=play, past=(), lines=0))
         desk.stage.complete(result)

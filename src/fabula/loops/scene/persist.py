@@ -9,7 +9,7 @@ from fabula.loops.scene.keeping import Kept
 from fabula.loops.scene.resolve import player_entry
 from fabula.loops.scene.standings import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
-from fabula.story.hashing import state_hash
+from fabula.story.hashing import json_hash
 from fabula.story.plays import PlayState
 from fabula.story.values import JsonObject
 
@@ -39,6 +39,7 @@ async def persist(
     if play.ended and not desk.before.ended:
         node = desk.bundle.nodes[play.world.current_node]
         desk.stage.tell("story_ended", node_id=node.id, title=node.title)
+    state = play.as_json()
     result: JsonObject = {
         "turn_id": desk.turn.turn_id,
         "turn_index": play.snapshot.turn_index,
@@ -47,12 +48,12 @@ async def persist(
         "director": director,
         "completed_beats": [beat.view for beat in beats],
         "second_keeper": second.view(),
-        "snapshot": play.snapshot.as_json(),
+        "snapshot": state["snapshot"],
     }
     finished = Finished(
         turn_id=desk.turn.turn_id,
-        state=play.as_json(),
-        state_hash=state_hash(play),
+        state=state,
+        state_hash=json_hash(state),
         result=result,
         messages=messages,
         ended=play.ended,
