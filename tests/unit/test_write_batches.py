@@ -112,3 +112,31 @@ async def test_who_drops_waits_for_what_is_being_written() -> None:
     await later.drop(lambda number: True)
     assert written == [1]
     await settling
+
+
+async def test_nobody_waits_for_what_came_after_them() -> None:
+    gates = {number: asyncio.Event() for number in (1, 2)}
+    begun: list[int] = []
+
+    async def write(items: list[int]) -> None:
+        begun.extend(items)
+        await gates[items[0]].wait()
+
+    later = Later(write)
+    later.put(1)
+    first = asyncio.create_task(later.settle())
+    await asyncio.sleep(0)
+    dropping = asyncio.create_task(later.drop(lambda number: False))
+    await asyncio.sleep(0)
+    later.put(2)
+    second = asyncio.create_task(later.settle())
+    while begun != [1, 2]:
+        await asyncio.sleep(0)
+    gates[1].set()
+    async with asyncio.timeout(10):
+        await first
+        await dropping
+    assert (second.done(), later.unwritten) == (False, [2])
+    gates[2].set()
+    await second
+    assert later.unwritten == []

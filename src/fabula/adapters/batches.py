@@ -91,7 +91,7 @@ class Later(Generic[T]):
         await self._written()
 
     async def _written(self) -> None:
-        while self._writing:
+        if self._writing:
             await asyncio.wait(set(self._writing))
 
     def _begin(self) -> None:
