@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.adapters.models.understudy.talker import talk
+from fabula.adapters.models.understudy.talker import talk, write
 from fabula.agents.knots.decisions import Decision, read_decision
 from fabula.agents.knots.remembering import exchanged, told
-from fabula.story.contexts import InkAgentContext
+from fabula.story.contexts import InkAgentContext, InkGenerateContext
 from fabula.story.ink_stories import Heard, Talk
 
 VOICE = [
@@ -109,3 +109,114 @@ def test_nobody_speaks_where_nobody_is() -> None:
     replies = [one.reply for one in talked(TELLER, ["Hello!", "", "I turn around.", "I sing.", "Goodbye."])]
     assert not any(word in reply for reply in replies for word in (" I ", "Well met", "me "))
     assert decided(TELLER.model_copy(update={"talk": Talk()}), "I turn the key in the lock.").goes_on
+
+
+PEDDLER = GUARD.model_copy(
+    update={
+        "character": "Peddler",
+        "voice": [
+            "They call me Odo, and I sell needles, ribbon and bad advice.",
+            "My horses died on the salt road in the winter of the wolves.",
+            "She was the last of them, the grey mare.",
+            "I have walked the salt road for eleven years since.",
+            "If you buy me a bowl of soup, I may unroll the map.",
+        ],
+        "story_so_far": [
+            Heard(kind="text", text="A peddler dozes in the common room. The common room smells of eels.")
+        ],
+        "goal": ["Odo unrolls his map between the bowls, and the pass is marked in red."],
+    }
+)
+
+
+def test_a_name_that_stands_in_its_own_lines_is_its_name() -> None:
+    first, again = talked(PEDDLER, ["What is your name?", "Who are you?"])
+    assert first.reply == "They call me Odo, and I sell needles, ribbon and bad advice."
+    assert "Odo" in again.reply and "Peddler" not in again.reply
+
+
+def test_who_does_what_was_asked_for_has_earned_the_way_on() -> None:
+    assert decided(PEDDLER, "I buy you a bowl of soup.").goes_on
+    assert decided(PEDDLER, "Here, a soup for you, I'll buy it.").goes_on
+    assert not decided(PEDDLER, "Would you like a bowl of soup?").goes_on
+    assert not decided(PEDDLER, "I would like some soup.").goes_on
+
+
+def test_an_offer_is_no_question() -> None:
+    assert decided(PEDDLER, "May I buy you a bowl of soup?").goes_on
+    helped = decided(PEDDLER, "Can I help you with anything?")
+    assert helped.reply == "If you buy me a bowl of soup, I may unroll the map."
+
+
+def test_insults_open_nothing_however_long_one_has_talked() -> None:
+    words = [
+        "Tell me of the wolves.",
+        "What of the salt road?",
+        "I know the winter.",
+        "Shut up, you old fool of a road!",
+    ]
+    assert talked(PEDDLER, words)[-1].outcome == "INVALID_INPUT"
+
+
+def test_who_asks_again_is_told_again() -> None:
+    _, sells, _, again = talked(PEDDLER, ["Hello.", "What do you sell?", "I like cheese.", "What do you sell?"])
+    assert sells.reply == "As I told you: they call me Odo, and I sell needles, ribbon and bad advice."
+    assert again.reply == "I said it before: they call me Odo, and I sell needles, ribbon and bad advice."
+    _, _, more = talked(PEDDLER, ["Hello.", "Did your horses die?", "Tell me more about your horses."])
+    assert more.reply == "She was the last of them, the grey mare."
+
+
+def test_somebody_is_named_before_they_are_only_she() -> None:
+    (mare,) = talked(PEDDLER, ["Tell me about the grey mare."])
+    assert mare.reply == (
+        "My horses died on the salt road in the winter of the wolves. She was the last of them, the grey mare."
+    )
+
+
+def test_a_bare_why_goes_on_with_what_was_said_last() -> None:
+    said, why, *_, shrug = talked(PEDDLER, ["What of your horses?", "Why?", "Why?", "Why?", "Why?"])
+    assert said.reply.startswith("My horses died")
+    assert why.reply == "She was the last of them, the grey mare."
+    assert shrug.reply and not any(line in shrug.reply for line in PEDDLER.voice)
+
+
+def test_a_greeting_with_some_weather_is_a_greeting() -> None:
+    (met,) = talked(PEDDLER, ["Good evening! A cold night on the road."])
+    assert met.reply.startswith("Well met.")
+
+
+def test_hints_are_things_and_not_the_one_who_speaks_nor_how_things_are() -> None:
+    teller = PEDDLER.model_copy(update={"character": None, "voice": []})
+    nod = Heard(kind="text", text="A long look, and then a slow nod. You have said enough.")
+    seen = teller.model_copy(update={"story_so_far": [*teller.story_so_far, nod]})
+    assert decided(seen, "I dance.").guidance == "Perhaps think of the peddler or the common room."
+    for said in ["I like cheese."] * 8:
+        assert "about Odo" not in decided(PEDDLER, said).reply
+    steers = [one.reply for one in talked(PEDDLER, ["I like cheese."] * 6)]
+    assert any("the salt road" in reply for reply in steers) and not any("the salt." in reply for reply in steers)
+
+
+def test_reasons_are_told_in_whole_words() -> None:
+    assert decided(PEDDLER, "Unroll your map on the bowls.").reason == "the player speaks of bowls, map, unroll"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("the smell of the kitchen in two sentences", "the smell of the kitchen"),
+        ("Describe three heavy doors, in a few words.", "three heavy doors"),
+        ("a short description of the light on the fog", "the light on the fog"),
+        ("What Captain Voss says", "what Captain Voss says"),
+        ("", "the moment"),
+    ],
+)
+def test_a_generated_text_is_about_what_was_asked_for_and_not_about_the_asking(prompt: str, topic: str) -> None:
+    texts = {write(InkGenerateContext(prompt=prompt), seed) for seed in range(40)}
+    assert len(texts) > 3 and all(topic in text or topic.capitalize()[:1] + topic[1:] in text for text in texts)
+    assert not any("sentences" in text or "words" in text for text in texts)
+
+
+def test_several_generated_texts_of_one_play_are_not_all_built_alike() -> None:
+    prompts = ["an old door", "a cold wind", "the smell of eels", "a distant bell", "the last candle", "rain"]
+    built = {write(InkGenerateContext(prompt=prompt), 7).replace(prompt, "") for prompt in prompts}
+    assert len(built) > 2
