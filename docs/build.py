@@ -113,26 +113,56 @@ def error_rows() -> list[tuple[str, str, str]]:
     return rows
 
 
+_ENVELOPE = """## The envelope
+
+A request is one JSON object. What a method takes stands in `params`; everything around it is the envelope:
+
+    {"jsonrpc": "2.0", "id": "7", "session_id": "session_01K...", "method": "session.backtrack", "params": {"turns": 1}}
+
+- `id` is a string of your choice. It is given back in the answer, and means nothing else: the same request sent twice
+  is done twice, whatever its id. (A message to a character of an Ink story can be sent so that a repeat is harmless:
+  see [play an Ink story over HTTP](../how-to/play-an-ink-story-over-http.md#say-it-once-whatever-the-network-does).)
+- `session_id` names the session, for methods that are about one. It stands beside `id` and `method`, never in `params`.
+- `params` may be left out where a method takes nothing. A field that the method does not know is refused.
+- Batches are not taken.
+
+The answer has the same `id`, and either `result` or `error`:
+
+    {"jsonrpc": "2.0", "id": "7", "session_id": "session_01K...", "result": {"type": "session", "turn_index": 3, ...}}
+    {"jsonrpc": "2.0", "id": "7", "session_id": "session_01K...", "error": {"code": 40404, "message": "..."}}
+
+`result.type` says what it is. `story.start_session` and `session.fork` put the id of the new session into the answer's
+`session_id`. The HTTP status is 200 for errors, too, with three exceptions: a body that is no request (400), a turn
+that is refused before its [stream](turn-stream.md) begins (the status of its code), and refusals at the door, such as
+a missing token (401). See [errors](errors.md).
+"""
+
+
 def methods_page() -> str:
     """Each method of the protocol, from the OpenRPC document that the server itself answers with."""
     from fabula.server.rpc.catalogue import build_catalogue
     from fabula.server.rpc.openrpc import openrpc
+    from fabula.server.rpc.streaming import StreamingMethod
 
-    document: Any = openrpc(build_catalogue())
+    catalogue = build_catalogue()
+    document: Any = openrpc(catalogue)
+    streams = {method.name for method in catalogue if isinstance(method, StreamingMethod)}
     parts = [
         f"{_NOTE}# Methods\n\n`POST /rpc` takes JSON-RPC 2.0. The server describes itself with `rpc.discover` and at\n"
-        "`/openrpc.json`; this page is that document in short. `?` marks what may be left out.\n"
+        "`/openrpc.json`; this page is that document in short. `?` marks what may be left out.\n",
+        _ENVELOPE,
     ]
-    parts.extend(_method(method) for method in document["methods"])
+    parts.extend(_method(method, streams=method["name"] in streams) for method in document["methods"])
     return "\n".join(parts)
 
 
-def _method(method: Any) -> str:
+def _method(method: Any, *, streams: bool) -> str:
     params = ", ".join(f"`{one['name']}{'' if one['required'] else '?'}`" for one in method["params"]) or "nothing"
     session = " The envelope names the session in `session_id`." if method.get("x-session") else ""
+    answer = "with [the turn stream](turn-stream.md)" if streams else _answers(method["result"])
     return (
         f"## `{method['name']}`\n\n{method['summary']}{session}\n\n"
-        f"Takes {params}. Answers {_answers(method['result'])}. For {method['x-role']}s and above.\n"
+        f"Takes {params}. Answers {answer}. For {method['x-role']}s and above.\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Sequence
@@ -23,11 +24,14 @@ from fabula.adapters.stores.checkpoints import open_checkpoints
 from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.scene.running import RunningTurns
 from fabula.loops.scene.standings import Standings
+from fabula.ports.errors import InvalidParams
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.values import JsonObject
+
+log = logging.getLogger("fabula.models")
 
 KEY_REMEMBERED_S = 2.0
 
@@ -100,7 +104,11 @@ class _ModelDesk:
     async def _keep_replies(self, replies: list[tuple[str, JsonObject]]) -> None:
         async def keep(unit: Unit) -> None:
             for key, reply in replies:
-                await unit.memo.put(key, reply)
+                try:
+                    await unit.memo.put(key, reply)
+                except InvalidParams as error:
+                    # It must fail neither its own call nor those that are kept beside it.
+                    log.warning("An answer could not be kept: %s", error.message)
 
         await self._store.write(keep, lasting=False)
 

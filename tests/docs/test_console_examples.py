@@ -1,8 +1,12 @@
-"""What the README and the how-tos show on a console is what really happens."""
+"""What the README and the how-tos show on a console is what really happens.
+
+A page is one terminal: what one line sets, the next one knows. Stories that the page says to save lie there.
+"""
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -17,7 +21,9 @@ from fabula.testing.server_process import PROGRAM, clean_environment, running_se
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/how-to").glob("*.md")), *sorted((ROOT / "docs/start").glob("*.md"))]
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+SAVED = re.compile(r"^Save this as `([\w.-]+)`:\n\n```ink\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS = "127.0.0.1:8420"
+AFTER_EACH = "\x1e"
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,20 @@ def steps_of(page: Path) -> list[Step]:
     for indent, block in BLOCK.findall(page.read_text("utf-8")):
         text = "".join(line.removeprefix(indent) for line in block.splitlines(keepends=True))
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            typed, _, shown = part.partition("\n")
-            found.append(Step(typed=typed.strip(), shown="\n".join(line.rstrip() for line in shown.splitlines())))
+            lines = part.splitlines()
+            ends = next((n for n in range(1, len(lines)) if is_whole("\n".join(lines[:n]))), len(lines))
+            typed, shown = "\n".join(lines[:ends]), "\n".join(line.rstrip() for line in lines[ends:])
+            found.append(Step(typed=typed.strip(), shown=shown))
     return found
+
+
+def is_whole(typed: str) -> bool:
+    """Whether a shell would run this, and not wait for the rest of a quote or a line."""
+    try:
+        shlex.split(typed)
+    except ValueError:
+        return False
+    return True
 
 
 EXAMPLES = [page for page in PAGES if steps_of(page)]
@@ -51,28 +68,38 @@ EXAMPLES = [page for page in PAGES if steps_of(page)]
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed (apt-get install curl)")
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
 def test_the_console_examples_of_a_page_are_true(page: Path, tmp_path: Path) -> None:
-    data, port = tmp_path / "data", free_port()
+    data, port, steps = tmp_path / "data", free_port(), steps_of(page)
     shell = {"FABULA_DATA_DIR": str(data), "PATH": f"{program_folder(tmp_path)}:/usr/local/bin:/usr/bin:/bin"}
     settings = {"FABULA_DATA_DIR": str(data), "FABULA_PORT": str(port)}
+    save_stories(page, tmp_path)
     with running_server(data, "--port", str(port), settings=settings):
         greeting = (data / "server.log").read_text("utf-8")
-        for step in steps_of(page):
-            typed, here = step.typed.replace(ADDRESS, f"127.0.0.1:{port}"), str(port)
-            said = greeting if typed == "make run" else run(typed, shell, tmp_path)
-            assert step.fits(said.replace(f"127.0.0.1:{here}", ADDRESS)), f"$ {step.typed}\n{said}"
+        said = run([step.typed.replace(ADDRESS, f"127.0.0.1:{port}") for step in steps], shell, tmp_path)
+        for step, output in zip(steps, said, strict=True):
+            told = (greeting if step.typed == "make run" else output).replace(f"127.0.0.1:{port}", ADDRESS)
+            assert step.fits(told), f"$ {step.typed}\n{told}"
 
 
-def run(typed: str, shell: dict[str, str], folder: Path) -> str:
+def save_stories(page: Path, folder: Path) -> None:
+    for name, source in SAVED.findall(page.read_text("utf-8")):
+        (folder / name).write_text(source, "utf-8")
+
+
+def run(typed: list[str], shell: dict[str, str], folder: Path) -> list[str]:
+    """Types the lines one after another into one terminal; answers what each of them showed."""
+    script = "".join(f"{':' if line == 'make run' else line}\nprintf '{AFTER_EACH}'\n" for line in typed)
     done = subprocess.run(
-        ["bash", "-c", typed],
+        ["bash", "-c", script],
         env=clean_environment(shell),
         cwd=folder,
-        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
-    return done.stdout + done.stderr
+    return done.stdout.split(AFTER_EACH)[:-1]
 
 
 def program_folder(folder: Path) -> Path:

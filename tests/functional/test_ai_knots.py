@@ -197,6 +197,13 @@ async def test_a_message_sent_twice_with_one_id_is_said_once(tmp_path: Path) -> 
         assert answers[0].json()["reply"] == "First." and len(model.requests) == 1
         together = await asyncio.gather(*(decide(client, session, "m2", "Again.") for _ in range(2)))
         assert together[0].json() == together[1].json()
+        session = (await begin(client))[0]
+        await play(client, session, choice=1)
+        # With no model a turn is over before the other request has looked twice.
+        for number in range(10):
+            crowd = await asyncio.gather(*(decide(client, session, f"q{number}", "Hm.") for _ in range(4)))
+            assert len({one.text for one in crowd}) == 1
+        assert (await client.call("session.get", session))["turn_index"] == 11
 
 
 async def test_a_second_message_before_the_first_is_answered_is_refused(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ async def test_talk_brings_the_reader_through_the_gate_with_no_model(tmp_path: P
     async with live_server(tmp_path) as client:
         session, _ = await begin(client)
         frames = await play(client, session, choice=1)
+        assert frames[-1]["response"]["result"]["snapshot"]["world_state"]["current_node"] == "gate"
         assert of_type(frames, "ink_input_requested") == [
             {"type": "ink_input_requested", "kind": "agent", "character": "Guard"}
         ]

@@ -26,6 +26,53 @@ async def test_a_story_with_errors_is_refused_with_the_authors_own_lines(tmp_pat
         assert refused.value.data["problems"][0]["line"] == 2
 
 
+ERRORS = {
+    "in the main file": ("-> rood", {}, "line 1: Divert target not found: '-> rood'. Did you mean 'road'?"),
+    "in an included file": (
+        "INCLUDE more.ink\n-> road",
+        {"more.ink": "\n-> nowhere_at_all"},
+        "'more.ink' line 2: Divert target not found: '-> nowhere_at_all'.",
+    ),
+    "in two places": (
+        "-> rood\n-> raod",
+        {},
+        "line 1: Divert target not found: '-> rood'. Did you mean 'road'? 1 more error stands in `problems`.",
+    ),
+    "in three places": (
+        "-> nowhere_at_all\n-> nowhere_at_all\n-> nowhere_at_all",
+        {},
+        "line 1: Divert target not found: '-> nowhere_at_all'. 2 more errors stand in `problems`.",
+    ),
+}
+
+
+@pytest.mark.parametrize("place", ERRORS)
+async def test_a_refused_story_tells_its_first_error_and_how_many_follow(tmp_path: Path, place: str) -> None:
+    source, files, sentence = ERRORS[place]
+    async with live_server(tmp_path) as client:
+        with pytest.raises(RpcFailed) as refused:
+            await publish(client, source + "\n== road\nDust.\n-> END\n", **files)
+        assert refused.value.message == f"The story cannot be published: {sentence}"
+
+
+async def test_what_an_author_may_want_to_look_at_comes_with_the_published_story(tmp_path: Path) -> None:
+    source = "-> agent(-> cook, -> yard)\n== cook\n-> DONE\n== yard\nThe yard.\n-> END"
+    async with live_server(tmp_path) as client:
+        story = await client.call("story.create_ink", display_name="The yard", source=source)
+        found = await client.call("ink.check", source=source)
+        assert story["problems"] == found["problems"] and found["ok"]
+        assert [(one["severity"], one["line"]) for one in found["problems"]] == [("WARNING", 2)]
+        assert "The character 'cook' has no line to speak from" in found["problems"][0]["message"]
+        assert found["statistics"]["endings"] == 1
+
+
+async def test_the_talks_of_a_story_are_named_by_their_whole_names(tmp_path: Path) -> None:
+    source = "-> inn\n== inn\n-> agent(-> cook, -> on)\n= cook\nSoup.\n- (on) On.\n-> END"
+    async with live_server(tmp_path) as client:
+        found = await client.call("ink.check", source=source)
+        assert found["talks"] == [{"character": "inn.cook", "target": "inn.cook.on"}]
+
+
 async def test_lists_and_the_dashboard_show_both_kinds_of_stories(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         graph, ink = await gate_story(client), await publish(client)

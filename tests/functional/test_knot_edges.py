@@ -79,6 +79,14 @@ PLACES: dict[str, tuple[str, list[str]]] = {
         "<- t\n+ [Wait] -> DONE\n== t\n-> agent(-> cook, -> yard)\n== cook\nSoup.\n-> DONE\n" + YARD + "-> END\n",
         ["The yard is empty."],
     ),
+    "a thread of its own": (
+        "<- agent(-> cook, -> yard)\nDusk.\n+ [Wait] -> DONE\n== cook\nSoup.\n-> DONE\n" + YARD + "-> DONE\n",
+        ["The yard is empty.", "Dusk."],
+    ),
+    "a story that has words of ours for its own": (
+        "VAR target = 1\n-> agent(-> cook, -> yard)\n== cook\nSoup.\n-> DONE\n" + YARD + "-> END\n",
+        ["The yard is empty."],
+    ),
     "a conditional": (
         "VAR open = true\n{open: -> agent(-> cook, -> yard)}\n-> END\n== cook\nSoup.\n-> DONE\n" + YARD + "-> END\n",
         ["The yard is empty."],
@@ -159,6 +167,39 @@ async def test_a_target_that_is_edited_away_under_a_message_is_told_at_the_next_
         assert refused.value.code == 40909 and "gate_opens" in refused.value.data["reason"]
         await client.call("session.backtrack", session, turn_id=refused.value.data["resume_turn_id"])
         assert of_type(await play(client, session, choice=0), "story_ended")
+
+
+GONE = {
+    "the goal": ("gate_opens", "the goal (gate_opens) of this talk does not exist any more"),
+    "the character": ("guard", "the character (guard) of this talk does not exist any more"),
+}
+
+
+@pytest.mark.parametrize("what", GONE)
+async def test_what_was_edited_away_is_called_what_it_is_to_the_talk(tmp_path: Path, what: str) -> None:
+    name, sentence = GONE[what]
+    async with theatre(tmp_path, [says("NEEDS_INPUT", "Well?")]) as (client, _):
+        session = await at_the_guard(client)
+        story = (await client.call("session.get", session))["story_id"]
+        edited = GATE.replace(f"=== {name}\n", f"=== new_{name}\n").replace(f"-> {name}", f"-> new_{name}")
+        await client.call("story.update_ink", story_id=story, source=edited)
+        with pytest.raises(RpcFailed) as refused:
+            await play(client, session, player_input="Hello?")
+        assert refused.value.data["reason"] == f"The story was edited: {sentence}."
+        assert refused.value.message.startswith(f"The story was edited: {sentence}. Go back to an earlier turn")
+
+
+async def test_a_talk_outlasts_edits_that_use_a_word_of_ours_and_leave_it(tmp_path: Path) -> None:
+    script = [says("NEEDS_INPUT", "Well?"), says("NEEDS_INPUT", "And?"), says("DIRECT_CONTINUE", "")]
+    ours = "VAR target = 1\n" + GATE
+    for before, after in ((GATE, ours), (ours, GATE)):
+        async with theatre(tmp_path / str(len(before)), script) as (client, _):
+            session = await at_the_guard(client, before)
+            story = (await client.call("session.get", session))["story_id"]
+            assert (await say(client, session, "Hello?"))["reply"] == "Well?"
+            await client.call("story.update_ink", story_id=story, source=after)
+            assert (await say(client, session, "Hello again?"))["reply"] == "And?"
+            assert "a groan" in told(await play(client, session, player_input="Open it."))[0]
 
 
 async def test_two_messages_with_different_ids_at_once_and_one_is_heard(tmp_path: Path) -> None:

@@ -54,21 +54,35 @@ def test_what_cannot_be_played_is_told_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_help_lists_every_command_and_unknown_ones_are_answered(tmp_path: Path) -> None:
-    told = play(tmp_path, "/help", "/stauts", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/regenerate")
+    lines = ["/help", "/stauts", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/suggest 99", "/regenerate"]
+    told = play(tmp_path, *lines)
     for name, command in COMMANDS.items():
         assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
     plain = " ".join(told.split())
     assert "There is no command /stauts. Did you mean /status?" in plain
     assert "There is no command /sing. /help lists them all" in plain
     assert "Say how many turns to go back" in plain
-    assert "Only 0 turns have been played." in plain
-    assert "Say which line, a number from 1 to 1" in plain
+    assert "This is the beginning: nothing has been played yet." in plain
+    assert "There is only one line so far." in plain
+    assert "Ask for 2 to 5 suggestions: /suggest 3" in plain
     assert "Nothing has been played yet that could be played again." in plain
 
 
 def test_going_back_branching_and_switching_leave_nothing_lost(tmp_path: Path) -> None:
-    told = play(tmp_path, "Hello.", "/backtrack", "I go to the inn.", "/branches", "/switch 1", "/status")
+    lines = [
+        "Hello.",
+        "/backtrack 2",
+        "/backtrack",
+        "I go to the inn.",
+        "/branches",
+        "/switch 1",
+        "/switch 9",
+        "/status",
+    ]
+    told = play(tmp_path, *lines)
+    assert "Only 1 turn has been played." in told
     assert "Back at turn 0." in told
+    assert "Say which line, a number from 1 to 2" in told
     tree = told.partition("> /branches")[2]
     assert "- 1: Hello.  [1]" in tree
     assert "* 1: I go to the inn.  [2]  (you are here)" in tree
@@ -128,7 +142,8 @@ def test_samples_are_installed_by_hand_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")
-def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("story", "hint"), [(STORY, "own words"), ("the-lamplighter", "Walk on into the fog")])
+def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(tmp_path: Path, story: str, hint: str) -> None:
     leader, follower = pty.openpty()
     environment = {
         **clean_environment(),
@@ -137,11 +152,11 @@ def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(tmp_path: Path) -> No
         "COLUMNS": "80",
         "LINES": "40",
     }
-    command = [*PROGRAM, "play", "--story", STORY, "--data-dir", str(tmp_path)]
+    command = [*PROGRAM, "play", "--story", story, "--data-dir", str(tmp_path)]
     process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
     os.close(follower)
     try:
-        shown = wait_for(leader, "own words", PROMPTED)
+        shown = wait_for(leader, hint, PROMPTED)
         assert "\x1b[1" in shown, "a terminal gets colours"
         os.write(leader, b"\x03")
         wait_for(leader, "Press Ctrl+C again", PROMPTED)
@@ -229,7 +244,7 @@ def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_char
         assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
     plain = " ".join(told.split())
     assert "There is no command /sing. /help lists them all" in plain
-    assert "Turn 1, open." in plain and "is listening." in plain.partition("/status")[2].partition("Hello.")[0]
+    assert "Turn 1, open. The story waits for your words to Lamplighter." in plain
     assert "Back at turn 1. The other line stays" in plain
     assert "- 2: Hello." in told.partition("/branches")[2]
     assert "You go on in a copy, “Mine”." in plain

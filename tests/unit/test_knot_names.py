@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fabula.agents.knots.moments import introduction_of
 from fabula.agents.knots.published import publish
 
 OWN = {
@@ -32,3 +33,13 @@ def test_a_storys_own_name_is_kept_with_a_warning(what: str) -> None:
 def test_a_variable_may_be_called_like_a_function_of_the_host() -> None:
     published = publish('VAR input = ""\n~ input = input("Your name")\nHello {input}.\n-> END', {})
     assert published.problems == ()
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["The inn is warm.", "~ SEED_AI(7)\nThe inn is warm.", '~ temp x = generate("rain")\nThe inn is warm. {x}'],
+)
+def test_a_story_is_introduced_by_the_first_words_that_a_reader_sees(opening: str) -> None:
+    source = f"-> inn\n=== inn\nNobody knows this. # context\n{opening}\n* [Go] -> END"
+    assert introduction_of(publish(source, {})) == "The inn is warm."
+    assert introduction_of(publish("-> inn\n=== inn\n-> inn", {})) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.agents.knots.phrases import LONGEST, Phrases
+from fabula.agents.knots.phrases import LONGEST, MOST_LETTERS, Phrases, letters_of
 from fabula.agents.knots.spoilers import Spoilers
 from fabula.ink import analyse, compile_ink
 
@@ -37,3 +37,22 @@ def test_words_that_stand_in_an_open_knot_are_open_wherever_else_they_stand() ->
     guard = Spoilers.of(analyse(compile_ink(source))).guard(visited=["a"])
     assert guard.leaks("I lean back. I see.") == []
     assert guard.leaks("The vault cracks.") == ["the vault cracks"]
+
+
+def test_only_letters_count_and_a_phrase_ends_where_a_word_does() -> None:
+    phrases = Phrases([("the", "king's", "well"), ("the", "kings"), ("thekings", "well")])
+    assert sorted(phrases.found_in(["a", "t", "he", "kings", "well"])) == [
+        ("the", "king's", "well"),
+        ("the", "kings"),
+        ("thekings", "well"),
+    ]
+    assert list(phrases.found_in(["the", "kingswell"])) == [("the", "king's", "well"), ("thekings", "well")]
+    assert list(phrases.found_in(["bathe", "kings"])) == list(phrases.found_in(["the", "kingswells"])) == []
+
+
+def test_no_sentence_is_known_by_more_letters_than_a_search_goes_through() -> None:
+    runs = "\n".join("a a a " + "a" * length + "." for length in range(1, 400))
+    source = f"-> a\n== a\nHello.\n-> END\n== b\n{runs}\n{'a ' * 2_000}\n{'b' * 200_000} b b b.\n-> END\n"
+    guard = Spoilers.of(analyse(compile_ink(source))).guard(visited=["a"])
+    assert 0 < max(len(letters_of(sentence)) for sentence in guard.sentences) <= MOST_LETTERS
+    assert guard.leaks("a " * 2_000) != [] and guard.leaks(f"They say {'b' * 200_000} b b b.") != []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -15,14 +17,14 @@ import fabula
 from fabula.agents.knots.decisions import Decision, read_decision
 from fabula.agents.knots.evaluation import text_evaluator
 from fabula.agents.knots.grounding import grounding_of
-from fabula.agents.knots.moments import Moment, gather_moment
+from fabula.agents.knots.moments import Moment, gather_moment, goal_passage
 from fabula.agents.knots.names import request_of
 from fabula.agents.knots.prompting import agent_messages, rewrite_messages
 from fabula.agents.knots.published import Published, publish
 from fabula.agents.knots.remembering import exchanged, told
-from fabula.agents.knots.running import goal_passage, lines_of
+from fabula.agents.knots.running import lines_of
 from fabula.agents.knots.spoilers import Guard
-from fabula.agents.knots.vocabulary import normal
+from fabula.agents.knots.vocabulary import normal, sentences_of
 from fabula.ink import Story
 from fabula.story.contexts import InkGenerateContext
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
@@ -77,12 +79,8 @@ def moments(published: Published, seed: int, most: int) -> list[tuple[Story, Mom
             said = " ".join(dice.sample(["lantern", "door", "key", "rust", "why", "please", "river", "open"], 3))
             ink = play_of(story, history).model_copy(update={"talks": {request.character: talk}})
             lines = grounding_of(published, request.character, seed=seed) if request.character else ()
-            found.append(
-                (
-                    story.fork(),
-                    gather_moment(published, story, request, ink, lines, goal_passage(story, request.target), said),
-                )
-            )
+            goal = goal_passage(published, story, request.target)
+            found.append((story.fork(), gather_moment(published, story, request, ink, lines, goal, said)))
             talk = exchanged(talk, said, Decision(outcome="NEEDS_INPUT", weights={}, reply="Go on."))
             history.append(Heard(kind="said", text=said))
         if len(found) >= most:
@@ -101,7 +99,7 @@ def forbidden(published: Published, story: Story) -> Guard:
     """What must not be in a prompt: everything of knots not visited, but the goal and the character's own."""
     request = request_of(story)
     assert request is not None
-    goal = goal_passage(story, request.target)
+    goal = goal_passage(published, story, request.target)
     return published.spoilers.guard(visited=story.visited, also_open=[request.character], allowed=goal)
 
 
@@ -241,3 +239,192 @@ def test_weights_are_normalised_and_one_outcome_is_chosen(weights: list[float]) 
     if decision is not None:
         assert abs(sum(decision.weights.values()) - 1) < 1e-6
         assert names.index(decision.outcome) == weights.index(max(weights))
+
+
+def closed_to(*lines: str, told: str = "Rain falls on the old road.") -> Guard:
+    """The guard before a knot of these lines, in a story of which only one line was told."""
+    body = "\n".join(lines)
+    return publish(f"-> a\n== a\n{told}\n-> END\n== b\n{body}\n-> END\n", {}).spoilers.guard(visited=["a"])
+
+
+FAR_SCRIPTS = {
+    "Chinese": ("莫德雷德在井边等着，袖子里藏着一把刀。", "国王从来没有来过这里。", "雨落在旧路上。"),
+    "Japanese": ("モルドレッドは井戸のそばで待っている。", "王は一度もここに来なかった！", "雨が降っている。"),
+    "Thai": ("มอร์เดรดรออยู่ข้างบ่อน้ำพร้อมมีด", "พระราชาไม่เคยเสด็จมาที่นี่เลย", "ฝนตกลงบนถนนเก่า"),
+    "Korean": ("모드레드가 우물가에서 칼을 숨기고 기다린다.", "왕은 여기에 온 적이 없다.", "비가 내린다."),
+    "Hindi": ("मोर्ड्रेड कुएँ के पास छुरी लिए खड़ा है।", "राजा यहाँ कभी नहीं आया।", "पुरानी सड़क पर बारिश हो रही है।"),
+    "Arabic": ("موردرد ينتظر قرب البئر وفي كمه سكين.", "هل مات الملك؟", "يهطل المطر على الطريق القديم۔"),
+}
+
+
+@pytest.mark.parametrize("script", FAR_SCRIPTS)
+def test_a_sentence_is_known_again_in_any_script(script: str) -> None:
+    first, second, rain = FAR_SCRIPTS[script]
+    guard = closed_to(first, second, told=rain)
+    assert guard.leaks(rain) == []
+    for secret in (first, second):
+        assert guard.leaks(secret) != []
+        assert guard.leaks(f"{rain}{secret}{rain}") != []
+        assert guard.leaks(f"«{rain} {secret.strip('।。！.؟')}, {rain}»") != []
+
+
+def test_a_sentence_that_shares_its_line_with_others_is_known_again_without_spaces() -> None:
+    guard = closed_to("雨停了。国王从来没有来过这里。莫德雷德在井边等着！", told="你好。")
+    assert guard.leaks("听着，国王从来没有来过这里，明白吗？") != []
+    assert guard.leaks("他说莫德雷德在井边等着呢") != []
+
+
+def test_whole_sentences_are_cut_where_no_space_follows_them() -> None:
+    guard = closed_to("国王从来没有来过这里。", told="你好。")
+    assert guard.cut("雨在下。“国王从来没有来过这里！”他说。问别的吧。") == "雨在下。他说。问别的吧。"
+    assert sentences_of("谁？！国王。走吧") == ["谁？！", "国王。", "走吧"]
+
+
+def test_everyday_phrases_of_a_closed_knot_may_be_said_in_scripts_without_spaces() -> None:
+    phrases = [
+        "我不知道。",
+        "谢谢你。",
+        "你是谁？",
+        "好的。",
+        "ありがとうございます。",
+        "わかりました。",
+        "สวัสดีครับ",
+        "감사합니다.",
+    ]
+    guard = closed_to(*phrases, told="你好。")
+    for phrase in phrases:
+        assert guard.leaks(phrase) == [] and guard.leaks(f"雨。{phrase}雨。") == []
+
+
+def test_a_short_sentence_without_spaces_is_kept_where_it_stands_alone() -> None:
+    guard = closed_to("国王死了。", told="你好。")
+    assert guard.leaks("雨在下。国王死了！") != []
+    assert guard.leaks("要是国王死了儿子怎么办？") == []
+
+
+def test_prompts_hold_no_line_of_a_closed_knot_that_a_character_would_recite_in_a_script_without_spaces() -> None:
+    published = publish(
+        "-> gate\n== gate\n雨落在旧路上。\n-> agent(-> guard, -> gate)\n"
+        "== guard\n我在这扇门前站了十一个冬天。\n-> yard\n== yard\n国王从来没有来过这里。\n-> DONE\n",
+        {},
+    )
+    found = moments(published, 1, 3)
+    assert found
+    for _, moment in found:
+        prompt = "\n".join(one.content for one in agent_messages(moment.context))
+        assert "十一个冬天" in prompt and "国王" not in prompt
+
+
+ELAINE = "Hélène égorgea Édouard près du puits à l'été."
+
+
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+@pytest.mark.parametrize("said", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_accents_count_the_same_however_they_are_put_together(written: str, said: str) -> None:
+    guard = closed_to(unicodedata.normalize(written, ELAINE), told="Il pleut.")
+    assert len(guard.leaks(unicodedata.normalize(said, f"On dit: {ELAINE.upper()}"))) == 3
+    assert guard.leaks(unicodedata.normalize(said, "Demande à Hélène")) == [unicodedata.normalize("NFC", "Hélène")]
+
+
+MORDRED = "Mordred waits beside the well."
+DISGUISES = {
+    "soft hyphens": "Mor\u00addred waits be\u00adside the well",
+    "zero-width spaces": "M\u200bo\u200br\u200bd\u200br\u200be\u200bd waits\u200b beside the well",
+    "joiners and marks of direction": "Mor\u2060dr\u200ded \u202ewaits\u202c beside\ufeff the well",
+    "full-width letters": "Ｍｏｒｄｒｅｄ　ｗａｉｔｓ　ｂｅｓｉｄｅ　ｔｈｅ　ｗｅｌｌ",
+    "letters of mathematics": "𝕸𝖔𝖗𝖉𝖗𝖊𝖉 𝘄𝗮𝗶𝘁𝘀 𝑏𝑒𝑠𝑖𝑑𝑒 𝚝𝚑𝚎 𝓌𝑒𝓁𝓁",
+    "letters in circles": "Ⓜⓞⓡⓓⓡⓔⓓ ⓦⓐⓘⓣⓢ ⓑⓔⓢⓘⓓⓔ ⓣⓗⓔ ⓦⓔⓛⓛ",
+    "hyphens": "Mor-dred wa-its be‐side the w‑ell",
+    "emphasis": "**Mor**dred w_ait_s be~~side~~ the `w`ell",
+    "hyphens, and no spaces": "Mor-dred,waits...beside/the*well",
+    "Cyrillic look-alikes": "Моrdrеd wаits bеsidе thе wеll",
+    "Greek look-alikes": "Μοrdred waiτs βeside τhe well",
+    "letters struck through": "M\u0336o\u0336r\u0336d\u0336r\u0336e\u0336d\u0336 waits beside the well",
+    "letter by letter": "M o r d r e d waits b.e.s.i.d.e the w-e-l-l",
+    "a trade mark": "Mordred™ waits beside the well",
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_sentences_and_names_are_known_again_in_disguise(disguise: str) -> None:
+    guard, said = closed_to(MORDRED), DISGUISES[disguise]
+    assert guard.leaks(f"I like rain. They say {said}, friend.") == ["mordred waits beside the well", "Mordred"]
+    assert guard.cut(f"I like rain. They say {said}, friend. So much.".replace("...", "--")) == "I like rain. So much."
+    name = said[: said.index("d w") + 1] if "d w" in said else said.split("waits")[0]
+    assert "Mordred" in guard.leaks(f"Ask {name}!")
+
+
+def test_a_name_written_in_disguise_by_the_author_is_known_again_when_it_is_plain() -> None:
+    guard = closed_to("The knife of Mor\u00addred, and of Моrgana, is sharp.")
+    assert guard.leaks("Ask Mordred. Ask Morgana.") == ["Mordred", "Morgana"]
+
+
+def test_names_in_other_alphabets_stay_names() -> None:
+    guard = closed_to("Там ждёт Мордред с ножом.", "Εκεί περιμένει ο Νέστωρ.", told="Идёт дождь. Βρέχει.")
+    assert guard.leaks("Спроси МОРДРЕДА или Мордред?") != []
+    assert guard.leaks("Ρώτα τον ΝΈΣΤΩΡ.") != [] and guard.leaks("там ЖДЁТ мордред с НОЖОМ") != []
+    assert guard.leaks("Идёт дождь, мой друг. Βρέχει, φίλε.") == []
+
+
+def test_words_that_only_look_a_little_like_a_name_may_be_told() -> None:
+    guard = closed_to("The knife of Ina and of Theo is sharp.")
+    assert guard.leaks("In a moment. The o is a letter; in-house, the-old, re-open it at 9 a.m.") == []
+
+
+@pytest.mark.parametrize(
+    "said", ["“Rain,” he said.  “Go.”\n\nThen: so-so\u00ad.", "雨在下。 他说：「好。」", "Re\u0301pe\u0301tez. Ｏｋ！"]
+)
+def test_what_gives_nothing_away_stays_as_it_was_written(said: str) -> None:
+    assert closed_to(MORDRED).cut(said) == said
+
+
+def test_no_invisible_letter_hides_a_word() -> None:
+    every = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cf"]
+    assert [letter for letter in every if normal(f"Mor{letter}dred") != " mordred "] == []
+
+
+CLOSED_LINES = [
+    "Under the bridge old Corvin hides the seventh lantern.",
+    "Nobody has cast a shadow since the feast",
+    ELAINE,
+    "莫德雷德在井边等着，袖子里藏着一把刀。",
+    "モルドレッドは井戸のそばで待っている。",
+]
+INVISIBLE = ["", "", "", "\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u202e", "\ufe0f"]
+BETWEEN = ["", "", "", " ", "  ", "\n", ", ", " - ", "*", "-", "; «", "\u3000", "、"]
+
+
+def full_width(letter: str) -> str:
+    return chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter
+
+
+LETTER_DRESSES = st.sampled_from([str, str.upper, str.lower, full_width])
+FORMS = st.sampled_from(["NFC", "NFD"])
+
+
+@st.composite
+def disguised_lines(draw: st.DrawFn) -> str:
+    """A closed line in a mixture of disguises; its words stay apart, or are set apart further."""
+    line = unicodedata.normalize(draw(FORMS), draw(st.sampled_from(CLOSED_LINES)))
+    said = ""
+    for letter in line:
+        said += draw(st.sampled_from(BETWEEN)) if said and not unicodedata.combining(letter) else ""
+        said += draw(st.sampled_from(INVISIBLE)) + draw(LETTER_DRESSES)(letter)
+    return said
+
+
+@pytest.fixture(scope="module")
+def closed_lines() -> Guard:
+    return closed_to(*CLOSED_LINES)
+
+
+@given(
+    said=disguised_lines(),
+    before=st.sampled_from(["", "Hm. ", "Well: "]),
+    after=st.sampled_from(["", " Hm.", "! 好。"]),
+)
+def test_a_closed_line_is_found_in_any_mixture_of_disguises(
+    closed_lines: Guard, said: str, before: str, after: str
+) -> None:
+    assert closed_lines.leaks(f"{before}{said}{after}") != []
+    assert closed_lines.leaks(closed_lines.cut(f"{before}{said}{after}")) == []

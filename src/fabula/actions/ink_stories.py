@@ -8,10 +8,9 @@ from fabula.actions.house import House
 from fabula.actions.shelves import INK_STORIES
 from fabula.actions.stories import InkStoryView
 from fabula.actions.views import Command, View
+from fabula.agents.knots.moments import introduction_of
 from fabula.agents.knots.published import Published
-from fabula.agents.knots.remembering import in_short
-from fabula.agents.knots.running import EndlessStory, lines_of
-from fabula.ink import InkError, Problem
+from fabula.ink import Problem
 from fabula.loops.conversation.desk import InkWork
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.gate import off_loop
@@ -110,7 +109,7 @@ async def create_ink(house: House, command: CreateInk) -> InkStoryPublished:
         display_name=name,
         source=command.source,
         files=command.files,
-        introduction=await off_loop(_introduction, work.published),
+        introduction=await off_loop(introduction_of, work.published),
     )
     async with house.store.writing() as unit:
         await INK_STORIES.add(unit, story.story_id, story)
@@ -128,7 +127,7 @@ async def update_ink(house: House, command: UpdateInk) -> InkStoryPublished:
         "display_name": (command.display_name or "").strip() or before.display_name,
         "source": source,
         "files": files,
-        "introduction": await off_loop(_introduction, work.published),
+        "introduction": await off_loop(introduction_of, work.published),
     }
     async with house.store.writing() as unit:
         after = (await INK_STORIES.get(unit, command.story_id)).model_copy(update=changes)
@@ -184,10 +183,19 @@ async def _sound(house: House, source: str, files: dict[str, str]) -> InkWork:
     work = await house.works.of(source, files)
     if work.published.errors:
         problems: list[Json] = [one.as_json() for one in _problems(work.published.problems)]
-        first = work.published.errors[0]
-        raise InvalidRequest(f"The story cannot be published: {first}.", problems=problems)
+        raise InvalidRequest(_refusal(work.published.errors), problems=problems)
     await house.works.prepare(work)
     return work
+
+
+def _refusal(errors: list[str]) -> str:
+    """The first error, with its place, and where the others are told."""
+    first, *others = (error.removeprefix("ERROR: ") for error in errors)
+    sentence = f"The story cannot be published: {first}{'' if first.endswith(('.', '?', '!')) else '.'}"
+    if not others:
+        return sentence
+    more = "1 more error stands" if len(others) == 1 else f"{len(others)} more errors stand"
+    return f"{sentence} {more} in `problems`."
 
 
 def _problems(problems: tuple[Problem, ...]) -> list[InkProblem]:
@@ -199,12 +207,3 @@ def _problems(problems: tuple[Problem, ...]) -> list[InkProblem]:
 
 def _published(story: InkStory, published: Published) -> InkStoryPublished:
     return InkStoryPublished(**dict(story), problems=_problems(published.problems))
-
-
-def _introduction(published: Published) -> str:
-    """The first words of a story that a reader sees."""
-    try:
-        lines = lines_of(published.fresh(seed=0), most=20)
-        return next((in_short(line.text) for line in lines if line.text and not line.context), "")
-    except (InkError, EndlessStory):
-        return ""

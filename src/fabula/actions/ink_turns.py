@@ -16,7 +16,7 @@ from fabula.loops.conversation.asking import Asker
 from fabula.loops.conversation.desk import InkWork, KnotDesk
 from fabula.loops.conversation.keeping import OPENING_NODE, ink_view, messages_of, narrated, stood
 from fabula.loops.conversation.kept import Spoken
-from fabula.loops.conversation.playing import chosen_index
+from fabula.loops.conversation.playing import chosen_index, label_of
 from fabula.loops.conversation.telling import Telling, edited
 from fabula.loops.scene.stage import Stage
 from fabula.ports.errors import Conflict, InvalidRequest
@@ -95,10 +95,10 @@ async def ink_words(unit: Unit, play: Play, moment: InkMoment, said: str | None,
 
 def _chosen(waiting: Waiting, said: str | None, choice: int | None) -> str:
     if choice is None:
-        return waiting.choices[chosen_index(waiting, said or "")].label
+        return label_of(waiting, chosen_index(waiting, said or ""))
     if choice >= len(waiting.choices):
         raise InvalidRequest(f"There is no choice {choice}: {len(waiting.choices)} are on offer, counted from 0.")
-    return waiting.choices[choice].label
+    return label_of(waiting, choice)
 
 
 async def _still_there(work: InkWork, ink: InkPlay, unit: Unit, play: Play) -> None:

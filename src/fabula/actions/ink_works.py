@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fabula.actions.shelves import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.agents.knots.names import default_ai_seed
 from fabula.agents.knots.published import publish, source_digest
-from fabula.loops.conversation.desk import InkWork
+from fabula.loops.conversation.desk import CHARACTERS_PREPARED, InkWork
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.gate import off_loop
 from fabula.ports.store import Reference, Unit
@@ -24,6 +24,7 @@ WORKS_KEPT = 32
 MATERIALS_KEPT = 64
 SESSIONS_KEPT = 256
 LONGEST_SOURCE = 4_000_000
+STEPS_PREPARED = 600_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +111,16 @@ class InkWorks:
         work = self._works.get(digest)
         return work or self._works.put(digest, InkWork(published=await off_loop(publish, source, files)))
 
-    async def prepare(self, work: InkWork) -> None:
-        """Learns the characters that the story names, so that no player waits for it."""
-        for character in sorted({character for character, _ in work.published.talks}):
-            await off_loop(work.grounding, character, default_ai_seed())
+    async def prepare(self, work: InkWork) -> int:
+        """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.
+
+        Characters beyond its bounds are learned at the first question, and to the same.
+        """
+        taken = 0
+        for character in sorted({character for character, _ in work.published.talks})[:CHARACTERS_PREPARED]:
+            if taken < STEPS_PREPARED:
+                taken += await off_loop(work.learn, character, default_ai_seed())
+        return taken
 
 
 async def _are_current(unit: Unit, revisions: dict[Reference, int]) -> bool:

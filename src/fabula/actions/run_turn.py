@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from pydantic import Field
@@ -34,6 +35,9 @@ from fabula.story.values import Json, JsonObject
 
 LONGEST_INPUT = 20_000
 
+Refusal = Callable[[Unit], Awaitable[None]]
+"""Looks at a unit, and raises."""
+
 CANCELLED: JsonObject = {
     "code": 50002,
     "message": "The turn was cancelled. Its words are kept; try it again if you like.",
@@ -57,14 +61,25 @@ class TurnCancelled(View):
 
 
 async def run_turn(
-    house: House, session_id: str, command: RunTurn, *, request_id: str, seed: int | None = None
+    house: House,
+    session_id: str,
+    command: RunTurn,
+    *,
+    request_id: str,
+    seed: int | None = None,
+    unless: Refusal | None = None,
 ) -> Turn:
-    """Plays one turn with the player's words; the answer is a stream of events."""
+    """Plays one turn with the player's words; the answer is a stream of events.
+
+    `unless` may refuse it in the unit that begins it, so that nothing comes between.
+    """
     if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
     async def begin(unit: Unit) -> tuple[Turn, Moment | InkMoment | None] | None:
         play = await _ready(house, unit, session_id)
+        if unless is not None:
+            await unless(unit)
         ink_before = await ink_state_at(house, unit, play.head_turn_id)
         if ink_before is not None:
             moment = await ink_moment_at_hand(house, unit, session_id, ink_before)
@@ -73,13 +88,19 @@ async def run_turn(
         return turn, await _moment(house, unit, turn)
 
     begun = await house.store.write(begin)
-    return start(house, *begun) if begun is not None else await _run_ink_turn(house, session_id, command, request_id)
+    if begun is not None:
+        return start(house, *begun)
+    return await _run_ink_turn(house, session_id, command, request_id, unless)
 
 
-async def _run_ink_turn(house: House, session_id: str, command: RunTurn, request_id: str) -> Turn:
+async def _run_ink_turn(
+    house: House, session_id: str, command: RunTurn, request_id: str, unless: Refusal | None
+) -> Turn:
     """The same for an Ink play whose story was not played here lately."""
     async with house.store.writing() as unit:
         play = await _ready(house, unit, session_id)
+        if unless is not None:
+            await unless(unit)
         moment = await ink_moment(house, unit, session_id, play.head_turn_id)
         begun = await _begin_ink(house, unit, play, moment, command, request_id)
     return start(house, *begun)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from fabula.ink.analysis import Analysis
-    from fabula.ink.compiler import Builtins, CompileResult
+    from fabula.agents.knots.looking import Looked
+    from fabula.ink.analysis import Analysis, Ending, TextSpan
+    from fabula.ink.compiler import CompileResult
     from fabula.ink.syntax import Problem
 
 app = typer.Typer(
@@ -39,12 +40,8 @@ def compile_story(
     ] = False,
 ) -> None:
     """Compile a story to the runtime JSON that every Ink runtime reads."""
-    result = _compiled(source, count_all_visits=count_all_visits)
-    _tell(result.problems)
-    if result.story_json is None:
-        raise typer.Exit(1)
     target = output or source.with_suffix(".json")
-    target.write_text(result.story_json, encoding="utf-8")
+    target.write_text(_compiled(source, count_all_visits=count_all_visits), encoding="utf-8")
 
 
 @app.command("play")
@@ -65,45 +62,63 @@ def check_story(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show a story's problems, what is never reached, its endings and its size; AI knots are known."""
-    from fabula.agents.knots.names import AI_KNOTS
-    from fabula.agents.knots.problems import knot_problems
-    from fabula.ink.analysis import analyse
+    from fabula.agents.knots.looking import look_through
+    from fabula.ink.syntax import Severity
 
-    result = _compiled(source, builtins=AI_KNOTS)
-    result = replace(result, problems=(*result.problems, *knot_problems(result)))
-    analysis = analyse(result)
+    looked = look_through(_text(source), include=_beside(source), file_name=source.name)
     if as_json:
         import json
 
-        typer.echo(json.dumps(_report(result, analysis), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(_report(looked), ensure_ascii=False, indent=2))
     else:
-        _tell(result.problems)
-        _summary(analysis)
-    if result.errors:
+        _tell(looked.problems)
+        if not looked.problems:
+            typer.echo("No problems.")
+        _summary(looked.analysis, source.name)
+    if any(problem.severity is Severity.ERROR for problem in looked.problems):
         raise typer.Exit(1)
 
 
-def _compiled(source: Path, *, count_all_visits: bool = False, builtins: Builtins | None = None) -> CompileResult:
+def _story_json(story: Path) -> str:
+    return story.read_text(encoding="utf-8-sig") if story.suffix == ".json" else _compiled(story)
+
+
+def _compiled(source: Path, *, count_all_visits: bool = False) -> str:
+    """The runtime JSON of a source; what is wrong with it is told, and errors end the command."""
     from fabula.ink.compiler import compile_ink
+
+    result = compile_ink(
+        _text(source), include=_beside(source), file_name=source.name, count_all_visits=count_all_visits
+    )
+    _tell(result.problems)
+    if result.story_json is None:
+        _tell_of_knots(result, source)
+        raise typer.Exit(1)
+    return result.story_json
+
+
+def _text(source: Path) -> str:
+    return source.read_text(encoding="utf-8-sig", errors="replace")
+
+
+def _beside(source: Path) -> Callable[[str], str | None]:
+    """Reads the files that a story includes, from where it lies itself."""
 
     def include(name: str) -> str | None:
         file = source.parent / name
         return file.read_text(encoding="utf-8-sig") if file.is_file() else None
 
-    text = source.read_text(encoding="utf-8-sig", errors="replace")
-    return compile_ink(
-        text, include=include, file_name=source.name, count_all_visits=count_all_visits, builtins=builtins
-    )
+    return include
 
 
-def _story_json(story: Path) -> str:
-    if story.suffix == ".json":
-        return story.read_text(encoding="utf-8-sig")
-    result = _compiled(story)
-    _tell(result.problems)
-    if result.story_json is None:
-        raise typer.Exit(1)
-    return result.story_json
+def _tell_of_knots(result: CompileResult, source: Path) -> None:
+    """Plain Ink knows no AI knots: says where a story is played that stumbled over them."""
+    from fabula.agents.knots.advice import missing_words
+
+    words = missing_words(result)
+    if words:
+        where = f"play it with `fabula play --ink {shlex.quote(str(source))}`"
+        typer.echo(f"This story uses AI knots ({', '.join(words)}): {where}.", err=True)
 
 
 def _tell(problems: Iterable[Problem]) -> None:
@@ -116,14 +131,28 @@ def _write(text: str) -> None:
     sys.stdout.flush()
 
 
-def _summary(analysis: Analysis) -> None:
-    knots = [flow for flow in analysis.flows if flow.name]
-    typer.echo(f"{analysis.words} words, {len(knots)} knots and stitches, {analysis.choices} choices")
+def _summary(analysis: Analysis, main: str) -> None:
+    knots = sum(1 for flow in analysis.flows if flow.name)
+    counts = (
+        _counted(analysis.words, "word", "words"),
+        _counted(knots, "knot or stitch", "knots and stitches"),
+        _counted(analysis.choices, "choice", "choices"),
+    )
+    typer.echo(", ".join(counts))
     _list("Never reached", analysis.unreachable)
-    _list("Never seen", (f"line {span.line}: {span.text[:60]}" for span in analysis.never_seen))
+    _list("Never seen", (f"{_where(span, main)}: {span.text[:60]}" for span in analysis.never_seen))
     _list("Read but never set", analysis.read_but_never_set)
     _list("Set but never read", analysis.set_but_never_read)
-    _list("Endings", (f"{end.word} on line {end.line}" for end in analysis.endings))
+    _list("Endings", (f"{ending.word} on {_where(ending, main)}" for ending in analysis.endings))
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def _where(thing: Ending | TextSpan, main: str) -> str:
+    """A line, with its file when it is not the main one."""
+    return f"line {thing.line}" if thing.file == main else f"line {thing.line} of '{thing.file}'"
 
 
 def _list(title: str, items: Iterable[str]) -> None:
@@ -132,11 +161,12 @@ def _list(title: str, items: Iterable[str]) -> None:
         typer.echo("\n".join([f"{title}:", *lines]))
 
 
-def _report(result: CompileResult, analysis: Analysis) -> dict[str, Any]:
+def _report(looked: Looked) -> dict[str, Any]:
     from dataclasses import asdict
 
+    analysis = looked.analysis
     return {
-        "problems": [asdict(problem) for problem in result.problems],
+        "problems": [asdict(problem) for problem in looked.problems],
         "words": analysis.words,
         "choices": analysis.choices,
         "flows": [

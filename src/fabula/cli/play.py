@@ -12,6 +12,14 @@ from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_fro
 
 app = typer.Typer()
 
+HIGHEST_SEED = 0x7FFFFFFF
+
+
+def _possible(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed <= HIGHEST_SEED:
+        raise typer.BadParameter(f"a seed is a whole number from 0 to {HIGHEST_SEED}.")
+    return seed
+
 
 @app.command()
 def play(
@@ -21,7 +29,8 @@ def play(
     ] = None,
     profile: Annotated[str | None, typer.Option("--profile", help="The player profile to play as, by its id.")] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="The same seed and the same words make the same play.")
+        int | None,
+        typer.Option("--seed", help="The same seed and the same words make the same play.", callback=_possible),
     ] = None,
     ink: Annotated[
         Path | None,

@@ -28,7 +28,8 @@ def install(config: ConfigOption = None, data_dir: DataDirOption = None, json: J
         print_json([vars(one) for one in installed])
         return
     for one in installed:
-        state = f"{one.added} things added" if one.added else "was there already"
+        added = "1 thing" if one.added == 1 else f"{one.added} things"
+        state = f"{added} added" if one.added else "was there already"
         screen().print(f"{one.display_name}: {state}. Play it with: fabula play --story {one.story_id}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from fabula.story.values import Id, Value
@@ -23,7 +25,8 @@ class InkStory(Value):
 
 
 class InkChoice(Value):
-    """A choice on offer. `label` is its text, made unique where two choices read alike."""
+    """A choice on offer. `label` is its text, made unique where two choices read alike; older plays hold labels that
+    are not."""
 
     index: int
     text: str
@@ -78,13 +81,23 @@ class InkPlay(Value):
 
 def labelled(texts: list[tuple[str, list[str]]]) -> list[InkChoice]:
     """The choices with labels that tell them apart."""
-    words = [text for text, _ in texts]
+    labels = labels_of([text for text, _ in texts])
     return [
-        InkChoice(
-            index=index,
-            text=text,
-            tags=tags,
-            label=text if text and words.count(text) == 1 else f"{text} ({index + 1})".strip(),
-        )
-        for index, (text, tags) in enumerate(texts)
+        InkChoice(index=index, text=text, tags=tags, label=label)
+        for index, ((text, tags), label) in enumerate(zip(texts, labels, strict=True))
     ]
+
+
+def labels_of(texts: Sequence[str]) -> list[str]:
+    """A label for each choice: its text, numbered where the text is nothing or another's, too. No two are the same."""
+    words = [text.strip() for text in texts]
+    return list(_labels(words, Counter(words)))
+
+
+def _labels(words: Sequence[str], count: Counter[str]) -> Iterator[str]:
+    for number, text in enumerate(words, start=1):
+        label = text if text and count[text] == 1 else f"{text} ({number})".strip()
+        # Another choice may read like a numbered one; the number at the end belongs to this choice alone.
+        while label != text and label in count:
+            label = f"{label} ({number})"
+        yield label

@@ -22,8 +22,8 @@ DROP_STEP = 12
 LONGEST_CONTENT = 800
 
 # Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_LETTER = rf"[^\W{_UNSPACED}]"
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_LETTER = rf"[^\W{UNSPACED}]"
 _WORD = re.compile(rf"{_LETTER}+")
 
 

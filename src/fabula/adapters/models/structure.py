@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -11,6 +12,8 @@ from fabula.story.newest import NewestOf
 from fabula.story.values import Json, JsonObject
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
+_HALF = re.compile("[\ud800-\udfff]")
+DEEPEST = 64
 _validators: NewestOf[JsonObject, Any] = NewestOf(64)
 
 
@@ -19,7 +22,7 @@ def decoded(text: str, schema: JsonObject) -> Json:
     value, found = find_json(text)
     if not found:
         raise ModelUnusable("The model's answer holds no JSON. Try again, or use another model.", reply_text=text)
-    problem = schema_problem(value, schema)
+    problem = odd_part(value) or schema_problem(value, schema)
     if problem is not None:
         raise ModelUnusable(f"The model's answer does not fit the asked shape: {problem}.", reply_text=text)
     return value
@@ -45,7 +48,8 @@ def _first_embedded(text: str) -> tuple[Json, bool]:
         except json.JSONDecodeError as error:
             if _was_cut(error):
                 break
-        except RecursionError:
+        except (RecursionError, ValueError):
+            # A number of thousands of digits is refused with a plain ValueError.
             break
     return None, False
 
@@ -53,6 +57,38 @@ def _first_embedded(text: str) -> tuple[Json, bool]:
 def _was_cut(error: json.JSONDecodeError) -> bool:
     """Whether the text simply ended too soon: what stands inside it is then a part, not the answer."""
     return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
+
+
+def odd_part(value: Json) -> str | None:
+    """What of a value nobody could keep or send, though JSON can spell it, in words; None when there is nothing."""
+    level: list[Json] = [value]
+    for _ in range(DEEPEST):
+        below: list[Json] = []
+        for part in level:
+            if isinstance(part, dict):
+                below += [*part.keys(), *part.values()]
+            elif isinstance(part, list):
+                below += part
+            elif problem := _oddity(part):
+                return f"something in it is {problem}"
+        if not below:
+            return None
+        level = below
+    return f"it nests deeper than {DEEPEST} levels"
+
+
+def _oddity(part: Json) -> str | None:
+    match part:
+        case str():
+            return "half a character" if _HALF.search(part) else None
+        case float() if math.isnan(part):
+            return "no number"
+        case float():
+            return None if math.isfinite(part) else "too large a number"
+        case int():
+            return None if -(2**63) <= part < 2**63 else "too large a number"
+        case _:
+            return None
 
 
 def schema_problem(value: Json, schema: JsonObject) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 
 from pydantic import Field, TypeAdapter
 
 from fabula.agents.replies.decoding import fitted, json_in
 from fabula.story.ink_stories import Outcome
-from fabula.story.values import Json, JsonObject, Value
+from fabula.story.values import JsonObject, Value
 
 # Ties go to the more careful one.
 CAREFUL_FIRST: tuple[Outcome, ...] = ("INVALID_INPUT", "NEEDS_INPUT", "DIRECT_CONTINUE", "BRIDGE_AND_CONTINUE")
@@ -58,38 +59,47 @@ def read_decision(text: str) -> tuple[Decision | None, list[str]]:
     value, problems = json_in(text)
     if problems:
         return None, problems
-    proposed, problems = fitted(_numbers(value), _PROPOSED)
+    proposed, problems = fitted(value, _PROPOSED)
     if proposed is None:
         return None, problems
     return _decided(proposed)
 
 
-def _numbers(value: Json) -> Json:
-    """Whole numbers are weights, too; strict decoding would refuse them."""
-    if isinstance(value, dict) and isinstance(weights := value.get("weights"), dict):
-        plain = {name: float(one) if isinstance(one, int) else one for name, one in weights.items()}
-        return {**value, "weights": plain}
-    return value
-
-
 def _decided(proposed: Proposed) -> tuple[Decision | None, list[str]]:
-    weights = proposed.weights.model_dump()
-    total = math.fsum(weights.values())
-    if not total > 0 or not math.isfinite(total):
+    weights: dict[str, float] = proposed.weights.model_dump()
+    if not any(weights.values()):
         return None, ["'weights': at least one weight must be above zero"]
-    shares: dict[str, float] = {name: weights[name] / total for name in CAREFUL_FIRST}
-    outcome = max(CAREFUL_FIRST, key=lambda name: (shares[name], -CAREFUL_FIRST.index(name)))
+    # The first of the largest: ties go to the more careful one.
+    outcome = max(CAREFUL_FIRST, key=lambda name: weights[name])
     decision = Decision(
         outcome=outcome,
-        weights=shares,
-        reply=proposed.reply.strip()[:LONGEST_TEXT],
-        bridge_text=proposed.bridge_text.strip()[:LONGEST_TEXT] if outcome == "BRIDGE_AND_CONTINUE" else "",
-        guidance=proposed.guidance.strip()[:LONGEST_TEXT],
-        reason=proposed.reason.strip()[:LONGEST_TEXT],
+        weights=_shares(weights),
+        reply=_seen(proposed.reply),
+        bridge_text=_seen(proposed.bridge_text) if outcome == "BRIDGE_AND_CONTINUE" else "",
+        guidance=_seen(proposed.guidance),
+        reason=_seen(proposed.reason),
     )
     if not decision.goes_on and not decision.reply:
         return None, ["'reply' is empty, but the player waits for an answer"]
     return decision, []
+
+
+def _shares(weights: dict[str, float]) -> dict[str, float]:
+    """The weights as parts of one. They are measured by the largest first: the sum of large ones may be infinite."""
+    largest = max(weights.values())
+    measured = {name: weights[name] / largest for name in CAREFUL_FIRST}
+    total = math.fsum(measured.values())
+    return {name: one / total for name, one in measured.items()}
+
+
+def _seen(text: str) -> str:
+    """The text at its longest, or nothing when a reader would see nothing of it."""
+    shown = text.strip()[:LONGEST_TEXT]
+    return shown if any(_is_seen(character) for character in shown) else ""
+
+
+def _is_seen(character: str) -> bool:
+    return not character.isspace() and unicodedata.category(character) not in ("Cc", "Cf")
 
 
 def filler(character: str | None, said: str) -> Decision:

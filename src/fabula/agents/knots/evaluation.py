@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from fabula.agents.knots.decisions import Decision, filler
 from fabula.agents.knots.prompting import instruction_texts
 from fabula.agents.knots.spoilers import Guard, Spoilers
-from fabula.agents.knots.vocabulary import sentences_of
+from fabula.agents.knots.vocabulary import without
 from fabula.story.contexts import InkGenerateContext
 
 GOALS_KEPT = 64
@@ -41,9 +41,8 @@ class Evaluator:
         return [*found, *_OUT_OF_STORY.findall(text)]
 
     def cut(self, text: str) -> str:
-        """The text without the sentences that may not be told."""
-        kept = " ".join(sentence for sentence in sentences_of(text) if not self.wrong(sentence))
-        return "" if self.wrong(kept) else kept
+        """The text without the sentences that may not be told; one that tells nothing stays as it was written."""
+        return without(text, self.wrong)
 
     def fit(self, decision: Decision, character: str | None, said: str) -> Decision:
         """The decision as it may be shown: whatever is still wrong is cut, and a hole is filled in character."""

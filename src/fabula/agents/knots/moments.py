@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from fabula.agents.knots.evaluation import Evaluator, evaluator
 from fabula.agents.knots.grounding import chosen_lines
 from fabula.agents.knots.names import KnotRequest, shown_name
 from fabula.agents.knots.published import Published
+from fabula.agents.knots.remembering import in_short
+from fabula.agents.knots.running import OPENING_STEPS, Ration, line_of, passage, tried
 from fabula.agents.knots.vocabulary import normal, spaced
-from fabula.ink import Story
+from fabula.ink import Analysis, InkError, Story
+from fabula.ink.analysis import SpanKind
 from fabula.story.contexts import InkAgentContext
 from fabula.story.ink_stories import InkPlay, Talk
+
+GOAL_LINES = 8
+GOAL_STEPS = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +61,47 @@ def gather_moment(
     )
     known = spaced(normal(text).strip() for text in [*own, *heard])
     return Moment(context=context, evaluator=evaluator(outer, [line for line in goal if normal(line) not in known]))
+
+
+def goal_passage(published: Published, story: Story, target: str) -> tuple[str, ...]:
+    """The first passage at the target, found by running a copy; what lies behind the target's knot is not in it.
+
+    Texts that a model would write into it are left out. Where the target breaks, or never stops, it ends.
+    """
+    copy, home = story.fork(), _home(published.analysis, target)
+    guard = published.spoilers.guard(visited=story.visited, also_open=home)
+    told = tried(copy, copy.resume, Ration(left=GOAL_STEPS, line=GOAL_STEPS), answers=("generate", "seed"))
+    found: list[str] = []
+    with suppress(InkError):
+        for line in islice(passage(copy, told, home=home, cut=guard.cut), GOAL_LINES):
+            found.append(line)
+    return tuple(found)
+
+
+def _home(analysis: Analysis, target: str) -> frozenset[str]:
+    """The knots whose words are the target's own: its own knot, where a flow without words leads to, all functions."""
+    flows = {flow.name: flow for flow in analysis.flows}
+    knot, _, inside = target.partition(".")
+    stitch = f"{knot}.{inside.partition('.')[0]}"
+    waiting = [stitch if stitch in flows else knot]
+    found = {knot, "agent", "continue", *(flow.name for flow in analysis.flows if flow.is_function)}
+    looked: set[str] = set()
+    while waiting:
+        flow = flows.get(waiting.pop())
+        if flow is not None and flow.name not in looked:
+            looked.add(flow.name)
+            found.add(flow.name.split(".")[0])
+            if not any(span.kind is SpanKind.TEXT for span in flow.spans):
+                waiting += flow.leads_to
+    return frozenset(found)
+
+
+def introduction_of(published: Published) -> str:
+    """The first words of a story that a reader sees."""
+    story = published.fresh(seed=0)
+    told = tried(story, story.continue_, Ration(left=OPENING_STEPS), answers=("generate", "seed"))
+    try:
+        lines = (line for text in told for line in line_of(story, text))
+        return next((in_short(line.text) for line in lines if line.text and not line.context), "")
+    except InkError:
+        return ""

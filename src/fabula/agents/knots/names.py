@@ -25,25 +25,42 @@ _FUNCTIONS: dict[str, RequestKind] = {
     "SEED_AI": "seed",
 }
 
-AI_KNOTS = Builtins(
-    externals={
-        "fabula_agent": frozenset({2}),
-        "fabula_continue": frozenset({1}),
-        "generate": frozenset({1}),
-        "input": frozenset({1, 2}),
-        "SEED_AI": frozenset({1}),
-    },
-    shown=frozenset({"generate"}),
-    prelude="""
-=== agent(-> character, -> target)
-~ fabula_agent(character, target)
--> target
+TALKS = {"agent": "-> agent(-> character, -> target)", "continue": "-> continue(-> target)"}
+"""The built-in knots, as an author writes them."""
 
-=== continue(-> target)
-~ fabula_continue(target)
--> target
+ASKED = frozenset({"generate", "input", "SEED_AI"})
+"""The built-in functions."""
+
+OUR_NAMES = ("character", "target")
+ASIDE_NAMES = ("fabula_character", "fabula_target")
+"""What the arguments of our knots are called, and how in a story that has such a name for something of its own. Saves
+hold these names."""
+
+
+def _knots(character: str, target: str) -> Builtins:
+    return Builtins(
+        externals={
+            "fabula_agent": frozenset({2}),
+            "fabula_continue": frozenset({1}),
+            "generate": frozenset({1}),
+            "input": frozenset({1, 2}),
+            "SEED_AI": frozenset({1}),
+        },
+        shown=frozenset({"generate"}),
+        prelude=f"""
+=== agent(-> {character}, -> {target})
+~ fabula_agent({character}, {target})
+-> {target}
+
+=== continue(-> {target})
+~ fabula_continue({target})
+-> {target}
 """,
-)
+    )
+
+
+AI_KNOTS = _knots(*OUR_NAMES)
+AI_KNOTS_ASIDE = _knots(*ASIDE_NAMES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +109,11 @@ def shown_name(path: str) -> str:
     """How a knot is called in front of readers: `guard_backstory` is Guard backstory."""
     words = path.split(".")[-1].replace("_", " ").strip()
     return words[:1].upper() + words[1:]
+
+
+def written_name(path: str) -> str:
+    """A place as its author names it: `gate.0.opens` is the label gate.opens."""
+    return ".".join(part for part in path.split(".") if not part.isdigit() and "-" not in part)
 
 
 def _suspending(kind: RequestKind) -> Callable[..., Suspend]:

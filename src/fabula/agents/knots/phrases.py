@@ -1,20 +1,25 @@
-"""Phrases that are known again: many sentences at once are looked for in a text, word by word.
+"""Phrases that are known again: many sentences at once are looked for in a text, letter by letter.
 
-The sentences stand in a tree of words, so that the time of a search follows from the text and not from how many
-sentences there are, also when a hostile story has a hundred thousand that begin alike.
+Only letters count. A phrase begins and ends where a word does; where words end inside it does not matter, so that
+hyphens, marks and spaces put into its words hide nothing. The phrases stand in a tree of letters, so that the time of a
+search follows from the text and not from how many there are, also when a hostile story has a hundred thousand that
+begin alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 LONGEST = 12
-"""A longer sentence is known by so many of its words."""
+MOST_LETTERS = 64
+"""A longer sentence is known by so many of its words, and by so many letters: no search goes deeper."""
 
 Phrase: TypeAlias = tuple[str, ...]
-Node: TypeAlias = "dict[str, Node | Phrase]"
-_END = ""
+Node: TypeAlias = "dict[str, Branch]"
+Branch: TypeAlias = tuple[str, Node, list[Phrase]]
+"""The letters that lead on, the node that they lead to, and the phrases that end there: each with these letters."""
 
 
 class Phrases:
@@ -23,41 +28,51 @@ class Phrases:
     def __init__(self, phrases: Iterable[Phrase]) -> None:
         self._root: Node = {}
         for phrase in phrases:
-            if phrase:
-                _insert(self._root, phrase)
+            _insert(self._root, phrase)
 
     def found_in(self, words: Sequence[str]) -> Iterator[Phrase]:
         """Every phrase that stands in the words, once for each place."""
-        words = tuple(words)
-        for start in range(len(words)):
-            yield from self._found_at(words, start)
+        return (phrase for ending in self._endings(words) for phrase in ending)
 
-    def _found_at(self, words: Phrase, start: int) -> Iterator[Phrase]:
-        node = self._root
-        for word in words[start : start + LONGEST]:
-            below = node.get(word)
-            if below is None:
-                return
-            if isinstance(below, tuple):
-                if words[start : start + len(below)] == below:
-                    yield below
-                return
-            node = below
-            end = node.get(_END)
-            if isinstance(end, tuple):
-                yield end
+    def known_in(self, words: Sequence[str]) -> list[Phrase]:
+        """The phrases that stand in the words, each once."""
+        met = {id(ending): ending for ending in self._endings(words)}
+        return [phrase for ending in met.values() for phrase in ending]
+
+    def _endings(self, words: Sequence[str]) -> Iterator[list[Phrase]]:
+        spelled = " ".join(words).replace("'", "").split(" ")
+        text, borders = "".join(spelled), dict.fromkeys(accumulate(map(len, spelled), initial=0))
+        for place in borders:
+            node = self._root
+            while branch := node.get(text[place : place + 1]):
+                letters, node, ending = branch
+                if not text.startswith(letters, place):
+                    break
+                place += len(letters)
+                if ending and place in borders:
+                    yield ending
 
 
-def _insert(root: Node, phrase: Phrase) -> None:
-    """A phrase stands at the first word that no other shares; who meets it there pushes it down."""
-    node = root
-    for depth, word in enumerate(phrase):
-        below = node.get(word)
-        if below is None or below == phrase:
-            node[word] = phrase
-            return
-        if isinstance(below, tuple):
-            pushed: Node = {below[depth + 1] if len(below) > depth + 1 else _END: below}
-            node[word] = below = pushed
-        node = below
-    node[_END] = phrase
+def letters_of(text: str) -> str:
+    """The letters of a normal text."""
+    return text.replace(" ", "").replace("'", "")
+
+
+def _insert(node: Node, phrase: Phrase) -> None:
+    """Each way down spells phrases; one that leaves another's way halfway makes a fork there."""
+    rest, ending = letters_of("".join(phrase)), list[Phrase]()
+    while rest:
+        letters, below, ending = node.setdefault(rest[0], (rest, {}, []))
+        shared = len(letters)
+        if not rest.startswith(letters):
+            shared = _shared(letters, rest)
+            fork = {letters[shared]: (letters[shared:], below, ending)}
+            letters, below, ending = node[rest[0]] = letters[:shared], fork, []
+        node, rest = below, rest[shared:]
+    ending.append(phrase)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))

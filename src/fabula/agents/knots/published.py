@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from fabula.agents.knots.names import AI_KNOTS, bind_knots, request_of
-from fabula.agents.knots.problems import knot_problems, talks_of
+from fabula.agents.knots.looking import look_through
+from fabula.agents.knots.names import written_name
+from fabula.agents.knots.saves import saved_request, with_names_of_now
 from fabula.agents.knots.spoilers import Spoilers
-from fabula.ink import Analysis, InkEditedError, Problem, Severity, Story, analyse, compile_ink
-
-STEP_BUDGET = 100_000
+from fabula.ink import Analysis, InkEditedError, Problem, Severity, Story
 
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """`prototype` is None when the story has errors. `talks` are the (character, target) pairs written in it."""
+    """`prototype` is None when the story has errors. `talks` are the (character, target) pairs written in it. `aside`
+    is true where names of the story's own made those in our knots step aside."""
 
     digest: str
     problems: tuple[Problem, ...]
@@ -25,41 +25,48 @@ class Published:
     spoilers: Spoilers
     prototype: Story | None
     talks: tuple[tuple[str, str], ...]
+    aside: bool
 
     @property
     def errors(self) -> list[str]:
-        return [str(problem) for problem in self.problems if problem.severity is Severity.ERROR]
+        return self.errors_in(None)
+
+    def errors_in(self, file_name: str | None) -> list[str]:
+        """The errors, each with its file and line; `file_name` is how the main file is called."""
+        errors = [problem for problem in self.problems if problem.severity is Severity.ERROR]
+        return [str(replace(error, file=error.file or file_name)) for error in errors]
+
+    @property
+    def playable(self) -> Story:
+        """The story that all plays are copies of."""
+        assert self.prototype is not None, "a story with errors is not played"
+        return self.prototype
 
     def fresh(self, *, seed: int) -> Story:
         """A play of the story from its beginning."""
-        assert self.prototype is not None, "a story with errors is not played"
-        return self.prototype.fork(seed=seed)
+        return self.playable.fork(seed=seed)
 
     def at(self, state: str) -> Story:
         """A play at a saved moment; raises InkEditedError when the place is gone."""
         story = self.fresh(seed=0)
-        story.load_state(state)
-        request = request_of(story)
-        if request is not None and request.kind in ("agent", "continue"):
-            for knot in (request.character, request.target):
-                if knot and self.analysis.flow(knot) is None:
-                    raise InkEditedError(f"The story was edited: the knot '{knot}' of this talk is gone.")
+        try:
+            story.load_state(with_names_of_now(state, aside=self.aside))
+        except InkEditedError as error:
+            raise _of_the_talk(error, state) from None
         return story
 
 
 def publish(source: str, files: Mapping[str, str]) -> Published:
     """Compiles and looks a story through; what is wrong with it is in `problems`."""
-    result = compile_ink(source, include=files.get, builtins=AI_KNOTS, count_all_visits=True)
-    found = tuple(knot_problems(result))
-    analysis = analyse(result)
-    faulty = result.story_json is None or any(one.severity is Severity.ERROR for one in found)
+    looked = look_through(source, include=files.get)
     return Published(
         digest=source_digest(source, files),
-        problems=tuple(sorted((*result.problems, *found), key=lambda one: (one.file or "", one.line))),
-        analysis=analysis,
-        spoilers=Spoilers.of(analysis),
-        prototype=None if faulty or result.story_json is None else _prototype(result.story_json),
-        talks=tuple(sorted(set(talks_of(result)))),
+        problems=looked.problems,
+        analysis=looked.analysis,
+        spoilers=Spoilers.of(looked.analysis),
+        prototype=looked.prototype,
+        talks=looked.talks,
+        aside=looked.aside,
     )
 
 
@@ -69,7 +76,13 @@ def source_digest(source: str, files: Mapping[str, str]) -> str:
     return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _prototype(story_json: str) -> Story:
-    story = bind_knots(Story(story_json))
-    story.step_budget = STEP_BUDGET
-    return story
+def _of_the_talk(error: InkEditedError, state: str) -> InkEditedError:
+    """The same error; a place that our own knots hold is called what it is to the author, not by our variable."""
+    request = saved_request(state)
+    if request is None or request.kind not in ("agent", "continue"):
+        return error
+    for role, path in (("character", request.character), ("goal", request.target)):
+        if path and f"({path})" in error.reason:
+            reason = f"The story was edited: the {role} ({written_name(path)}) of this talk does not exist any more."
+            return InkEditedError(reason, error.resume_turn, error.resume_knot)
+    return error

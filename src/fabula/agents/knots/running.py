@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
-from fabula.agents.knots.names import KnotRequest, is_context, request_of, shown_name
-from fabula.ink import Story
+from fabula.agents.knots.names import KnotRequest, RequestKind, is_context, request_of, shown_name
+from fabula.ink import InkBudgetExceeded, Story
 from fabula.story.ink_stories import Waiting, labelled
 
 MOST_LINES = 1_000
+MOST_BLANK = 20
+MOST_TRIED = 60
+STEPS_PER_LINE = 5_000
+"""How far a knot is run to learn what it tells, when nobody plays it."""
+FIRST_TRY = 30
+"""Most lines take fewer steps."""
+OPENING_STEPS = 20_000
+
+Step = Callable[[], str]
 
 
 class EndlessStory(Exception):
@@ -30,12 +41,18 @@ class Line:
 
 def lines_of(story: Story, *, most: int = MOST_LINES) -> Iterator[Line]:
     """Lines until the story stops; a line that waits for the host comes when it has its answer."""
+    blank = 0
     for _ in range(most):
         if not story.can_continue:
             return
         text = story.continue_()
-        if story.pending_request is None:
-            yield from line_of(story, text)
+        if story.pending_request is not None:
+            continue
+        found = [*line_of(story, text)]
+        blank = 0 if found else blank + 1
+        if blank > MOST_BLANK:
+            break
+        yield from found
     raise EndlessStory
 
 
@@ -66,18 +83,68 @@ def _waiting(request: KnotRequest) -> Waiting:
             return Waiting(kind="nothing")
 
 
-def goal_passage(story: Story, target: str, *, most_lines: int = 8) -> tuple[str, ...]:
-    """The first passage at the target, found by running a copy; what lies behind the target's knot is not in it."""
+@dataclass(kw_only=True)
+class Ration:
+    """The steps that are left for a story which is only tried out.
+
+    The runtime says when a line needs more steps than it may take, and not how many it took. So a line is tried with
+    few steps first, then with twice as many, and every try is paid for.
+    """
+
+    left: int
+    line: int = STEPS_PER_LINE
+
+    def run(self, story: Story, step: Step) -> str:
+        """Does one thing to the story; raises InkBudgetExceeded when the line, or everything, has had its steps."""
+        most = FIRST_TRY
+        while True:
+            story.step_budget = min(most, self.line, self.left)
+            self.left -= story.step_budget
+            try:
+                return step()
+            except InkBudgetExceeded:
+                if most >= self.line or self.left <= 0:
+                    raise
+            most *= 2
+
+
+def tried(story: Story, first: Step, ration: Ration, *, answers: Collection[RequestKind]) -> Iterator[str]:
+    """What a story tells from here to its next stop, as far as it is worth trying. What it asks for stays empty."""
+    step: Step | None = first
+    for _ in range(MOST_TRIED):
+        if step is None:
+            return
+        yield ration.run(story, step)
+        step = _next_step(story, answers)
+
+
+def _next_step(story: Story, answers: Collection[RequestKind]) -> Step | None:
+    request = request_of(story)
+    if request is None:
+        return story.continue_ if story.can_continue else None
+    return partial(story.resume, "") if request.kind in answers else None
+
+
+def passage(story: Story, told: Iterator[str], *, home: Collection[str], cut: Callable[[str], str]) -> Iterator[str]:
+    """The lines that a reader sees of what is told, up to the first words of knots that are new and not `home`.
+
+    Where such a knot goes on with a line that another one began, `cut` leaves of it what is not the new knot's.
+    """
+    known, begun = story.visited, False
+    for text in told:
+        strangers = {path.split(".")[0] for path in story.visited - known}.difference(home)
+        if strangers and begun:
+            return
+        lines = [line.text for line in line_of(story, text) if line.text and not line.context]
+        for line in map(cut, lines) if strangers else lines:
+            if line:
+                begun = True
+                yield line
+
+
+def opening_passage(story: Story, knot: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The first passage of a knot as it reads before anything has happened, and the flows that were run for it."""
     copy = story.fork()
-    known, inside = copy.visited, target.split(".")[0]
-    found: list[str] = []
-    text = copy.resume()
-    while len(found) < most_lines:
-        strangers = {path.split(".")[0] for path in copy.visited - known} - {inside, "agent", "continue"}
-        if copy.pending_request is not None or (strangers and found):
-            break
-        found += [line.text for line in line_of(copy, text) if line.text and not line.context]
-        if not copy.can_continue:
-            break
-        text = copy.continue_()
-    return tuple(found)
+    copy.choose_path(knot)
+    told = tried(copy, copy.continue_, Ration(left=OPENING_STEPS), answers=("generate", "seed"))
+    return tuple(islice(passage(copy, told, home={knot.split(".")[0]}, cut=str), 1)), copy.visited

@@ -2,7 +2,8 @@
 
 It needs no model and decides by the written story alone. What is open: knots that were visited, the character's own
 knot, and any text that was allowed by name (the goal, what was told so far). Everything else is kept. Sentences of two
-words are kept as whole sentences only: inside another one they are too common to be known again.
+words are kept as whole sentences only: inside another one they are too common to be known again. Where no spaces set
+words apart, letters are counted instead; where there are no capital letters, there are no names.
 """
 
 from __future__ import annotations
@@ -12,12 +13,26 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from fabula.agents.knots.phrases import LONGEST, Phrases
-from fabula.agents.knots.vocabulary import everyday_words, normal, sentences_of, spaced, telling_words, words_in
+from fabula.agents.knots.phrases import LONGEST, MOST_LETTERS, Phrases, letters_of
+from fabula.agents.knots.vocabulary import (
+    beginning_of,
+    everyday_words,
+    folded,
+    is_whole,
+    knit_words_in,
+    length_in_words,
+    normal,
+    sentences_of,
+    spaced,
+    telling_words,
+    without,
+    words_in,
+)
 from fabula.ink import Analysis
 
 _FRAGMENT_WORDS = 4
 _SENTENCE_WORDS = 3
+_SHORTEST_WORDS = 2
 TEXTS_KEPT = 4_096
 _NOWHERE: frozenset[str] = frozenset({"(nowhere)"})
 
@@ -50,7 +65,7 @@ class Spoilers:
     def secrets(texts: Iterable[str], *, longer_than: int) -> Spoilers:
         """Texts of which no sentence of more than so many words may be told, whatever was visited."""
         found = {_known_by(sentence) for text in texts for sentence in sentences_of(text)}
-        return Spoilers(sentences={one: _NOWHERE for one in found if one.count(" ") > longer_than}, names={})
+        return Spoilers(sentences={one: _NOWHERE for one in found if length_in_words(one) >= longer_than}, names={})
 
     def guard(
         self, *, visited: Iterable[str] = (), also_open: Iterable[str] = (), allowed: Iterable[str] = ()
@@ -69,15 +84,15 @@ class Spoilers:
         return lru_cache(maxsize=TEXTS_KEPT)(self._standing_in)
 
     def _standing_in(self, text: str) -> tuple[tuple[str, ...], tuple[Name, ...]]:
-        near = {spaced(phrase) for phrase in set(self._phrases.found_in(normal(text).split()))}
-        alone = {normal(sentence) for sentence in sentences_of(text)} if near else set()
-        found = [one for one in near if one.count(" ") > _SENTENCE_WORDS or one in alone]
+        near = {spaced(phrase) for phrase in self._phrases.known_in(normal(text).split())}
+        alone = {letters_of(normal(sentence)) for sentence in sentences_of(text)} if near else set()
+        found = [one for one in near if length_in_words(one) >= _SENTENCE_WORDS or letters_of(one) in alone]
         return tuple(sorted(found)), tuple(dict.fromkeys(self._names_in(text)))
 
     def _names_in(self, text: str) -> Iterator[Name]:
-        for word in words_in(text):
+        for word in (*words_in(text), *knit_words_in(text)):
             bare = _bare(word)
-            name = self._by_name.get(bare.casefold())
+            name = self._by_name.get(folded(bare))
             if name is not None and (name.loose or bare[:1].isupper()):
                 yield name
 
@@ -87,7 +102,7 @@ class Spoilers:
 
     @cached_property
     def _by_name(self) -> dict[str, Name]:
-        return {name.text.casefold(): name for name in self.names}
+        return {folded(name.text): name for name in self.names}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +138,7 @@ class Guard:
         return flows.isdisjoint(self.seen) and not any(flow.split(".")[0] in self.roots for flow in flows)
 
     def _is_hidden(self, name: Name) -> bool:
-        return name.text.casefold() not in self._known and self._is_closed(self.spoilers.names[name])
+        return folded(name.text) not in self._known and self._is_closed(self.spoilers.names[name])
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -132,8 +147,7 @@ class Guard:
 
     def cut(self, text: str) -> str:
         """A text without the sentences that give something away; empty when that does not help."""
-        kept = " ".join(sentence for sentence in sentences_of(text) if not self.leaks(sentence))
-        return "" if self.leaks(kept) else kept
+        return without(text, self.leaks)
 
 
 def _places(sentences: Iterable[str], spans: list[tuple[str, str]]) -> dict[str, frozenset[str]]:
@@ -141,38 +155,38 @@ def _places(sentences: Iterable[str], spans: list[tuple[str, str]]) -> dict[str,
     found: dict[str, set[str]] = {sentence: set() for sentence in sentences}
     phrases = Phrases(tuple(sentence.split()) for sentence in found)
     for flow, text in spans:
-        for phrase in set(phrases.found_in(normal(text).split())):
+        for phrase in phrases.known_in(normal(text).split()):
             found[spaced(phrase)].add(flow)
     return {text: frozenset(flows) for text, flows in found.items()}
 
 
 def _known_by(sentence: str) -> str:
     """The words by which a sentence is known again."""
-    return spaced(normal(sentence).split()[:LONGEST])
+    return beginning_of(normal(sentence), words=LONGEST, letters=MOST_LETTERS)
 
 
 def _is_telling(sentence: str) -> bool:
     """Whether a piece of text would be known again: a sentence with a rarer word in it, or a longer fragment of one."""
-    count = len(words_in(sentence))
-    whole = sentence[:1].isupper() and sentence.rstrip("\"'’”)")[-1:] in (".", "!", "?", "…")
-    return count >= _FRAGMENT_WORDS or (whole and count >= 2 and bool(telling_words(sentence)))
+    length = length_in_words(normal(sentence))
+    short = length >= _SHORTEST_WORDS and is_whole(sentence) and bool(telling_words(sentence))
+    return length >= _FRAGMENT_WORDS or short
 
 
 def _names(spans: list[tuple[str, str]]) -> dict[Name, set[str]]:
     """Capitalised words that are no common words; those that only ever begin sentences are told strictly."""
-    lower = {word for _, text in spans for word in words_in(text) if word.islower()}
+    lower = {folded(word) for _, text in spans for word in words_in(text) if word.islower()}
     inside: dict[str, set[str]] = defaultdict(set)
     first: dict[str, set[str]] = defaultdict(set)
     for flow, text in spans:
         for sentence in sentences_of(text):
             for place, word in enumerate(words_in(sentence)):
                 bare = _bare(word)
-                if bare[:1].isupper() and len(bare) > 1 and bare.casefold() not in everyday_words():
+                if bare[:1].isupper() and len(bare) > 1 and folded(bare) not in everyday_words():
                     (inside if place else first)[bare.capitalize()].add(flow)
     names = {}
     for text in inside.keys() | first.keys():
-        if text in inside or text.casefold() not in lower:
-            loose = text in inside and text.casefold() not in lower
+        if text in inside or folded(text) not in lower:
+            loose = text in inside and folded(text) not in lower
             names[Name(text=text, loose=loose)] = inside.get(text, set()) | first.get(text, set())
     return names
 

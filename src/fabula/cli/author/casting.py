@@ -14,6 +14,7 @@ from fabula.actions.house import House
 from fabula.actions.schemas import CreateSchema, NameSchema, create_schema, get_schema
 from fabula.actions.views import Paging
 from fabula.cli.author.asking import Author
+from fabula.cli.player.lines import typed_number
 from fabula.formats.portraits import draw_portrait, portrait_for
 from fabula.ports.errors import NotFound
 from fabula.ports.gate import off_loop
@@ -41,7 +42,7 @@ async def cast_story(house: House, author: Author) -> list[str]:
 
 
 def _picked(said: str, known: list[CharacterSummary], author: Author) -> list[str]:
-    numbers = [int(part) for part in said.replace(",", " ").split() if part.isdecimal()]
+    numbers = [number for part in said.replace(",", " ").split() if (number := typed_number(part)) is not None]
     found = [known[number - 1] for number in numbers if 1 <= number <= len(known)]
     if not found:
         author.paper.say("That is none of them. Answer with numbers (1, 3), `new` or `done`.", "yellow")

@@ -13,10 +13,12 @@ from typing import Generic, Literal, Protocol, TypeVar
 from fabula.actions.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
 from fabula.actions.house import House
 from fabula.actions.sessions import RenameSession, SessionView, update_session
-from fabula.actions.suggest_replies import SuggestReplies, suggest_replies
+from fabula.actions.suggest_replies import DEFAULT, FEWEST, MOST, SuggestReplies, suggest_replies
 from fabula.actions.views import Nothing
 from fabula.cli.player.history import show_history
+from fabula.cli.player.lines import typed_number
 from fabula.cli.player.paper import Paper
+from fabula.cli.player.sentences import counted
 from fabula.cli.player.sitting import Sitting
 from fabula.cli.player.trees import drawn_tree, leaves_of
 
@@ -40,7 +42,7 @@ class Seated(Protocol):
 
     def show_status(self, session: SessionView) -> None: ...
 
-    def show_place(self, session: SessionView) -> None: ...
+    async def show_place(self, session: SessionView) -> None: ...
 
 
 S = TypeVar("S", bound=Seated, contravariant=True)
@@ -86,12 +88,23 @@ async def _status(sitting: Seated, _: str) -> None:
 
 
 async def _backtrack(sitting: Seated, rest: str) -> None:
-    if rest and not rest.isdecimal():
+    turns = typed_number(rest or "1")
+    if not turns:
         sitting.paper.say("Say how many turns to go back, as a number: /backtrack 2", "yellow")
         return
-    view = await backtrack(sitting.house, sitting.session_id, Backtrack(turns=int(rest or "1")))
+    played = (await sitting.session()).turn_index
+    if turns > played:
+        sitting.paper.say(_too_far(played), "yellow")
+        return
+    view = await backtrack(sitting.house, sitting.session_id, Backtrack(turns=turns))
     sitting.paper.say(f"Back at turn {view.turn_index}. The other line stays: /branches shows it.")
-    sitting.show_place(view)
+    await sitting.show_place(view)
+
+
+def _too_far(played: int) -> str:
+    if played == 0:
+        return "This is the beginning: nothing has been played yet."
+    return f"Only {counted(played, 'turn')} {'has' if played == 1 else 'have'} been played."
 
 
 async def _branches(sitting: Seated, _: str) -> None:
@@ -104,13 +117,20 @@ async def _branches(sitting: Seated, _: str) -> None:
 
 async def _switch(sitting: Seated, rest: str) -> None:
     leaves = leaves_of(await list_branches(sitting.house, sitting.session_id, Nothing()))
-    if not rest.isdecimal() or not 1 <= int(rest) <= len(leaves):
-        sitting.paper.say(f"Say which line, a number from 1 to {len(leaves)}; /branches shows them.", "yellow")
+    number = typed_number(rest)
+    if number is None or not 1 <= number <= len(leaves):
+        sitting.paper.say(_which_line(len(leaves)), "yellow")
         return
-    turn_id = leaves[int(rest) - 1].turn_id
+    turn_id = leaves[number - 1].turn_id
     view = await switch_branch(sitting.house, sitting.session_id, SwitchBranch(turn_id=turn_id))
-    sitting.paper.say(f"On line {rest} now, at turn {view.turn_index}.")
-    sitting.show_place(view)
+    sitting.paper.say(f"On line {number} now, at turn {view.turn_index}.")
+    await sitting.show_place(view)
+
+
+def _which_line(lines: int) -> str:
+    if lines == 1:
+        return "There is only one line so far. /backtrack goes back, and what you say then begins another."
+    return f"Say which line, a number from 1 to {lines}; /branches shows them."
 
 
 async def _fork(sitting: Seated, rest: str) -> None:
@@ -129,7 +149,10 @@ async def _retry(sitting: Seated, _: str) -> None:
 
 
 async def _suggest(sitting: Sitting, rest: str) -> None:
-    limit = int(rest) if rest.isdecimal() else None
+    limit = typed_number(rest)
+    if rest and (limit is None or not FEWEST <= limit <= MOST):
+        sitting.paper.say(f"Ask for {FEWEST} to {MOST} suggestions: /suggest {DEFAULT}", "yellow")
+        return
     view = await suggest_replies(sitting.house, sitting.session_id, SuggestReplies(limit=limit))
     sitting.suggested[:] = [reply.text for reply in view.replies]
     for number, text in enumerate(sitting.suggested, 1):
@@ -191,6 +214,10 @@ _OF_SCENES: Commands[Sitting] = {
 COMMANDS: Commands[Sitting] = _with_help(
     "Say or do anything in your own words: I ask Tobias about the lamp.", {**_OF_ALL, **_OF_SCENES}
 )
+_OF_INK: Commands[Seated] = {
+    **_OF_ALL,
+    "status": PlayerCommand(sentence="Shows where you are, and what the story waits for.", run=_status),
+}
 INK_COMMANDS: Commands[Seated] = _with_help(
-    "Type the number of a choice, or say something to whoever you talk to.", _OF_ALL
+    "Type the number of a choice, or say something to whoever you talk to.", _OF_INK
 )

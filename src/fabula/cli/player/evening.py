@@ -12,7 +12,8 @@ from fabula.actions.sessions import get_session
 from fabula.actions.stories import NameStory, StoryView, show_story
 from fabula.actions.views import Nothing
 from fabula.cli.player.commands import COMMANDS
-from fabula.cli.player.ink_evening import InkSitting, new_ink_play, publish_file
+from fabula.cli.player.ink_evening import ink_sitting_at, new_ink_play
+from fabula.cli.player.ink_files import publish_file
 from fabula.cli.player.lines import Lines, open_lines
 from fabula.cli.player.paper import Paper
 from fabula.cli.player.picking import pick_story
@@ -46,13 +47,19 @@ async def evening(
             story = story or await pick_story(house, paper, lines)
         ink_session = await _ink_session(house, story=story, session=session, profile=profile, seed=seed, ink=ink)
         if ink_session is not None:
-            await InkSitting(house=house, session_id=ink_session, paper=paper, lines=lines).play()
+            ink_sitting = await ink_sitting_at(house, ink_session, paper=paper, lines=lines)
+            await ink_sitting.play()
+            _say_goodbye(paper, ink_sitting.session_id)
             return
         sitting = await _sit_down(house, paper, lines, story=story, session=session, profile=profile, seed=seed)
         await open_play(sitting)
         await play_on(sitting)
-        if paper.colourful:
-            paper.row(f"Saved. Come back with: fabula play --session {sitting.session_id}", "dim")
+        _say_goodbye(paper, sitting.session_id)
+
+
+def _say_goodbye(paper: Paper, session_id: str) -> None:
+    if paper.colourful:
+        paper.row(f"Saved. Come back with: fabula play --session {session_id}", "dim")
 
 
 async def _ink_session(

@@ -7,10 +7,14 @@ from fabula.cli.player.paper import Paper
 
 
 def show_history(paper: Paper, session: SessionView, *, most: int | None) -> None:
-    """The transcript, or only what was said in turn `most`."""
+    """The transcript, or only what was said in turn `most`. What somebody does and says stands together."""
+    speaker = ""
     for message in session.history:
         if most is not None and message.turn_index != most:
             continue
+        if message.kind in ("action", "dialogue") and message.speaker_id != speaker:
+            paper.gap()
+        speaker = message.speaker_id
         match message.kind:
             case "player_input":
                 paper.gap()
@@ -18,8 +22,6 @@ def show_history(paper: Paper, session: SessionView, *, most: int | None) -> Non
             case "dialogue":
                 paper.say(f"{message.speaker_name}: “{message.text}”")
             case "action":
-                paper.gap()
                 paper.say(message.text, "italic green")
             case _:
-                paper.gap()
-                paper.say(message.text)
+                paper.paragraphs(message.text)

@@ -2,59 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import orjson
-
+from fabula.actions.branches import list_branches
 from fabula.actions.house import House
-from fabula.actions.run_turn import RunTurn, regenerate, retry_turn, run_turn
+from fabula.actions.run_turn import regenerate, retry_turn, run_turn
 from fabula.actions.sessions import SessionView, get_session
-from fabula.actions.shelves import INK_STORIES
 from fabula.actions.start_session import StartSession, start_session
+from fabula.actions.stories import NameStory, show_story
 from fabula.actions.views import Nothing
-from fabula.agents.knots.published import source_digest
 from fabula.cli.player.commands import INK_COMMANDS, is_command, run_command
+from fabula.cli.player.hearing import hear_the_rest, hear_turn
 from fabula.cli.player.history import show_history
-from fabula.cli.player.lines import Lines
+from fabula.cli.player.ink_lines import meant
+from fabula.cli.player.ink_telling import Ink, InkTelling, awaited
+from fabula.cli.player.lines import Lines, lines_until_left
 from fabula.cli.player.paper import Paper
-from fabula.ink import compile_ink
-from fabula.ports.errors import FabulaError, InvalidRequest
-from fabula.ports.gate import off_loop
+from fabula.cli.player.sentences import for_terminal, plain
+from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
-from fabula.story.ink_stories import InkStory
 
 REQUEST = "play"
-
-
-def read_ink(file: Path) -> tuple[str, dict[str, str]]:
-    """A story's source and the files that it includes, from beside it."""
-    files: dict[str, str] = {}
-
-    def include(name: str) -> str | None:
-        found = file.parent / name
-        if found.is_file():
-            files[name] = found.read_text("utf-8-sig")
-        return files.get(name)
-
-    source = file.read_text("utf-8-sig")
-    compile_ink(source, include=include)
-    return source, files
-
-
-async def publish_file(house: House, file: Path) -> str:
-    """The story of a file, published under the hash of its source, so that playing it again makes no second one."""
-    source, files = await off_loop(read_ink, file)
-    work = await house.works.of(source, files)
-    if work.published.errors:
-        raise InvalidRequest("The story has errors: " + "; ".join(work.published.errors[:5]))
-    story_id = f"ink-{source_digest(source, files)[:16]}"
-    story = InkStory(story_id=story_id, display_name=file.stem.replace("-", " ").title(), source=source, files=files)
-    async with house.store.writing() as unit:
-        if await INK_STORIES.find(unit, story_id) is None:
-            await INK_STORIES.add(unit, story_id, story)
-    return story_id
+FEW_VARIABLES = 12
+PATIENCE = 2
+"""A hint comes when so many replies in a row led nowhere, and not before as many more did."""
 
 
 async def new_ink_play(house: House, story_id: str, *, profile: str | None, seed: int | None) -> str:
@@ -63,150 +36,142 @@ async def new_ink_play(house: House, story_id: str, *, profile: str | None, seed
     return (await start_session(house, command)).session_id
 
 
+async def ink_sitting_at(house: House, session_id: str, *, paper: Paper, lines: Lines) -> InkSitting:
+    """A sitting at an Ink play that exists."""
+    session = await get_session(house, session_id, Nothing())
+    story = await show_story(house, NameStory(story_id=session.story_id))
+    return InkSitting(
+        house=house, session_id=session_id, title=story.display_name, lines=lines, telling=InkTelling(paper)
+    )
+
+
 @dataclass(kw_only=True)
 class InkSitting:
-    """One player at one Ink play. `speaks` tells whether somebody answers, or only the story."""
+    """One player at one Ink play."""
 
     house: House
     session_id: str
-    paper: Paper
+    title: str
     lines: Lines
-    speaks: bool = False
+    telling: InkTelling
 
-    async def play(self) -> None:
-        """Plays until the player leaves or the lines end."""
-        session = await self.session()
-        self.paper.say(session.display_name.upper(), "bold magenta")
-        for message in session.history:
-            self._paragraphs(message.text)
-        self._waiting(session)
-        while (line := await self._next()) is not None:
-            try:
-                if not await self._heard(line.strip()):
-                    return
-            except FabulaError as error:
-                self.paper.say(error.message, "red")
-
-    async def _next(self) -> str | None:
-        self.paper.gap()
-        try:
-            return await self.lines.next()
-        except KeyboardInterrupt:
-            return None
+    @property
+    def paper(self) -> Paper:
+        return self.telling.paper
 
     async def session(self) -> SessionView:
         return await get_session(self.house, self.session_id, Nothing())
 
+    async def play(self) -> None:
+        """Shows what was played so far, and plays until the player leaves or the lines end."""
+        await self._open()
+        async for line in lines_until_left(self.lines, self.paper):
+            if not await self._heard(line):
+                return
+
     async def play_again(self) -> None:
         """Plays the last turn anew."""
-        await self._told(await regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST))
+        await self._turn(regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST))
 
     async def say_again(self) -> None:
         """Plays the words of a failed turn again."""
-        await self._told(await retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST))
+        await self._turn(retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST))
 
     def show_status(self, session: SessionView) -> None:
-        """How far the story is, and whom one talks to."""
-        ink: Any = session.ink or {}
-        listener = (ink.get("input") or {}).get("character")
-        who = f" {listener} is listening." if listener else ""
-        self.paper.say(f"Turn {session.turn_index}, {session.status}.{who}")
+        """How far the story is, what it waits for, and its variables if they are few."""
+        self.paper.say(self.title, "bold")
+        self.paper.say(f"Turn {session.turn_index}, {session.status}. {awaited(_ink(session))}")
+        variables = session.snapshot.world_state.custom
+        if len(variables) <= FEW_VARIABLES:
+            for name, value in variables.items():
+                self.paper.say(f"{name}: {plain(value) or '(empty)'}", indent=2)
 
-    def show_place(self, session: SessionView) -> None:
+    async def show_place(self, session: SessionView) -> None:
         """Where the story stands, after going somewhere else in it."""
         show_history(self.paper, session, most=session.turn_index)
-        self._waiting(session)
+        await self._show_waiting(session)
+
+    async def _open(self) -> None:
+        session = await self.session()
+        self.paper.say(self.title.upper(), "bold magenta")
+        if session.turn_index:
+            self.paper.say(f"“{session.display_name}”, turn {session.turn_index}", "dim")
+        show_history(self.paper, session, most=None)
+        running = session.active_turn_id
+        if running is not None and await hear_the_rest(self.house, self.session_id, running, self.telling):
+            await self.show_place(await self.session())
+        else:
+            await self._show_waiting(session)
 
     async def _heard(self, line: str) -> bool:
-        if is_command(line):
-            return await run_command(self, line, INK_COMMANDS) == "go_on"
-        await self._say(line)
+        """Whether to go on after a line. What cannot be done is told in a sentence, and the play goes on."""
+        try:
+            if is_command(line):
+                return await run_command(self, line, INK_COMMANDS) == "go_on"
+            await self._say(line)
+        except FabulaError as error:
+            self.paper.say(await self._explained(error), "red")
         return True
 
     async def _say(self, line: str) -> None:
-        session = await self.session()
-        ink: Any = session.ink or {}
-        if ink.get("ended"):
+        ink = _ink(await self.session())
+        if ink["ended"]:
             self.paper.say("The story has ended. /backtrack goes back a turn, /quit leaves.", "dim")
             return
-        command = self._meant(line, ink.get("choices") or [])
-        if command is not None:
-            await self._told(await run_turn(self.house, self.session_id, command, request_id=REQUEST))
+        command = meant(line, ink["choices"])
+        if isinstance(command, str):
+            self.paper.say(command, "dim")
+        else:
+            await self._turn(run_turn(self.house, self.session_id, command, request_id=REQUEST))
 
-    def _meant(self, line: str, choices: list[dict[str, Any]]) -> RunTurn | None:
-        """What a line means now; None when it is none of the choices, which is said."""
-        if not choices:
-            return RunTurn(player_input=line)
-        if line.isdecimal() and 1 <= int(line) <= len(choices):
-            return RunTurn(choice=int(line) - 1)
-        if any(choice["text"].casefold() == line.casefold() for choice in choices):
-            return RunTurn(player_input=line)
-        self.paper.say(f"Type the number of a choice, 1 to {len(choices)}.", "dim")
-        return None
+    async def _turn(self, beginning: Awaitable[Turn]) -> None:
+        if await hear_turn(self.house, await beginning, self.telling):
+            await self._show_waiting(await self.session())
 
-    async def _told(self, turn: Turn) -> None:
-        frames = self.house.bus.listen(turn.stream)
-        assert frames is not None, "a turn that has just begun can be heard"
-        async for frame in frames:
-            self._frame(orjson.loads(frame.data)["frame"])
+    async def _show_waiting(self, session: SessionView) -> None:
+        self.telling.waiting(_ink(session), await self._hint(session))
 
-    def _frame(self, frame: dict[str, Any]) -> None:
-        if frame["type"] == "failed":
-            self.paper.say(f"{frame['error']['message']} (/retry says it again.)", "red")
-        elif frame["type"] == "event":
-            self._event(frame["body"])
+    async def _hint(self, session: SessionView) -> str:
+        """What the last reply suggests to try, where the player seems to need it."""
+        async with self.house.store.reading() as unit:
+            result: Any = await unit.plays.result(session.head_turn_id)
+        outcome = ((result or {}).get("ink") or {}).get("outcome") or {}
+        return str(outcome.get("guidance", "")) if needs_hint(session, str(outcome.get("outcome", ""))) else ""
 
-    def _event(self, body: dict[str, Any]) -> None:
-        match body["type"]:
-            case "ink_text":
-                self._paragraphs(body["text"])
-            case "agent_outcome":
-                self._replied(body["reply"], "" if self.speaks else body.get("guidance", ""))
-                self._paragraphs(body.get("bridge_text", ""))
-            case "ink_choices":
-                self._choices(body["choices"])
-            case "ink_input_requested":
-                self._asked(body)
-            case "story_ended":
-                self._ended()
+    async def _explained(self, error: FabulaError) -> str:
+        """An error in the words of this terminal; of a place that was edited away, how to leave it."""
+        if "resume_turn_id" not in error.data:
+            return for_terminal(error.message)
+        reason = str(error.data["reason"]).rstrip(".")
+        branches = await list_branches(self.house, self.session_id, Nothing())
+        places = {turn.turn_id: turn.turn_index for turn in branches.turns}
+        sound = places.get(str(error.data["resume_turn_id"]))
+        if sound is None:
+            return f"{reason}. Nothing of the last turns is left in it: begin it anew."
+        back = places[branches.head_turn_id] - sound
+        return f"{reason}. /backtrack {back} goes back to the last turn that is still in the story."
 
-    def _replied(self, reply: str, guidance: str) -> None:
-        self._paragraphs(f"“{reply}”" if reply and self.speaks else reply, "green" if self.speaks else "")
-        self._paragraphs(guidance, "dim")
 
-    def _paragraphs(self, text: str, style: str = "") -> None:
-        for paragraph in text.split("\n\n"):
-            if paragraph:
-                self.paper.gap()
-                self.paper.say(paragraph, style)
+def needs_hint(session: SessionView, outcome: str) -> bool:
+    """Whether a hint helps: nobody stands there who would answer, the words were no use, or it is going on too long."""
+    if outcome == "INVALID_INPUT":
+        return True
+    if outcome != "NEEDS_INPUT":
+        return False
+    return _ink(session)["input"]["kind"] == "continue" or replies_in_a_row(session) % PATIENCE == 0
 
-    def _choices(self, choices: list[dict[str, Any]]) -> None:
-        self.paper.gap()
-        for choice in choices:
-            self.paper.say(f"{choice['index'] + 1}: {choice['text']}", "cyan")
 
-    def _asked(self, asked: dict[str, Any]) -> None:
-        self.speaks = asked["kind"] == "agent"
-        match asked["kind"]:
-            case "text":
-                self.paper.gap()
-                self.paper.say(f"[{asked['placeholder']}]", "dim")
-            case "agent":
-                self.paper.gap()
-                self.paper.say(f"[{asked['character']} is listening]", "dim")
-            case "continue":
-                self.paper.gap()
-                self.paper.say("[What do you do?]", "dim")
+def replies_in_a_row(session: SessionView) -> int:
+    """How many turns, up to now, in which a character answered and the story did not go on."""
+    told: dict[int, set[str]] = {}
+    for message in session.history:
+        told.setdefault(message.turn_index, set()).add(message.kind)
+    count = 0
+    while told.get(session.turn_index - count, set()) - {"player_input"} == {"dialogue"}:
+        count += 1
+    return count
 
-    def _ended(self) -> None:
-        self.paper.gap()
-        self.paper.say("THE END", "bold magenta", indent=2)
 
-    def _waiting(self, session: SessionView) -> None:
-        ink: Any = session.ink or {}
-        if ink["ended"]:
-            self._ended()
-            return
-        if ink["choices"]:
-            self._choices(ink["choices"])
-        self._asked(ink["input"])
+def _ink(session: SessionView) -> Ink:
+    assert session.ink is not None, "only Ink plays have such sittings"
+    return session.ink

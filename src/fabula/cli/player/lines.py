@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from fabula.cli.player.paper import Paper
+
+# A terminal hands on bytes that are no text as half surrogates, which nothing can store.
+_NO_TEXT = re.compile(r"[\ud800-\udfff]")
+MOST = 10**9
+"""Nobody counts further; the digits that somebody may type have no end."""
 
 
 class Lines(Protocol):
@@ -18,15 +24,19 @@ class Lines(Protocol):
 
 
 class PipedLines:
-    """Lines of standard input; each is shown, so that what comes out reads as a transcript."""
+    """Lines of standard input; each is shown, so that what comes out reads as a transcript.
+
+    Bytes that are no text become the replacement character.
+    """
 
     def __init__(self, paper: Paper) -> None:
         self._paper = paper
 
     async def next(self, prompt: str = "> ") -> str | None:
-        line: str = await asyncio.to_thread(sys.stdin.readline)
-        if not line:
+        read: bytes = await asyncio.to_thread(sys.stdin.buffer.readline)
+        if not read:
             return None
+        line = read.decode(sys.stdin.encoding, "replace")
         self._paper.say(f"{prompt}{line.rstrip()}")
         return line.strip()
 
@@ -47,9 +57,10 @@ class TypedLines:
 
     async def next(self, prompt: str = "> ") -> str | None:
         try:
-            return (await self._session.prompt_async(prompt)).strip()
+            typed = await self._session.prompt_async(prompt)
         except EOFError:
             return None
+        return _NO_TEXT.sub("\ufffd", typed).strip()
 
 
 def open_lines(paper: Paper, history: Path, commands: Sequence[str]) -> Lines:
@@ -57,3 +68,29 @@ def open_lines(paper: Paper, history: Path, commands: Sequence[str]) -> Lines:
     if sys.stdin.isatty() and paper.colourful:
         return TypedLines(history, commands)
     return PipedLines(paper)
+
+
+async def lines_until_left(lines: Lines, paper: Paper) -> AsyncIterator[str]:
+    """Every line until there are no more. Ctrl+C asks first; a second one leaves."""
+    warned = False
+    while True:
+        paper.gap()
+        try:
+            line = await lines.next()
+        except KeyboardInterrupt:
+            if warned:
+                return
+            warned = True
+            paper.say("Press Ctrl+C again to leave, or type /quit.", "yellow")
+            continue
+        warned = False
+        if line is None:
+            return
+        yield line
+
+
+def typed_number(line: str) -> int | None:
+    """The number that a line holds, if it holds nothing else; one beyond counting is MOST."""
+    if not line.isdecimal():
+        return None
+    return int(line) if len(line) < len(str(MOST)) else MOST

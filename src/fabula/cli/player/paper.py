@@ -58,6 +58,13 @@ class Paper:
         self.more(text)
         self.end()
 
+    def paragraphs(self, text: str, style: str = "") -> None:
+        """Whole paragraphs, each after an empty line; no text is no paragraph."""
+        for paragraph in text.split("\n\n"):
+            if paragraph.strip():
+                self.gap()
+                self.say(paragraph, style)
+
     def row(self, text: str, style: str = "", *, indent: int = 0) -> None:
         """One line as it is, for tables and trees: never wrapped, its spaces kept."""
         self.end()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabula.actions.house import House
 from fabula.actions.stories import StorySummary, list_stories
 from fabula.actions.views import Paging
-from fabula.cli.player.lines import Lines
+from fabula.cli.player.lines import Lines, typed_number
 from fabula.cli.player.paper import Paper
 from fabula.ports.errors import InvalidRequest, NotFound
 
@@ -28,8 +28,9 @@ async def pick_story(house: House, paper: Paper, lines: Lines) -> str:
 
 
 def _chosen(stories: list[StorySummary], answer: str) -> str:
-    if answer.isdecimal() and 1 <= int(answer) <= len(stories):
-        return stories[int(answer) - 1].story_id
+    number = typed_number(answer)
+    if number is not None and 1 <= number <= len(stories):
+        return stories[number - 1].story_id
     if answer in {story.story_id for story in stories}:
         return answer
     raise InvalidRequest(f"'{answer}' is none of them. Answer with a number from 1 to {len(stories)}.")

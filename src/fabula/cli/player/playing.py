@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fabula.actions.sessions import SessionView
 from fabula.cli.player.commands import COMMANDS, is_command, run_command
+from fabula.cli.player.hearing import hear_the_rest
 from fabula.cli.player.history import show_history
+from fabula.cli.player.lines import lines_until_left, typed_number
+from fabula.cli.player.sentences import for_terminal
 from fabula.cli.player.sitting import Sitting
 from fabula.ports.errors import FabulaError
 
@@ -24,6 +27,12 @@ async def open_play(sitting: Sitting) -> None:
         _hint(sitting)
     else:
         _resume(sitting, session)
+    running = session.active_turn_id
+    if running is not None and await hear_the_rest(sitting.house, sitting.session_id, running, sitting.telling):
+        await sitting.show_place(await sitting.session())
+    if sitting.telling.ended:
+        paper.gap()
+        paper.say(ENDED, "dim")
 
 
 def _hint(sitting: Sitting) -> None:
@@ -34,26 +43,12 @@ def _hint(sitting: Sitting) -> None:
 def _resume(sitting: Sitting, session: SessionView) -> None:
     sitting.paper.say(f"“{session.display_name}”, turn {session.turn_index}", "dim")
     show_history(sitting.paper, session, most=session.turn_index)
-    if sitting.telling.ended:
-        sitting.paper.gap()
-        sitting.paper.say(ENDED, "dim")
 
 
 async def play_on(sitting: Sitting) -> None:
     """Plays until the player leaves or the lines end."""
-    warned = False
-    while True:
-        sitting.paper.gap()
-        try:
-            line = await sitting.lines.next()
-        except KeyboardInterrupt:
-            if warned:
-                return
-            warned = True
-            sitting.paper.say("Press Ctrl+C again to leave, or type /quit.", "yellow")
-            continue
-        warned = False
-        if line is None or (line and not await _heard(sitting, line)):
+    async for line in lines_until_left(sitting.lines, sitting.paper):
+        if line and not await _heard(sitting, line):
             return
 
 
@@ -67,12 +62,13 @@ async def _heard(sitting: Sitting, line: str) -> bool:
         else:
             await sitting.say(_chosen(sitting, line))
     except FabulaError as error:
-        sitting.paper.say(error.message, "red")
+        sitting.paper.say(for_terminal(error.message), "red")
     return True
 
 
 def _chosen(sitting: Sitting, line: str) -> str:
     """The line itself, or the suggestion that its number chooses."""
-    if line.isdecimal() and 1 <= int(line) <= len(sitting.suggested):
-        return sitting.suggested[int(line) - 1]
+    number = typed_number(line)
+    if number is not None and 1 <= number <= len(sitting.suggested):
+        return sitting.suggested[number - 1]
     return line

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import signal
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-import orjson
-
 from fabula.actions.characters import NameCharacter, get_character
 from fabula.actions.house import House
-from fabula.actions.run_turn import RunTurn, cancel_turn, regenerate, retry_turn, run_turn
+from fabula.actions.run_turn import RunTurn, regenerate, retry_turn, run_turn
 from fabula.actions.session_characters import list_session_characters
 from fabula.actions.sessions import SessionView, get_session
 from fabula.actions.start_session import StartSession, start_session
 from fabula.actions.stories import NameStory, StoryView, get_story
 from fabula.actions.story_resources import NameStoryResources, get_story_resources
 from fabula.actions.views import Nothing, Paging
+from fabula.cli.player.hearing import hear_turn
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.paper import Paper
+from fabula.cli.player.sentences import plain
 from fabula.cli.player.telling import Telling
-from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 from fabula.story.values import Json
 
@@ -81,9 +77,9 @@ class Sitting:
                 "character": world.character_state.get(variable.character_id or "", {}),
             }[variable.scope]
             if variable.pinned and variable.key in held:
-                self.paper.say(f"{variable.display_name}: {_plain(held[variable.key])}", indent=2)
+                self.paper.say(f"{variable.display_name}: {plain(held[variable.key])}", indent=2)
 
-    def show_place(self, session: SessionView) -> None:
+    async def show_place(self, session: SessionView) -> None:
         """Where the play stands, after going somewhere else in it."""
         self.telling.ended = session.status == "ended"
         self.suggested.clear()
@@ -96,56 +92,13 @@ class Sitting:
         turn = await begin(self._next_seed())
         self.suggested.clear()
         self.telling.ended = False
-        with _Interrupts(self):
-            frames = self.house.bus.listen(turn.stream)
-            assert frames is not None, "a turn that has just begun can be heard"
-            last = False
-            async for frame in frames:
-                self.telling.frame(orjson.loads(frame.data)["frame"])
-                last = frame.last
-        if not last:
-            self.telling.stopped()
+        await hear_turn(self.house, turn, self.telling)
 
     def _next_seed(self) -> int | None:
         if self.seed is None:
             return None
         self.drawn += 1
         return int.from_bytes(hashlib.sha256(f"{self.seed}:{self.drawn}".encode()).digest()[:4], "big") >> 1
-
-
-def _plain(value: Json) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-class _Interrupts:
-    """While a turn runs, Ctrl+C stops it; a second Ctrl+C leaves the player."""
-
-    def __init__(self, sitting: Sitting) -> None:
-        self._sitting = sitting
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
-        self._stopping: asyncio.Task[None] | None = None
-
-    def __enter__(self) -> None:
-        if sys.platform != "win32":
-            self._loop.add_signal_handler(signal.SIGINT, self._interrupted)
-
-    def __exit__(self, *_: object) -> None:
-        if sys.platform != "win32":
-            self._loop.remove_signal_handler(signal.SIGINT)
-
-    def _interrupted(self) -> None:
-        if self._stopping is None:
-            self._stopping = self._loop.create_task(self._stop())
-        elif self._task is not None:
-            self._task.cancel()
-
-    async def _stop(self) -> None:
-        try:
-            await cancel_turn(self._sitting.house, self._sitting.session_id, Nothing())
-        except FabulaError as error:
-            # It was over before it could be stopped.
-            self._sitting.paper.say(error.message, "yellow")
 
 
 async def new_sitting(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fabula.cli.player.hearing import STOPPED
 from fabula.cli.player.paper import Paper
+from fabula.cli.player.sentences import for_terminal
 
 
 class Telling:
@@ -27,14 +29,14 @@ class Telling:
                 self._event(frame["body"])
             case "failed":
                 self._close()
-                self.paper.say(f"{frame['error']['message']} (/retry says it again.)", "red")
+                self.paper.say(f"{for_terminal(frame['error']['message'])} (/retry says it again.)", "red")
             case "completed":
                 self._close()
 
     def stopped(self) -> None:
         """The stream ended in the middle: the player stopped the turn."""
         self._close()
-        self.paper.say("Stopped. Your words are kept: /retry says them again.", "yellow")
+        self.paper.say(STOPPED, "yellow")
 
     def heading(self, node_id: str) -> None:
         """The title of a scene."""

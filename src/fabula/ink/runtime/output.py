@@ -69,6 +69,9 @@ class Output:
         self.items.append(item)
 
     def _append_text(self, text: Text) -> None:
+        # One empty piece says that text was written; a loop that writes them for ever would make every look slower.
+        if not text.value and self.items and isinstance(last := self.items[-1], Text) and not last.value:
+            return
         if text.is_visible:
             self._line_done = False
         elif text.is_newline:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabula.agents.knots.grounding import grounding_of
-from fabula.agents.knots.moments import Moment
+from fabula.agents.knots.grounding import Learned, learn
+from fabula.agents.knots.moments import Moment, goal_passage
 from fabula.agents.knots.published import Published
-from fabula.agents.knots.running import goal_passage
 from fabula.ink import Story
 from fabula.loops.conversation.asking import Asker
 from fabula.loops.conversation.kept import Kept
@@ -21,8 +20,10 @@ from fabula.story.ink_stories import InkPlay
 from fabula.story.newest import Newest
 from fabula.story.plays import PlayState
 
-GROUNDINGS_KEPT = 64
 PLACES_KEPT = 64
+CHARACTERS_PREPARED = 64
+GROUNDINGS_KEPT = PLACES_KEPT + CHARACTERS_PREPARED
+"""Whoever is talked to at a place that is kept is known as long as the place is."""
 SHORT_SAVE = 20_000
 """Saves up to this length are loaded faster than a thread is reached."""
 
@@ -32,7 +33,7 @@ class InkWork:
     """A published story with what was learned of its characters, by character and seed, and the places lately read."""
 
     published: Published
-    _groundings: Newest[tuple[str, int], tuple[str, ...]] = field(default_factory=lambda: Newest(GROUNDINGS_KEPT))
+    _groundings: Newest[tuple[str, int], Learned] = field(default_factory=lambda: Newest(GROUNDINGS_KEPT))
     _places: Newest[str, Story] = field(default_factory=lambda: Newest(PLACES_KEPT))
     _goals: Newest[str, tuple[str, ...]] = field(default_factory=lambda: Newest(PLACES_KEPT))
 
@@ -55,7 +56,7 @@ class InkWork:
     def goal(self, state: str, story: Story, target: str) -> tuple[str, ...]:
         """The passage to which a talk at this place leads. The place stays the same as long as one talks."""
         known = self._goals.get(state)
-        return self._goals.put(state, goal_passage(story, target)) if known is None else known
+        return self._goals.put(state, goal_passage(self.published, story, target)) if known is None else known
 
     def knows(self, state: str) -> bool:
         """Whether a talk went on at this place before, so that what it needs is at hand."""
@@ -64,10 +65,14 @@ class InkWork:
     def grounding(self, character: str, seed: int) -> tuple[str, ...]:
         """The lines of a character, learned at the first question."""
         known = self._groundings.get((character, seed))
-        if known is None:
-            known = grounding_of(self.published, character, seed=seed)
-            self._groundings.put((character, seed), known)
-        return known
+        return self._learn(character, seed).lines if known is None else known.lines
+
+    def learn(self, character: str, seed: int) -> int:
+        """Learns a character before anybody asks it; answers the steps that it took, none if it was known."""
+        return 0 if self._groundings.get((character, seed)) else self._learn(character, seed).steps
+
+    def _learn(self, character: str, seed: int) -> Learned:
+        return self._groundings.put((character, seed), learn(self.published, character, seed=seed))
 
 
 @dataclass(frozen=True, kw_only=True)

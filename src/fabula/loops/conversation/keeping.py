@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from fabula.agents.knots.running import Line
 from fabula.ink import Story
+from fabula.ink.runtime.arithmetic import print_float
 from fabula.loops.conversation.desk import KnotDesk
 from fabula.loops.conversation.kept import Kept, Spoken
 from fabula.loops.conversation.telling import Telling, choices_view, input_view
@@ -40,9 +42,10 @@ def narrated(lines: Iterable[Line]) -> list[Spoken]:
 
 def stood(before: PlayState, story: Story, ink: InkPlay, *, turn_index: int, said: int) -> PlayState:
     """The state in which a story now stands; its variables are shown where clients look for variables."""
-    world = before.world.model_copy(
-        update={"current_node": story.current_knot or OPENING_NODE, "custom": _variables(story)}
-    )
+    # Who talks to somebody is where they were: the knot of the talk itself is none of the author's.
+    talks = ink.waiting.kind in ("agent", "continue")
+    node = before.world.current_node if talks else story.current_knot or OPENING_NODE
+    world = before.world.model_copy(update={"current_node": node, "custom": _variables(story)})
     snapshot: Snapshot = before.snapshot.model_copy(update={"world_state": world, "turn_index": turn_index})
     return before.model_copy(
         update={
@@ -55,10 +58,14 @@ def stood(before: PlayState, story: Story, ink: InkPlay, *, turn_index: int, sai
 
 
 def _variables(story: Story) -> JsonObject:
-    found: dict[str, Json] = {}
-    for name, value in story.variables.items():
-        found[name] = value if isinstance(value, bool | int | float | str) else str(value)
-    return found
+    return {name: _shown(value) for name, value in story.variables.items()}
+
+
+def _shown(value: object) -> Json:
+    """A variable as JSON can say it; what it cannot say is shown as Ink prints it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return print_float(value)
+    return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def ink_view(ink: InkPlay, lines: Iterable[Line] = ()) -> JsonObject:

@@ -13,7 +13,7 @@ from fabula.loops.conversation.keeping import moved_on
 from fabula.loops.conversation.kept import Kept, Spoken
 from fabula.loops.conversation.telling import Telling, input_view, story_errors
 from fabula.ports.errors import InvalidRequest
-from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
+from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting, labels_of
 from fabula.story.values import JsonObject
 
 _PIECES = re.compile(r"\S+\s*")
@@ -58,13 +58,27 @@ async def _move(telling: Telling, waiting: Waiting, said: str) -> None:
     await telling.take(lambda: story.resume(said))
 
 
+def label_of(waiting: Waiting, index: int) -> str:
+    """What a choice is called so that no other is meant; a play that was kept long ago may hold another label."""
+    return _labels(waiting)[index]
+
+
 def chosen_index(waiting: Waiting, said: str) -> int:
-    """The choice that a label names."""
-    for choice in waiting.choices:
-        if choice.label.casefold() == said.strip().casefold():
-            return choice.index
+    """The choice that a label names: to the letter, or else as the only one that reads like it."""
+    readings = (
+        [place for place, label in enumerate(_labels(waiting)) if label == said],
+        [place for place, choice in enumerate(waiting.choices) if choice.label == said],
+        [place for place, label in enumerate(_labels(waiting)) if label.casefold() == said.strip().casefold()],
+    )
+    found = next((places for places in readings if places), [])
+    if len(found) == 1:
+        return found[0]
     offered = "; ".join(f"{choice.index}: {choice.text}" for choice in waiting.choices)
     raise InvalidRequest(f"The story waits for a choice, and this is none of them. Send `choice`: {offered}.")
+
+
+def _labels(waiting: Waiting) -> list[str]:
+    return labels_of([choice.text for choice in waiting.choices])
 
 
 def _keep_in_variable(story: Story, request: KnotRequest, said: str) -> None:

@@ -27,7 +27,10 @@ Tell = Callable[..., None]
 
 @dataclass(kw_only=True)
 class Telling:
-    """A story being told: what was heard of it, and the lines of this turn."""
+    """A story being told: what was heard of it, and the lines of this turn.
+
+    `written` are the texts that were written into the story and that no reader has seen yet.
+    """
 
     story: Story
     spoilers: Spoilers
@@ -35,6 +38,7 @@ class Telling:
     asker: Asker
     tell: Tell
     lines: list[Line] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
 
     def heard(self, news: Iterable[Heard]) -> None:
         """Joins the history that characters know."""
@@ -71,7 +75,7 @@ class Telling:
         )
         watch = text_evaluator(self.spoilers, visited=self.story.visited, context=context)
         text = await self.asker.generate(context, self.ink.ai_seed, watch)
-        self.tell("generated_text", text=text)
+        self.written.append(text)
         await self.take(lambda: self.story.resume(text))
 
     def _show(self, lines: Iterable[Line]) -> None:
@@ -79,10 +83,20 @@ class Telling:
             self.lines.append(line)
             self.heard([Heard(kind="context" if line.context else "text", text=line.text)])
             if not line.context:
+                self._tell_written(line.text)
                 self.tell("ink_text", text=line.text, tags=list(line.tags))
+
+    def _tell_written(self, shown: str) -> None:
+        """Tells the written texts that the reader is about to see; a context line or a variable keeps them quiet."""
+        seen = [text for text in self.written if text and text.strip() in shown]
+        self.written = [text for text in self.written if text not in seen]
+        for text in seen:
+            self.tell("generated_text", text=text)
 
     def _stopped(self) -> InkPlay:
         waiting = waiting_for(self.story)
+        for choice in waiting.choices:
+            self._tell_written(choice.text)
         tell_waiting(self.tell, waiting)
         with story_errors():
             state = self.story.state_json()
