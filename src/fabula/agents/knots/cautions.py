@@ -115,7 +115,7 @@ def _empty_prompts(reading: Reading) -> Iterator[Problem]:
 
 
 def _answers_that_are_kept_nowhere(reading: Reading) -> Iterator[Problem]:
-    declared = {node.name for node in walk(*reading.nodes) if isinstance(node, VariableDeclaration)}
+    declared = {node.name for node in walk(*reading.result.tree.nodes) if isinstance(node, VariableDeclaration)}
     for call in reading.calls:
         kept_in = call.args[1] if call.name == "input" and len(call.args) == 2 else None
         if isinstance(kept_in, String) and all(isinstance(part, Text) for part in kept_in.parts):

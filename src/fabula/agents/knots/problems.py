@@ -28,15 +28,14 @@ def _targets_with_arguments(reading: Reading) -> Iterator[Problem]:
 def _waits_inside_text(reading: Reading) -> Iterator[Problem]:
     """While a choice's text or a string is put together, the story cannot stop and wait for an answer."""
     waits = _waiting_functions(reading.result)
-    for body in _bodies(reading.result):
-        for node in walk(*body):
-            for call in _calls_in_text(node):
-                if call.name in waits:
-                    message = (
-                        f"'{call.name}' cannot be asked inside the text of a choice or a string. "
-                        f"Keep its answer first, with ~ temp answer = {call.name}(...), and write {{answer}} here"
-                    )
-                    yield reading.problem(Severity.ERROR, call.at, message)
+    for node in walk(*reading.result.tree.nodes):
+        for call in _calls_in_text(node):
+            if call.name in waits:
+                message = (
+                    f"'{call.name}' cannot be asked inside the text of a choice or a string. "
+                    f"Keep its answer first, with ~ temp answer = {call.name}(...), and write {{answer}} here"
+                )
+                yield reading.problem(Severity.ERROR, call.at, message)
 
 
 def _calls_in_text(node: object) -> Iterator[Call]:
@@ -64,7 +63,3 @@ def _waiting_functions(result: CompileResult) -> set[str]:
     while more := {name for name, calls in called.items() if calls & waits} - waits:
         waits |= more
     return waits
-
-
-def _bodies(result: CompileResult) -> list[tuple[Node, ...]]:
-    return [result.tree.body, *(part.body for flow in result.tree.flows for part in (flow, *flow.stitches))]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fabula.agents.knots.names import ASKED, TALKS
 from fabula.ink import CompileResult, Problem, Severity
-from fabula.ink.compiler.symbols import FlowScope, Point, Symbols, Target, collect
+from fabula.ink.compiler.symbols import FlowScope, Point, Symbols, Target, collect, names_given
 from fabula.ink.syntax.sources import ProblemLog
 from fabula.ink.syntax.tree import (
     Call,
@@ -70,12 +70,6 @@ class Reading:
     tags: tuple[Tag, ...]
     as_characters: frozenset[tuple[str, str]]
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """Everything that is written in the story."""
-        flows = [part for flow in self.result.tree.flows for part in (flow, *flow.stitches)]
-        return (*self.result.tree.body, *(node for flow in flows for node in flow.body))
-
     def problem(self, severity: Severity, at: int, message: str) -> Problem:
         place = self.result.sources.place(at)
         return Problem(severity=severity, message=message, file=place.file, line=place.line, column=place.column)
@@ -100,7 +94,7 @@ class _Reader:
         self._body = result.tree.body
         self._symbols: Symbols = collect(result.tree, {}, ProblemLog())
         self.scopes = list(_scopes(self._symbols.story))
-        self._talks = TALKS.keys() - set(_own_names(self._symbols, self.scopes))
+        self._talks = TALKS.keys() - {name for name, _ in names_given(result.tree)}
         self._words = self._talks | (ASKED - self._symbols.story.flows.keys())
         self._by_name = {_name(scope): scope for scope in self.scopes}
         self._owners = {id(point): scope for scope in self.scopes for point in scope.labels.values()}
@@ -168,14 +162,6 @@ def _scopes(story: FlowScope) -> Iterator[FlowScope]:
     for knot in story.flows.values():
         yield knot
         yield from knot.flows.values()
-
-
-def _own_names(symbols: Symbols, scopes: list[FlowScope]) -> Iterator[str]:
-    """Every name that the story gives to anything."""
-    yield from (*symbols.variables, *symbols.constants, *symbols.list_items)
-    for scope in scopes:
-        yield from (scope.name, *scope.labels, *scope.temporaries)
-        yield from (parameter.name for parameter in scope.params)
 
 
 def _name(scope: FlowScope) -> str:

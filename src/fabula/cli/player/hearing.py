@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -15,6 +16,7 @@ from fabula.actions.run_turn import cancel_turn
 from fabula.actions.views import Nothing
 from fabula.actions.watch_turn import watched_turn
 from fabula.cli.player.paper import Paper
+from fabula.cli.player.sentences import for_terminal
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
@@ -22,15 +24,35 @@ from fabula.ports.plays import Turn
 STOPPED = "Stopped. Your words are kept: /retry says them again."
 
 
-class Teller(Protocol):
-    """Shows the frames of turns; `stopped` ends in the middle of one."""
+class Teller(ABC):
+    """Shows the frames of turns on paper; what happens in them differs between the kinds of plays."""
 
-    @property
-    def paper(self) -> Paper: ...
+    def __init__(self, paper: Paper) -> None:
+        self.paper = paper
 
-    def frame(self, frame: Mapping[str, Any]) -> None: ...
+    def frame(self, frame: Mapping[str, Any]) -> None:
+        """One frame of the turn stream."""
+        match frame["type"]:
+            case "event":
+                self._event(frame["body"])
+            case "failed":
+                self._close()
+                self.paper.say(f"{for_terminal(frame['error']['message'])} (/retry says it again.)", "red")
+            case "completed":
+                self._close()
 
-    def stopped(self) -> None: ...
+    def stopped(self) -> None:
+        """The stream ended in the middle: the player stopped the turn."""
+        self._close()
+        self.paper.say(STOPPED, "yellow")
+
+    @abstractmethod
+    def _event(self, body: Mapping[str, Any]) -> None:
+        """Something happened."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Ends the line that is being told, if one is."""
 
 
 async def hear_turn(house: House, turn: Turn, teller: Teller) -> bool:

@@ -5,36 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.cli.player.hearing import STOPPED
+from fabula.cli.player.hearing import Teller
 from fabula.cli.player.paper import Paper
-from fabula.cli.player.sentences import for_terminal
 
 Ink = Mapping[str, Any]
 """Where an Ink play stands, as a session shows it."""
 
 
-class InkTelling:
+class InkTelling(Teller):
     """Shows what happens. What somebody says is told piece by piece."""
 
     def __init__(self, paper: Paper) -> None:
-        self.paper = paper
+        super().__init__(paper)
         self._closing: str | None = None
-
-    def frame(self, frame: Mapping[str, Any]) -> None:
-        """One frame of the turn stream."""
-        match frame["type"]:
-            case "event":
-                self._event(frame["body"])
-            case "failed":
-                self._close()
-                self.paper.say(f"{for_terminal(frame['error']['message'])} (/retry says it again.)", "red")
-            case "completed":
-                self._close()
-
-    def stopped(self) -> None:
-        """The stream ended in the middle: the player stopped the turn."""
-        self._close()
-        self.paper.say(STOPPED, "yellow")
 
     def waiting(self, ink: Ink, hint: str) -> None:
         """What the story waits for now."""

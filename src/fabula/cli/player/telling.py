@@ -5,38 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabula.cli.player.hearing import STOPPED
+from fabula.cli.player.hearing import Teller
 from fabula.cli.player.paper import Paper
-from fabula.cli.player.sentences import for_terminal
 
 
-class Telling:
+class Telling(Teller):
     """Shows what happens. `names` knows the cast by id, `titles` the scenes; both may grow while it tells."""
 
     def __init__(self, paper: Paper, *, names: Mapping[str, str], titles: Mapping[str, str]) -> None:
-        self.paper = paper
+        super().__init__(paper)
         self.names = dict(names)
         self.titles = dict(titles)
         self.thoughts = False
         self.ended = False
         self._line = ""
         self._speaker = ""
-
-    def frame(self, frame: Mapping[str, Any]) -> None:
-        """One frame of the turn stream."""
-        match frame["type"]:
-            case "event":
-                self._event(frame["body"])
-            case "failed":
-                self._close()
-                self.paper.say(f"{for_terminal(frame['error']['message'])} (/retry says it again.)", "red")
-            case "completed":
-                self._close()
-
-    def stopped(self) -> None:
-        """The stream ended in the middle: the player stopped the turn."""
-        self._close()
-        self.paper.say(STOPPED, "yellow")
 
     def heading(self, node_id: str) -> None:
         """The title of a scene."""

@@ -7,28 +7,18 @@
 5. When no error was met, write the containers as JSON.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from fabula.ink.compiler.checks import check_flows, check_names
 from fabula.ink.compiler.objects import Container
-from fabula.ink.compiler.symbols import Symbols, collect
+from fabula.ink.compiler.symbols import Symbols, collect, names_given
 from fabula.ink.compiler.weave import WeaveWriter
 from fabula.ink.compiler.writing import story_json
 from fabula.ink.syntax.includes import IncludeReader, parse_story
 from fabula.ink.syntax.problems import Problem, Severity
 from fabula.ink.syntax.sources import ProblemLog, Sources
-from fabula.ink.syntax.tree import (
-    Assignment,
-    Choice,
-    ConstantDeclaration,
-    Divert,
-    Gather,
-    ListDeclaration,
-    StoryTree,
-    VariableDeclaration,
-    walk,
-)
+from fabula.ink.syntax.tree import Divert, Gather, ListDeclaration, StoryTree
 
 HOST_FILE = "<host>"
 
@@ -96,28 +86,12 @@ def _with_host(tree: StoryTree, host: Builtins, sources: Sources, log: ProblemLo
     """The story with the host's knots; where both have a name, the story's own is kept, with a warning."""
     prelude = parse_story(host.prelude, file_name=HOST_FILE, include=None, sources=sources, log=log)
     knots = {flow.name for flow in prelude.flows}
-    own = {name: at for name, at in _named(tree) if name in knots}
+    own = {name: at for name, at in names_given(tree) if name in knots}
     own |= {flow.name: flow.at for flow in tree.flows if flow.name in host.externals}
     for name, at in own.items():
         log.warning(at, f"'{name}' is built in here, but the story's own '{name}' is used")
     added = tuple(flow for flow in prelude.flows if flow.name not in own)
     return replace(tree, body=(*prelude.body, *tree.body), flows=(*tree.flows, *added))
-
-
-def _named(tree: StoryTree) -> Iterator[tuple[str, int]]:
-    """Every name that a story gives to anything, with its place."""
-    flows = [part for flow in tree.flows for part in (flow, *flow.stitches)]
-    for flow in flows:
-        yield flow.name, flow.at
-        yield from ((parameter.name, parameter.at) for parameter in flow.params)
-    for node in walk(*tree.body, *(node for flow in flows for node in flow.body)):
-        if isinstance(node, Choice | Gather) and node.label is not None:
-            yield node.label, node.at
-        elif isinstance(node, VariableDeclaration | ConstantDeclaration | ListDeclaration | Assignment):
-            if not isinstance(node, Assignment) or node.temporary:
-                yield node.name, node.at
-            if isinstance(node, ListDeclaration):
-                yield from ((item.name, item.at) for item in node.items)
 
 
 def _write(

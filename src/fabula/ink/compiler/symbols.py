@@ -1,6 +1,6 @@
 """Every name of a story and where it means what: flows, labels, variables, constants, lists, externals."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeVar
@@ -300,3 +300,21 @@ def _collect_list(symbols: Symbols, node: ListDeclaration, log: ProblemLog) -> N
             continue
         names.add(item.name)
         symbols.list_items.setdefault(item.name, []).append((node.name, item))
+
+
+def names_given(tree: StoryTree) -> Iterator[tuple[str, int]]:
+    """Every name that a story gives to anything, with its place."""
+    for flow in tree.parts:
+        yield flow.name, flow.at
+        yield from ((parameter.name, parameter.at) for parameter in flow.params)
+    for node in walk(*tree.nodes):
+        match node:
+            case Choice(label=str(label)) | Gather(label=str(label)):
+                yield label, node.at
+            case VariableDeclaration() | ConstantDeclaration() | Assignment(temporary=True):
+                yield node.name, node.at
+            case ListDeclaration():
+                yield node.name, node.at
+                yield from ((item.name, item.at) for item in node.items)
+            case _:
+                pass

@@ -331,6 +331,16 @@ class StoryTree:
     body: tuple[Node, ...]
     flows: tuple[Flow, ...]
 
+    @property
+    def parts(self) -> tuple[Flow, ...]:
+        """The knots and functions, each followed by its stitches."""
+        return tuple(part for flow in self.flows for part in (flow, *flow.stitches))
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Everything that is written, in reading order."""
+        return (*self.body, *(node for part in self.parts for node in part.body))
+
 
 _LEAVES = frozenset((Text, Glue, TagStart, TagEnd, Number, Variable, Gather))
 
