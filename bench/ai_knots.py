@@ -26,13 +26,13 @@ from bench.turns import Bench, prepare, told
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 
-from fabula.actions.ink_stories import CreateInk, create_ink
-from fabula.actions.run_turn import RunTurn, run_turn
-from fabula.actions.start_session import StartSession, start_session
-from fabula.adapters.models import understudy
-from fabula.agents.knots.grounding import grounding_of
-from fabula.agents.knots.published import publish
+from fabula import understudy
+from fabula.actions.library.ink_stories import CreateInk, create_ink
+from fabula.actions.plays.start_session import StartSession, start_session
+from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.cli.serve import spare_what_stays
+from fabula.knots.character_lines import grounding_of
+from fabula.knots.published import publish
 from fabula.ports.models import ModelRequest
 from fabula.settings import Settings
 from fabula.wiring import open_house

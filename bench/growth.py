@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 
 from fabula.actions.house import House
-from fabula.actions.run_turn import RunTurn, run_turn
-from fabula.actions.sessions import state_at
-from fabula.actions.start_session import StartSession, start_session
-from fabula.actions.stories import CreateStory, create_story
-from fabula.actions.tend_turns import warm_up
+from fabula.actions.library.stories import CreateStory, create_story
+from fabula.actions.plays.sessions import state_at
+from fabula.actions.plays.start_session import StartSession, start_session
+from fabula.actions.turns.run_turn import RunTurn, run_turn
+from fabula.actions.turns.turn_recovery import warm_up
 from fabula.ports.plays import Finished, MessageChange, NewTurn, SpokenMessage
 from fabula.settings import Settings
-from fabula.story.hashing import state_hash
+from fabula.story.state_hash import state_hash
 from fabula.wiring import open_house
 
 FAR = 10_000
@@ -24,9 +24,9 @@ MEASURED = 20
 
 
 async def story_of(house: House) -> str:
-    from fabula.actions.characters import CreateCharacter, create_character
-    from fabula.actions.schemas import CreateSchema, create_schema
-    from fabula.actions.story_resources import CreateStoryResources, create_story_resources
+    from fabula.actions.library.characters import CreateCharacter, create_character
+    from fabula.actions.library.schemas import CreateSchema, create_schema
+    from fabula.actions.library.story_resources import CreateStoryResources, create_story_resources
 
     await create_schema(house, CreateSchema(schema_id="growth", display_name="S", fields={}))
     content = {"id": "growth-mara", "name": "Mara", "personality": "calm", "style": "short", "system_prompt": ""}

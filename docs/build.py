@@ -142,7 +142,7 @@ def methods_page() -> str:
     """Each method of the protocol, from the OpenRPC document that the server itself answers with."""
     from fabula.server.rpc.catalogue import build_catalogue
     from fabula.server.rpc.openrpc import openrpc
-    from fabula.server.rpc.streaming import StreamingMethod
+    from fabula.server.rpc.streams import StreamingMethod
 
     catalogue = build_catalogue()
     document: Any = openrpc(catalogue)

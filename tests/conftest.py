@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
-from tests.nursery import Nursery
+from tests.fork_server import ForkServer
 
 from fabula.adapters.stores import open_store
 from fabula.ports.store import Store
@@ -63,9 +63,9 @@ MAY_BLOCK = {
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
+def fork_server() -> Iterator[ForkServer]:
     """Where servers grow up quickly that are to be killed."""
-    with Nursery() as opened:
+    with ForkServer() as opened:
         yield opened
 
 

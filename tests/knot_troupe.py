@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from fabula.agents.knots.vocabulary import text_file
+from fabula.language.vocabulary import text_file
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour, Say, say_json
 from fabula.testing.troupe import Troupe

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import httpx
+from tests.fork_server import Child, ForkServer
 from tests.live import Client, gate_story, sse
-from tests.nursery import Child, Nursery
 from tests.scripted import bind_troupe
 
 from fabula.story.values import JsonObject
@@ -26,7 +26,7 @@ from fabula.testing.troupe import Troupe
 class Victim:
     """A server on a data folder that is killed and started again; its models stay."""
 
-    nursery: Nursery
+    fork_server: ForkServer
     folder: Path
     environment: Mapping[str, str]
     troupe: Troupe
@@ -66,7 +66,7 @@ class Victim:
         await self.stop()
         log = self.folder / "server.log"
         arguments = ["serve", "--port", "0"]
-        self._child = await asyncio.to_thread(self.nursery.start, arguments, self.environment, log=log)
+        self._child = await asyncio.to_thread(self.fork_server.start, arguments, self.environment, log=log)
         address = await asyncio.to_thread(self._child.address)
         # The client speaks to a server in another process, so it has no house.
         self._client = Client(httpx.AsyncClient(base_url=address, timeout=120), cast(Any, None))
@@ -109,12 +109,12 @@ class Victim:
 
 @asynccontextmanager
 async def victim(
-    nursery: Nursery, folder: Path, troupe: Troupe | None = None, **environment: str
+    fork_server: ForkServer, folder: Path, troupe: Troupe | None = None, **environment: str
 ) -> AsyncIterator[Victim]:
     """A victim with a story to play, in both paces."""
     troupe = troupe or Troupe()
     settings = {"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", **environment}
-    it = Victim(nursery=nursery, folder=folder, environment=settings, troupe=troupe)
+    it = Victim(fork_server=fork_server, folder=folder, environment=settings, troupe=troupe)
     async with ModelServer(it) as models:
         await it.start()
         await bind_troupe(it.client, models.base_url)

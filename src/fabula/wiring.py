@@ -9,21 +9,21 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fabula.actions.address_npc import GAME_API_ID
-from fabula.actions.apis import secret_name
-from fabula.actions.builtins import set_out_builtins
-from fabula.actions.gather import Bundles
 from fabula.actions.house import House
-from fabula.actions.tend_turns import resume_turns, tend_turns
-from fabula.adapters.batches import Batches
+from fabula.actions.library.apis import secret_name
+from fabula.actions.library.builtins import set_out_builtins
+from fabula.actions.npcs.address_npc import GAME_API_ID
+from fabula.actions.plays.play_setup import PlaySetups
+from fabula.actions.turns.turn_recovery import recover_turns, resume_turns
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.models.clients import open_models
 from fabula.adapters.stores import open_store
 from fabula.adapters.stores.checkpoints import open_checkpoints
 from fabula.adapters.world import SystemClock, UlidIds
-from fabula.loops.scene.running import RunningTurns
-from fabula.loops.scene.standings import Standings
+from fabula.loops.turns.running_turns import RunningTurns
+from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.errors import InvalidParams
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
@@ -50,8 +50,8 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
         checkpoints = open_checkpoints(settings)
         closing.push_async_callback(checkpoints.close)
         policy = policy_of(settings)
-        desk = _ModelDesk(store, clock, game_key=settings.openai_api_key)
-        models = open_models(settings, clock, desk.read_key, desk, desk.record, policy=policy)
+        storage = _ModelStorage(store, clock, game_key=settings.openai_api_key)
+        models = open_models(settings, clock, storage.read_key, storage, storage.record, policy=policy)
         closing.push_async_callback(models.close)
         turns = RunningTurns()
         closing.push_async_callback(turns.close)
@@ -65,14 +65,14 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
             bus=LocalBus(),
             checkpoints=checkpoints,
             turns=turns,
-            bundles=Bundles(),
-            standings=Standings(),
+            play_setups=PlaySetups(),
+            turn_states=TurnStateCache(),
             owner=f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}",
         )
         await set_out_builtins(house)
         if tends_turns:
             await resume_turns(house)
-            closing.push_async_callback(_ended, asyncio.create_task(tend_turns(house)))
+            closing.push_async_callback(_ended, asyncio.create_task(recover_turns(house)))
         yield house
 
 
@@ -81,12 +81,12 @@ async def _ended(task: asyncio.Task[None]) -> None:
     await asyncio.wait([task])
 
 
-class _ModelDesk:
+class _ModelStorage:
     """What the models need of the store: keys, the memo, and a place for records."""
 
     def __init__(self, store: Store, clock: Clock, *, game_key: str) -> None:
         self._store, self._clock, self._game_key = store, clock, game_key
-        self._replies = Batches(self._keep_replies)
+        self._replies = GroupCommit(self._keep_replies)
 
     async def read_key(self, api_id: str) -> str | None:
         """The key of an api as it is stored."""
@@ -110,11 +110,11 @@ class _ModelDesk:
                     # It must fail neither its own call nor those that are kept beside it.
                     log.warning("An answer could not be kept: %s", error.message)
 
-        await self._store.write(keep, lasting=False)
+        await self._store.write(keep, durable=False)
 
     async def record(self, records: Sequence[CallRecord]) -> None:
         async def keep(unit: Unit) -> None:
             for record in records:
                 await unit.calls.add(record)
 
-        await self._store.write(keep, lasting=False)
+        await self._store.write(keep, durable=False)

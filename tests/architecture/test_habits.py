@@ -13,7 +13,12 @@ from docs.build import ROOT, SOURCE
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 UNDECIDED = {"util", "utils", "helper", "helpers", "common", "core", "misc", "manager", "service", "services", "base"}
-DOORS = ("server/", "cli/main.py", "cli/worker.py", "loops/scene/running.py")  # a turn runs on when its client has gone
+DOORS = (
+    "server/",
+    "cli/main.py",
+    "cli/worker.py",
+    "loops/turns/running_turns.py",
+)  # a turn runs on when its client has gone
 MARKS = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b|pragma: no cover")
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(work|opt|root|home/\w+)/")
 

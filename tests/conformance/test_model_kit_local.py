@@ -121,7 +121,7 @@ def _listening_ports() -> set[int]:
 async def test_closing_ends_what_runs_and_the_model_can_be_loaded_again() -> None:
     assert WEIGHTS is not None
     local = LocalClient(folder=WEIGHTS.parent, model=WEIGHTS.name)
-    running = local.ask(asking("Tell me of the sea.", max_tokens=500))
+    running = local.stream(asking("Tell me of the sea.", max_tokens=500))
     await anext(running)
     await local.close()
     with pytest.raises(ModelCutOff):

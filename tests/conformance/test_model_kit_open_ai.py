@@ -9,9 +9,9 @@ import pytest
 
 from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy
-from fabula.adapters.models.guarded import Guard, GuardedClient
 from fabula.adapters.models.journal import Journal
-from fabula.adapters.models.memo import Flights
+from fabula.adapters.models.memo import SingleFlight
+from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.structure import schema_problem
 from fabula.adapters.models.wire import Wire
@@ -63,10 +63,12 @@ async def subject_of(kind: str) -> AsyncIterator[Subject]:
     policy, clock = AddressPolicy(allow_private=True), RunningClock()
     async with ModelServer(answer) as server, await open_session(policy) as session:
         wire = Wire(session=session, policy=policy, base_url=server.base_url, api_key=KEY, clock=clock)
-        client: ModelClient = open_ai.OpenAiClient(wire=wire, base_url=server.base_url, model="small", lessons={})
+        client: ModelClient = open_ai.OpenAiClient(wire=wire, base_url=server.base_url, model="small", learned={})
         if kind == "guarded":
             journal = Journal(clock=clock, record=None)
-            guard = Guard(clock=clock, journal=journal, flights=Flights(), memo=None, attempts=2, chance=lambda: 0.0)
+            guard = Guard(
+                clock=clock, journal=journal, flights=SingleFlight(), memo=None, attempts=2, chance=lambda: 0.0
+            )
             client = GuardedClient(client, guard)
 
         async def stopped() -> None:

@@ -15,10 +15,10 @@ from tests.knot_theatre import at_the_guard, decide, says, theatre
 from tests.live import GATE_GRAPH, Client, live_server
 from typer.testing import CliRunner
 
-from fabula.agents.knots.names import shown_name
 from fabula.cli.ink import app
+from fabula.knots.names import shown_name
 from fabula.server.rpc.catalogue import build_catalogue
-from fabula.server.rpc.streaming import StreamingMethod
+from fabula.server.rpc.streams import StreamingMethod
 from fabula.testing.model_script import Pace, Say
 from fabula.testing.server_process import PROGRAM, clean_environment
 

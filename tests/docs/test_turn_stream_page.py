@@ -71,7 +71,7 @@ def test_every_event_has_a_row_and_every_row_is_told(section: str) -> None:
 
 
 def test_frames_outcomes_and_kinds_of_input_are_all_there() -> None:
-    stage = (SOURCE / "loops/scene/stage.py").read_text("utf-8")
+    stage = (SOURCE / "loops/turns/stage.py").read_text("utf-8")
     assert rows("Frames", "frame").keys() == set(re.findall(r'_send\(\{"type": "(\w+)"', stage))
     assert rows("Events of an Ink play", "outcome").keys() == set(get_args(Outcome))
     assert rows("Events of an Ink play", "kind").keys() == set(get_args(WaitingKind)) - {"nothing"}

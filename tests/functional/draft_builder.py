@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 
-from fabula.actions.build_story import (
+from fabula.actions.drafts.build_story import (
     ContinueDraft,
     GenerateStory,
     StartDraft,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import websockets
 
-from fabula.actions.tokens import create_token
+from fabula.actions.care.tokens import create_token
 from fabula.testing.model_script import Fail, Pace, Say, Script
 from fabula.testing.model_server import ModelServer
 from game_client import Game, closed, game, spoken

@@ -7,14 +7,14 @@ from typing import Any
 
 from tests.live import Client, gate_session
 
-from fabula.actions.branches import Backtrack, SwitchBranch, backtrack, list_branches, switch_branch
 from fabula.actions.house import House
-from fabula.actions.run_turn import RunTurn, run_turn
-from fabula.actions.sessions import SessionView, get_session, state_at
+from fabula.actions.plays.branches import Backtrack, SwitchBranch, backtrack, list_branches, switch_branch
+from fabula.actions.plays.sessions import SessionView, get_session, state_at
+from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing
 from fabula.server.app import create_app
 from fabula.settings import Settings
-from fabula.story.hashing import state_hash
+from fabula.story.state_hash import state_hash
 from fabula.wiring import open_house
 
 TURNS = 200

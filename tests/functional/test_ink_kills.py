@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from tests.conftest import Place
+from tests.fork_server import ForkServer
 from tests.ink_live import GATE, publish
 from tests.knot_troupe import KnotTroupe
 from tests.live import sse
-from tests.nursery import Nursery
 from tests.turn_kills import Victim, lines, victim
 
 STORY = GATE.replace("The guard lifts the lantern,", '~ generate("the light")\nThe guard lifts the lantern,')
@@ -37,8 +37,8 @@ TELLING = (1, "Now go on, killed in tell_on.")
 
 
 @pytest.fixture
-async def killed(nursery: Nursery, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
-    async with victim(nursery, tmp_path, KnotTroupe(), **place.environment) as it:
+async def killed(fork_server: ForkServer, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
+    async with victim(fork_server, tmp_path, KnotTroupe(), **place.environment) as it:
         await control_group(it)
         it.story_id = await publish(it.client, STORY)
         yield it

@@ -8,7 +8,7 @@ import pytest
 from tests.ink_live import GATE, begin, of_type, outcome, play, told
 from tests.live import RpcFailed, live_server
 
-from fabula.actions.sessions import state_at
+from fabula.actions.plays.sessions import state_at
 
 
 async def test_a_play_opens_with_the_text_before_the_first_choice(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def test_a_play_that_is_remembered_stands_exactly_as_it_is_stored(tmp_path
         for move in moves:
             assert (await play(client, session, **move))[-1]["type"] == "completed"
             head = (await client.call("session.get", session))["head_turn_id"]
-            remembered = client.house.standings.after(head)
+            remembered = client.house.turn_states.after(head)
             async with client.house.store.reading() as unit:
                 stored = await state_at(unit, head)
             assert remembered is not None and remembered.play == stored

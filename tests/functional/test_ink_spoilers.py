@@ -14,7 +14,7 @@ from tests.ink_live import begin, of_type, play
 from tests.knot_theatre import theatre
 from tests.live import Client
 
-from fabula.agents.knots.vocabulary import normal
+from fabula.language.vocabulary import normal
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Say, say_json
 

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from fabula.actions.apis import secret_name
+from fabula.actions.library.apis import secret_name
 from fabula.testing.kills import Tally, kill_again_and_again
 from fabula.testing.server_victim import ServerVictim
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tests.scripted import PACES, ROLES, Theatre, theatre
 
-from fabula.actions.messages import past_of
-from fabula.actions.sessions import state_at
-from fabula.loops.scene.desk import Ahead, Parts
-from fabula.loops.scene.standings import Standing, Standings
-from fabula.story.newest import Newest
+from fabula.actions.plays.messages import past_of
+from fabula.actions.plays.sessions import state_at
+from fabula.loops.scene.scene_run import Ahead, Parts
+from fabula.loops.turns.turn_state_cache import Standing, TurnStateCache
+from fabula.story.caches import LastUsed
 from fabula.story.state import MemoryEntry
 
 WORDS = ("I knock.", "go on", "I wait.\nAnd wait, \N{SNOWMAN}.", "go on")
@@ -33,7 +33,7 @@ async def looking_back(house: Theatre, pace: str) -> str:
 async def check_standing(theatre: Theatre, session_id: str) -> None:
     """What is remembered of the head, if anything, is what the store says."""
     house, head = theatre.client.house, (await theatre.client.call("session.get", session_id))["head_turn_id"]
-    known = house.standings.after(head)
+    known = house.turn_states.after(head)
     assert known is not None
     async with house.store.reading() as unit:
         assert known.play == await state_at(unit, head)
@@ -62,7 +62,7 @@ async def asked(folder: Path, pace: str, *, forgetful: bool = False) -> list[Any
         session_id = await looking_back(house, pace)
         for words in WORDS:
             if forgetful:
-                house.client.house.standings._kept = Newest(1)
+                house.client.house.turn_states._kept = LastUsed(1)
             await house.client.turn(session_id, words)
         return [request.body["messages"] for request in house.models.requests]
 
@@ -97,12 +97,12 @@ async def test_words_that_the_store_spells_differently_are_not_remembered(tmp_pa
         session_id = await looking_back(house, "swift")
         await house.client.turn(session_id, "I knock.")
         await check_standing(house, session_id)
-        standing = house.client.house.standings.after(
+        standing = house.client.house.turn_states.after(
             (await house.client.call("session.get", session_id))["head_turn_id"]
         )
     assert isinstance(standing, Standing)
-    standings = Standings()
+    turn_states = TurnStateCache()
     for place, text in enumerate(("fine", "a NUL \0", "half a pair \ud800")):
         said = MemoryEntry(speaker_id="narrator", speaker_name="Narrator", kind="narration", text=text)
-        standings.keep(f"turn_{place}", standing.after(standing.play, [said]))
-    assert [standings.after(f"turn_{place}") is not None for place in range(3)] == [True, False, False]
+        turn_states.keep(f"turn_{place}", standing.after(standing.play, [said]))
+    assert [turn_states.after(f"turn_{place}") is not None for place in range(3)] == [True, False, False]

@@ -20,12 +20,12 @@ from tests.knot_theatre import at_the_guard, says, theatre
 from tests.live import Client, live_server
 
 from fabula.actions.house import House
-from fabula.actions.ink_stories import UpdateInk, update_ink
-from fabula.actions.run_turn import RunTurn, run_turn
-from fabula.actions.stories import NameStory, show_story
-from fabula.cli.player.ink_evening import InkSitting, ink_sitting_at
+from fabula.actions.library.ink_stories import UpdateInk, update_ink
+from fabula.actions.library.stories import NameStory, show_story
+from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.cli.player.ink_files import publish_file
-from fabula.cli.player.paper import Paper
+from fabula.cli.player.ink_session import InkSitting, ink_player_at
+from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.settings import Settings
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour, Pace, Say
@@ -210,22 +210,22 @@ async def guarded(folder: Path) -> AsyncIterator[tuple[Client, Slow, str]]:
 
 async def sit(house: House, session_id: str, *lines: str) -> tuple[InkSitting, io.StringIO]:
     out = io.StringIO()
-    paper = Paper(Console(file=out, soft_wrap=True, highlight=False, markup=False))
-    return await ink_sitting_at(house, session_id, paper=paper, lines=Typed(*lines)), out
+    writer = TerminalWriter(Console(file=out, soft_wrap=True, highlight=False, markup=False))
+    return await ink_player_at(house, session_id, writer=writer, lines=Typed(*lines)), out
 
 
 async def test_a_talk_that_leads_nowhere_gets_a_hint_at_every_second_reply(tmp_path: Path) -> None:
     async with guarded(tmp_path) as (client, _, session_id):
-        sitting, out = await sit(client.house, session_id, "One.", "Two.", "Three.", "Four.", "/backtrack 2")
-        await sitting.play()
+        player_session, out = await sit(client.house, session_id, "One.", "Two.", "Three.", "Four.", "/backtrack 2")
+        await player_session.play()
         parts = out.getvalue().split("[Guard is listening]")[1:-1]
         assert ["Try the lantern." in part for part in parts] == [False, True, False, True, True]
 
 
 async def test_words_that_are_no_use_get_a_hint_at_once(tmp_path: Path) -> None:
     async with guarded(tmp_path) as (client, _, session_id):
-        sitting, out = await sit(client.house, session_id, "One.", "/backtrack", "Say xyzzy.")
-        await sitting.play()
+        player_session, out = await sit(client.house, session_id, "One.", "/backtrack", "Say xyzzy.")
+        await player_session.play()
         assert out.getvalue().count("Try the lantern.") == 1
         assert "Guard: “Reply 2.”\n\nTry the lantern.\n\n[Guard is listening]" in out.getvalue()
         again, out = await sit(client.house, session_id)
@@ -237,17 +237,17 @@ async def test_a_free_moment_shows_its_hint_again_after_going_back_to_it(tmp_pat
     async with theatre(tmp_path, Slow()) as (client, _):
         source = "Rain.\n-> continue(-> yard)\n=== yard\nA yard.\n-> END\n"
         session_id, _ = await begin(client, source, api_group_id="scripted")
-        sitting, out = await sit(client.house, session_id, "I wait.", "I wait on.", "/backtrack")
-        await sitting.play()
+        player_session, out = await sit(client.house, session_id, "I wait.", "I wait on.", "/backtrack")
+        await player_session.play()
         assert out.getvalue().count("\n\nReply 1.\n\nTry the lantern.\n\n[What do you do?]\n") == 2
 
 
 async def test_ctrl_c_stops_an_ink_turn_and_keeps_the_words(tmp_path: Path) -> None:
     async with guarded(tmp_path) as (client, model, session_id):
-        sitting, out = await sit(client.house, session_id, "Open the gate.", "/retry")
+        player_session, out = await sit(client.house, session_id, "Open the gate.", "/retry")
         model.first_token_ms = 60_000
         before = signal.getsignal(signal.SIGINT)
-        playing = asyncio.create_task(sitting.play())
+        playing = asyncio.create_task(player_session.play())
         await model.was_asked(1)
         model.first_token_ms = 0
         os.kill(os.getpid(), signal.SIGINT)
@@ -255,7 +255,7 @@ async def test_ctrl_c_stops_an_ink_turn_and_keeps_the_words(tmp_path: Path) -> N
         told = out.getvalue()
         assert "Stopped. Your words are kept: /retry says them again." in told
         assert "Guard: “Reply 2.”" in told.partition("Stopped.")[2]
-        session = await sitting.session()
+        session = await player_session.session()
         assert (session.turn_index, session.history[-2].text) == (2, "Open the gate.")
         assert signal.getsignal(signal.SIGINT) == before
 
@@ -264,8 +264,8 @@ async def test_who_comes_back_while_a_turn_is_played_hears_its_end(tmp_path: Pat
     async with guarded(tmp_path) as (client, model, session_id):
         model.first_token_ms = 1_500
         await run_turn(client.house, session_id, RunTurn(player_input="Hello."), request_id="play")
-        sitting, out = await sit(client.house, session_id, "And you?")
-        await asyncio.wait_for(sitting.play(), timeout=60)
+        player_session, out = await sit(client.house, session_id, "And you?")
+        await asyncio.wait_for(player_session.play(), timeout=60)
         told = out.getvalue()
         assert "Your last words are still being played. Ctrl+C stops them." in told
         assert "> Hello.\n\nGuard: “Reply 1.”\n\n[Guard is listening]" in told
@@ -276,8 +276,8 @@ async def test_a_turn_that_another_process_plays_is_heard_to_its_end_too(tmp_pat
     async with guarded(tmp_path) as (client, model, session_id), open_house(Settings(data_dir=tmp_path)) as other:
         model.first_token_ms = 1_500
         await run_turn(client.house, session_id, RunTurn(player_input="Hello."), request_id="play")
-        sitting, out = await sit(other, session_id)
-        await asyncio.wait_for(sitting.play(), timeout=60)
+        player_session, out = await sit(other, session_id)
+        await asyncio.wait_for(player_session.play(), timeout=60)
         assert "> Hello.\n\nGuard: “Reply 1.”\n\n[Guard is listening]" in out.getvalue()
 
 
@@ -330,8 +330,10 @@ async def test_a_place_that_was_edited_away_is_left_with_a_command(tmp_path: Pat
         await play(client, session_id, choice=1)
         await play(client, session_id, player_input="Hello!")
         await _edit(client, session_id, GATE.replace("gate_opens", "gate_lifts"))
-        sitting, out = await sit(client.house, session_id, "Hello again!", "/retry", "/regenerate", "/backtrack 2", "1")
-        await sitting.play()
+        player_session, out = await sit(
+            client.house, session_id, "Hello again!", "/retry", "/regenerate", "/backtrack 2", "1"
+        )
+        await player_session.play()
         told = " ".join(out.getvalue().split())
         assert "does not exist any more. /backtrack 2 goes back to the last turn that is still in the story." in told
         assert "session.backtrack" not in told and "earlier turn with /backtrack." in told
@@ -342,8 +344,8 @@ async def test_a_story_of_which_nothing_is_left_is_begun_anew(tmp_path: Path) ->
     async with live_server(tmp_path) as client:
         session_id, _ = await begin(client)
         await _edit(client, session_id, "Another story.\n* [On] -> END\n")
-        sitting, out = await sit(client.house, session_id, "1")
-        await sitting.play()
+        player_session, out = await sit(client.house, session_id, "1")
+        await player_session.play()
         assert "Nothing of the last turns is left in it: begin it anew." in " ".join(out.getvalue().split())
 
 

@@ -14,8 +14,8 @@ import pytest
 from tests.live import RpcFailed, bodies, live_server, sse
 from tests.scripted import PACES, Theatre, theatre
 
-from fabula.actions.carry_out import settle
-from fabula.actions.tend_turns import release_lost, resume_turns, sweep_checkpoints
+from fabula.actions.turns.turn_recovery import release_lost, resume_turns, sweep_checkpoints
+from fabula.actions.turns.turn_runner import settle
 from fabula.agents.presets.templates import PromptRole
 from fabula.ports.errors import StoreError
 from fabula.ports.plays import NewTurn

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.conftest import Place
+from tests.fork_server import ForkServer
 from tests.live import sse
-from tests.nursery import Nursery
 from tests.scripted import PACES
 from tests.turn_kills import Victim, lines, victim
 
@@ -28,8 +28,8 @@ CALLS = {"ensemble": 5, "swift": 1}
 
 
 @pytest.fixture
-async def killed(nursery: Nursery, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
-    async with victim(nursery, tmp_path, **place.environment) as it:
+async def killed(fork_server: ForkServer, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
+    async with victim(fork_server, tmp_path, **place.environment) as it:
         yield it
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from tests.conftest import Place
+from tests.fork_server import ForkServer
 from tests.live import RpcFailed, sse
-from tests.nursery import Nursery
 from tests.turn_kills import Victim, victim
 
 from fabula.testing.model_script import Pace, Say
@@ -24,7 +24,7 @@ NEVER = Say(text="too late", pace=Pace(first_token_ms=600_000))
 async def second(first: Victim, folder: Path) -> AsyncIterator[Victim]:
     """Another server on the same store, with the same models and the same key."""
     folder.mkdir()
-    other = Victim(nursery=first.nursery, folder=folder, environment=first.environment, troupe=first.troupe)
+    other = Victim(fork_server=first.fork_server, folder=folder, environment=first.environment, troupe=first.troupe)
     other.story_id = first.story_id
     await other.start()
     yield other
@@ -32,9 +32,9 @@ async def second(first: Victim, folder: Path) -> AsyncIterator[Victim]:
 
 
 @pytest.fixture
-async def pair(nursery: Nursery, postgres_place: Place, tmp_path: Path) -> AsyncIterator[tuple[Victim, Victim]]:
+async def pair(fork_server: ForkServer, postgres_place: Place, tmp_path: Path) -> AsyncIterator[tuple[Victim, Victim]]:
     async with (
-        victim(nursery, tmp_path, **postgres_place.environment) as one,
+        victim(fork_server, tmp_path, **postgres_place.environment) as one,
         second(one, tmp_path / "second") as two,
     ):
         yield one, two
@@ -105,8 +105,10 @@ async def test_the_turns_of_a_server_that_is_killed_are_taken_up_by_the_other(pa
     assert [one["kind"] for one in session["history"]].count("player_input") == 1
 
 
-async def test_a_server_that_is_asked_to_stop_leaves_its_turn_to_the_next(nursery: Nursery, tmp_path: Path) -> None:
-    async with victim(nursery, tmp_path) as it:
+async def test_a_server_that_is_asked_to_stop_leaves_its_turn_to_the_next(
+    fork_server: ForkServer, tmp_path: Path
+) -> None:
+    async with victim(fork_server, tmp_path) as it:
         session_id = await it.session("ensemble")
         playing = await waiting(it, session_id)
         it.kill(signal.SIGTERM)

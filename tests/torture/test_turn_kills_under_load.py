@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 import pytest
 from tests.conftest import Place
+from tests.fork_server import ForkServer
 from tests.live import RpcFailed
-from tests.nursery import Nursery
 from tests.scripted import PACES
 from tests.turn_kills import Victim, lines, victim
 
@@ -118,11 +118,11 @@ async def kill_again_and_again(it: Victim, kills: int, chance: random.Random) ->
 
 @pytest.mark.parametrize("engine", KILLS)
 async def test_a_thousand_kills_under_load_leave_every_play_as_if_nothing_had_happened(
-    nursery: Nursery, engine: str, request: pytest.FixtureRequest, tmp_path: Path
+    fork_server: ForkServer, engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     place: Place = request.getfixturevalue(f"{engine}_place")
     tally, chance = Tally(), random.Random(1)
-    async with victim(nursery, tmp_path, **place.environment) as it:
+    async with victim(fork_server, tmp_path, **place.environment) as it:
         expected = {pace: await undisturbed(it, pace) for pace in PACES}
         killing = asyncio.create_task(kill_again_and_again(it, KILLS[engine], chance))
 

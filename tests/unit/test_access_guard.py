@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Scope
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from fabula.actions.tokens import token_hash
+from fabula.actions.care.tokens import token_hash
 from fabula.ports.store import Token
 from fabula.server.access import AccessRules, Caller, caller_of, guard, is_loopback, rules_from, tokens_required
 from fabula.server.access.rules import host_name

@@ -242,7 +242,7 @@ async def ask(policy: AddressPolicy, base_url: str) -> ModelReply:
     clock = RunningClock()
     async with await open_session(policy) as session:
         wire = Wire(session=session, policy=policy, base_url=base_url, api_key="k", clock=clock)
-        client = open_ai.OpenAiClient(wire=wire, base_url=base_url, model="m", lessons={})
+        client = open_ai.OpenAiClient(wire=wire, base_url=base_url, model="m", learned={})
         request = ModelRequest(
             origin=CallOrigin(agent="test"),
             messages=(Message(role="user", content="hello"),),

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.agents.replies.architect import read_graph, read_opening, read_section
-from fabula.agents.replies.decoding import json_in
 from fabula.agents.replies.director import fallback_plan, read_response_plan
+from fabula.agents.replies.json_answers import json_in
 from fabula.agents.replies.keeper import read_state_update
 from fabula.agents.replies.planner import outline_sections, read_plan
 from fabula.agents.replies.replyer import read_replies

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabula.server.game_socket.outbox import MOST_WAITING, Outbox
+from fabula.server.game_socket.send_queue import MOST_WAITING, SendQueue
 from fabula.story.game_messages import AgentTagChunk, AgentTurnInterrupted, Told
 
 
@@ -47,7 +47,7 @@ def interruption(number: int) -> Told:
 
 async def test_what_is_urgent_leaves_at_once_behind_all_that_waits() -> None:
     line = Line()
-    outbox = Outbox(line)
+    outbox = SendQueue(line)
     for number in range(3):
         outbox.put(piece(number))
     assert line.taken == []
@@ -57,7 +57,7 @@ async def test_what_is_urgent_leaves_at_once_behind_all_that_waits() -> None:
 
 async def test_pieces_that_wait_leave_in_one_write() -> None:
     line = Line()
-    outbox = Outbox(line)
+    outbox = SendQueue(line)
     sending = asyncio.create_task(outbox.send_all())
     for number in range(10):
         outbox.put(piece(number))
@@ -68,7 +68,7 @@ async def test_pieces_that_wait_leave_in_one_write() -> None:
 
 async def test_who_does_not_read_overflows_and_gets_no_more() -> None:
     line = Line()
-    outbox = Outbox(line)
+    outbox = SendQueue(line)
     line.free.clear()
     sending = asyncio.create_task(outbox.send_all())
     for number in range(MOST_WAITING + 2):
@@ -85,7 +85,7 @@ def test_the_order_stays_whatever_is_urgent_and_whenever_the_line_is_stuck(steps
 
 async def _in_order(steps: list[str]) -> None:
     line = Line()
-    outbox, put = Outbox(line), 0
+    outbox, put = SendQueue(line), 0
     sending = asyncio.create_task(outbox.send_all())
     for step in steps:
         match step:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.actions.ink_works import STEPS_PREPARED, InkWorks
-from fabula.agents.knots.grounding import STEPS_PER_RUN, grounding_of, learn
-from fabula.agents.knots.names import default_ai_seed
-from fabula.agents.knots.published import publish
-from fabula.agents.knots.running import FIRST_TRY, MOST_BLANK, EndlessStory, Ration, lines_of
-from fabula.agents.knots.wandering import RUNS
+from fabula.actions.library.compiled_stories import STEPS_PREPARED, CompiledStories
 from fabula.ink import InkBudgetExceeded, Story
-from fabula.loops.conversation.desk import CHARACTERS_PREPARED, InkWork
+from fabula.knots.character_lines import STEPS_PER_RUN, grounding_of, learn
+from fabula.knots.names import default_ai_seed
+from fabula.knots.published import publish
+from fabula.knots.sample_runs import RUNS
+from fabula.knots.story_steps import FIRST_TRY, MOST_BLANK, EndlessStory, Ration, lines_of
+from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
 
 SEED = default_ai_seed()
 SPIN = "=== function spin(n)\n{ n > 150:\n    ~ return n\n}\n~ return spin(n + 1)\n"
@@ -25,24 +25,24 @@ def crowd(size: int, line: str) -> str:
 
 
 async def test_however_many_characters_take_long_publishing_runs_a_bounded_number_of_steps() -> None:
-    work = InkWork(published=publish(crowd(40, "I say {spin(0)} and {~yes|no}."), {}))
-    taken = await InkWorks().prepare(work)
+    work = CompiledStory(published=publish(crowd(40, "I say {spin(0)} and {~yes|no}."), {}))
+    taken = await CompiledStories().prepare(work)
     assert STEPS_PREPARED <= taken <= STEPS_PREPARED + RUNS * STEPS_PER_RUN
     assert work.learn("c000", SEED) == 0, "the first ones are known"
     assert 0 < work.learn("c039", SEED) <= RUNS * STEPS_PER_RUN, "the last ones are learned when they are asked"
 
 
 async def test_no_more_characters_are_prepared_than_are_kept() -> None:
-    work = InkWork(published=publish(crowd(CHARACTERS_PREPARED + 10, "Hm."), {}))
-    taken = await InkWorks().prepare(work)
-    assert taken < STEPS_PREPARED and await InkWorks().prepare(work) == 0
+    work = CompiledStory(published=publish(crowd(CHARACTERS_PREPARED + 10, "Hm."), {}))
+    taken = await CompiledStories().prepare(work)
+    assert taken < STEPS_PREPARED and await CompiledStories().prepare(work) == 0
     last, next_one = f"c{CHARACTERS_PREPARED - 1:03}", f"c{CHARACTERS_PREPARED:03}"
     assert work.learn(last, SEED) == 0 and work.learn(next_one, SEED) > 0
 
 
 def test_what_is_learned_of_a_character_hangs_on_nothing_that_was_learned_before() -> None:
     source = crowd(3, "I say {spin(0)} and {RANDOM(0, 99)}.")
-    work = InkWork(published=publish(source, {}))
+    work = CompiledStory(published=publish(source, {}))
     for other in ("c000", "c002"):
         work.learn(other, SEED)
     alone = learn(publish(source, {}), "c001", seed=SEED)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fabula.agents.knots.published import publish
 from fabula.cli.ink import app
+from fabula.knots.published import publish
 
 GUARD = "== guard\nNobody passes.\n-> DONE\n"
 GATE = "== gate\nThe gate opens.\n-> END\n"

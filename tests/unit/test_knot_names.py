@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.agents.knots.moments import introduction_of
-from fabula.agents.knots.published import publish
+from fabula.knots.published import publish
+from fabula.knots.talk_context import introduction_of
 
 OWN = {
     "a variable": ('VAR agent = "Smith"\nHello {agent}.\n-> END', "Hello Smith."),

@@ -66,10 +66,10 @@ def question(seed: int | None = None) -> ModelRequest:
 async def test_a_client_is_kept_while_its_key_stays_the_same() -> None:
     keys = {"mine": "sk-one"}
     async with ModelServer(["fine"]) as server, house(keys) as (models, _, _):
-        first = await models.client_for(api_at(server), as_of=1)
-        assert await models.client_for(api_at(server), as_of=1) is first
+        first = await models.client_for(api_at(server), api_revision=1)
+        assert await models.client_for(api_at(server), api_revision=1) is first
         keys["mine"] = "sk-two"
-        second = await models.client_for(api_at(server), as_of=2)
+        second = await models.client_for(api_at(server), api_revision=2)
         await whole(second, question())
         assert server.requests[0].headers["Authorization"] == "Bearer sk-two"
 
@@ -77,10 +77,10 @@ async def test_a_client_is_kept_while_its_key_stays_the_same() -> None:
 async def test_an_api_that_was_deleted_and_made_anew_is_asked_with_its_new_key() -> None:
     keys = {"mine": "sk-one"}
     async with ModelServer(["fine"]) as server, house(keys) as (models, _, _):
-        await models.client_for(api_at(server), as_of=1)
+        await models.client_for(api_at(server), api_revision=1)
         keys["mine"] = "sk-two"
         models.forget("mine")
-        await whole(await models.client_for(api_at(server), as_of=1), question())
+        await whole(await models.client_for(api_at(server), api_revision=1), question())
         assert server.requests[0].headers["Authorization"] == "Bearer sk-two"
 
 

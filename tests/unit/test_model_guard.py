@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.adapters.models.degenerate import LoopWatch
-from fabula.adapters.models.guarded import Guard, GuardedClient
 from fabula.adapters.models.journal import Journal
-from fabula.adapters.models.memo import Flights, memo_key
+from fabula.adapters.models.memo import SingleFlight, memo_key
+from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.retry import wait_before_next
 from fabula.ports.models import (
     CallOrigin,
@@ -49,7 +49,7 @@ class Actor:
         self.requests: list[ModelRequest] = []
         self.abandoned = 0
 
-    async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         steps = self.calls[min(len(self.requests), len(self.calls) - 1)]
         self.requests.append(request)
         said = ""
@@ -119,7 +119,7 @@ class Stage:
         guard = Guard(
             clock=self.clock,
             journal=self.journal,
-            flights=Flights(),
+            flights=SingleFlight(),
             memo=self.shelf,
             attempts=self.attempts,
             chance=lambda: 1.0,
@@ -179,7 +179,7 @@ async def test_what_a_player_has_read_is_not_told_anew() -> None:
     stage = Stage(Actor(["The sea ", ModelCutOff("Cut.")], ["never"]))
     heard = []
     with pytest.raises(ModelCutOff):
-        async for part in stage.client.ask(stage.question()):
+        async for part in stage.client.stream(stage.question()):
             heard.append(part)
     assert heard == [Piece(text="The sea ")]
 
@@ -187,7 +187,7 @@ async def test_what_a_player_has_read_is_not_told_anew() -> None:
 @pytest.mark.parametrize("more", [{"streaming": False}, {"output_schema": {"type": "object"}}], ids=str)
 async def test_a_cut_answer_that_nobody_read_is_asked_for_again(more: dict[str, Any]) -> None:
     stage = Stage(Actor(["{", ModelCutOff("Cut.")], ["{", "}"]))
-    parts = [part async for part in stage.client.ask(stage.question(**more))]
+    parts = [part async for part in stage.client.stream(stage.question(**more))]
     assert [part.text for part in parts] == ["{", "}", "{}"]
 
 
@@ -238,8 +238,8 @@ async def test_an_empty_answer_is_asked_for_once_more() -> None:
 
 async def test_a_seeded_answer_is_kept_and_replayed_piece_by_piece() -> None:
     stage = Stage(Actor(["The ", "sea."], ["never"]))
-    first = [part async for part in stage.client.ask(stage.question(seed=1))]
-    second = [part async for part in stage.client.ask(stage.question(seed=1))]
+    first = [part async for part in stage.client.stream(stage.question(seed=1))]
+    second = [part async for part in stage.client.stream(stage.question(seed=1))]
     assert second[:-1] == first[:-1] == [Piece(text="The "), Piece(text="sea.")]
     assert isinstance(second[-1], ModelReply) and second[-1].memo_hit
     assert len(stage.actor.requests) == 1
@@ -269,7 +269,7 @@ async def test_callers_who_ask_the_same_at_once_share_one_call() -> None:
 
 async def test_a_shared_call_fails_for_all_and_outlives_a_reader_who_leaves() -> None:
     stage = Stage(Actor(["The ", 0.02, "sea."]))
-    leaver = stage.client.ask(stage.question(seed=1))
+    leaver = stage.client.stream(stage.question(seed=1))
     stayer = asyncio.create_task(whole(stage.client, stage.question(seed=1)))
     await anext(leaver)
     await asyncio.sleep(0)
@@ -284,7 +284,7 @@ async def test_a_shared_call_fails_for_all_and_outlives_a_reader_who_leaves() ->
 
 async def test_when_the_last_reader_leaves_the_call_ends_upstream() -> None:
     stage = Stage(Actor(["The ", 30.0]))
-    async with aclosing(stage.client.ask(stage.question(seed=1))) as parts:
+    async with aclosing(stage.client.stream(stage.question(seed=1))) as parts:
         await anext(parts)
     assert stage.actor.abandoned == 1
     assert (await stage.recorded()).outcome == "cancelled"
@@ -347,13 +347,13 @@ def test_one_line_again_and_again_is_noticed_between_other_lines() -> None:
 
 
 async def test_an_answer_that_nobody_can_join_is_not_kept_while_it_is_read() -> None:
-    async def fly(deliver: Callable[[Piece | ModelReply], None]) -> None:
+    async def run(deliver: Callable[[Piece | ModelReply], None]) -> None:
         for number in range(100):
             deliver(Piece(text=f"{number} "))
             await asyncio.sleep(0)
         deliver(ModelReply(text="", model="played"))
 
-    seat, most, read = Flights().board(None, fly), 0, list[Piece | ModelReply]()
+    seat, most, read = SingleFlight().join(None, run), 0, list[Piece | ModelReply]()
     async for part in seat:
         read.append(part)
         most = max(most, len(seat._flight.parts))
@@ -364,7 +364,7 @@ async def test_an_answer_that_nobody_can_join_is_not_kept_while_it_is_read() -> 
 
 async def heard(stage: Stage, **more: Any) -> tuple[list[str], ModelReply]:
     pieces = list[str]()
-    return pieces, await stage.client.hear(stage.question(**more), lambda piece: pieces.append(piece.text))
+    return pieces, await stage.client.stream_to(stage.question(**more), lambda piece: pieces.append(piece.text))
 
 
 @pytest.mark.parametrize("seed", [None, 7])
@@ -389,7 +389,7 @@ async def test_what_was_heard_is_not_told_anew_and_a_failure_is_recorded() -> No
     stage = Stage(Actor(["The ", ModelCutOff("Cut.")], ["The sea."]))
     pieces = list[str]()
     with pytest.raises(ModelCutOff):
-        await stage.client.hear(stage.question(), lambda piece: pieces.append(piece.text))
+        await stage.client.stream_to(stage.question(), lambda piece: pieces.append(piece.text))
     assert pieces == ["The "] and len(stage.actor.requests) == 1
     assert (await stage.recorded()).outcome == "failed"
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.story.newest import Newest, NewestOf, remembering_short
+from fabula.language.caches import cached_if_short
+from fabula.story.caches import IdentityCache, LastUsed
 
 Use = tuple[str, int]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["get", "put"]), st.integers(0, 6))), st.integers(1, 4))
 def test_it_holds_the_last_used_and_no_more(uses: list[Use], most: int) -> None:
-    newest: Newest[int, str] = Newest(most)
+    newest: LastUsed[int, str] = LastUsed(most)
     order: list[int] = []
     for kind, key in uses:
         if kind == "put":
@@ -27,7 +28,7 @@ def test_it_holds_the_last_used_and_no_more(uses: list[Use], most: int) -> None:
 
 def test_what_was_made_of_a_thing_is_found_by_the_very_thing_and_its_use() -> None:
     made: list[str] = []
-    newest: NewestOf[list[int], str] = NewestOf(2)
+    newest: IdentityCache[list[int], str] = IdentityCache(2)
 
     def make(name: str) -> str:
         made.append(name)
@@ -44,7 +45,7 @@ def test_what_was_made_of_a_thing_is_found_by_the_very_thing_and_its_use() -> No
 def test_only_short_texts_are_remembered() -> None:
     read: list[str] = []
 
-    @remembering_short(most=2, longest=3)
+    @cached_if_short(most=2, longest=3)
     def shout(text: str) -> str:
         read.append(text)
         return text.upper()

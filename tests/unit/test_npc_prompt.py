@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from fabula.adapters.models.understudy import answer
-from fabula.adapters.models.understudy.npc import FLINCH, WATCHED
 from fabula.agents.npc import MOST_CHARS, write_npc_prompt
 from fabula.ports.models import CallOrigin, ModelRequest
 from fabula.ports.npcs import Remembered
@@ -17,6 +15,8 @@ from fabula.recall.npc import cues, recalled, telling_words
 from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState, PlayedTag, Someone, TagSpec
 from fabula.story.tags import parse_tags
+from fabula.understudy import answer
+from fabula.understudy.npc import FLINCH, WATCHED
 
 GOLDEN = Path(__file__).parents[1] / "transcripts" / "prompts" / "npc.txt"
 ANN = Someone(id="p1", name="Ann", kind="player")

@@ -13,7 +13,7 @@ from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.capabilities import Capabilities
 from fabula.adapters.models.session import open_session
-from fabula.adapters.models.thinking import Spoken
+from fabula.adapters.models.thought_filter import Spoken
 from fabula.adapters.models.wire import Wire
 from fabula.ports.models import (
     CallOrigin,
@@ -58,13 +58,13 @@ def question(*words: str, **more: Any) -> ModelRequest:
 
 @asynccontextmanager
 async def talking_to(
-    script: Sequence[Behaviour | str], model: str = "small", lessons: dict[str, Capabilities] | None = None
+    script: Sequence[Behaviour | str], model: str = "small", learned: dict[str, Capabilities] | None = None
 ) -> AsyncIterator[tuple[open_ai.OpenAiClient, ModelServer]]:
     policy = AddressPolicy(allow_private=True)
     async with ModelServer(script) as server, await open_session(policy) as session:
         wire = Wire(session=session, policy=policy, base_url=server.base_url, api_key=KEY, clock=CLOCK)
-        known = {} if lessons is None else lessons
-        yield open_ai.OpenAiClient(wire=wire, base_url=server.base_url, model=model, lessons=known), server
+        known = {} if learned is None else learned
+        yield open_ai.OpenAiClient(wire=wire, base_url=server.base_url, model=model, learned=known), server
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_what_was_said_before_the_cut_was_delivered() -> None:
     async with talking_to([CutMidStream(text="one two three four", tokens=2)]) as (client, _):
         heard = []
         with pytest.raises(ModelCutOff):
-            async for part in client.ask(question()):
+            async for part in client.stream(question()):
                 assert isinstance(part, Piece)
                 heard.append(part.text)
         assert "".join(heard) == "one two "
@@ -160,14 +160,14 @@ async def test_json_of_another_shape_is_unusable_and_its_text_is_kept_for_a_repa
 
 
 async def test_a_server_without_json_schema_is_asked_in_words_and_this_is_remembered() -> None:
-    lessons: dict[str, Capabilities] = {}
+    learned: dict[str, Capabilities] = {}
     script = [
         Fail(status=400, message="response_format of type json_schema is not supported", param="response_format"),
         Fail(status=400, message="Unknown parameter: response_format"),
         say_json({"ops": []}),
         say_json({"ops": [1]}),
     ]
-    async with talking_to(script, lessons=lessons) as (client, server):
+    async with talking_to(script, learned=learned) as (client, server):
         await whole(client, question(output_schema=PAIR))
         reply = await whole(client, question(output_schema=PAIR))
         assert reply.structured == {"ops": [1]}

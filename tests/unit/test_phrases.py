@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.agents.knots.phrases import LONGEST, MOST_LETTERS, Phrases, letters_of
-from fabula.agents.knots.spoilers import Spoilers
 from fabula.ink import analyse, compile_ink
+from fabula.knots.spoilers import Spoilers
+from fabula.language.phrases import LONGEST, MOST_LETTERS, Phrases, letters_of
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=10).map(tuple)
 

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from fabula.cli.player.ink_files import title_in
 from fabula.cli.player.ink_lines import meant
-from fabula.cli.player.ink_telling import InkTelling, awaited
+from fabula.cli.player.ink_teller import InkTelling, awaited
 from fabula.cli.player.lines import MOST, typed_number
-from fabula.cli.player.paper import Paper
 from fabula.cli.player.sentences import counted, for_terminal
+from fabula.cli.player.terminal_writer import TerminalWriter
 
 CHOICES = [{"index": place, "text": text} for place, text in enumerate(["Talk", "Go  home", "talk", "2"])]
 
@@ -53,7 +53,7 @@ def test_a_title_is_found_among_the_tags_at_the_top() -> None:
 
 def told(*frames: dict[str, Any], stopped: bool = False) -> str:
     out = io.StringIO()
-    telling = InkTelling(Paper(Console(file=out, highlight=False, soft_wrap=True, markup=False)))
+    telling = InkTelling(TerminalWriter(Console(file=out, highlight=False, soft_wrap=True, markup=False)))
     for frame in frames:
         telling.frame(frame)
     if stopped:

@@ -1,4 +1,4 @@
-"""Paper: text that arrives in pieces is wrapped as if it had come at once, and never commands the terminal."""
+"""TerminalWriter: text that arrives in pieces is wrapped as if it had come at once, and never commands the terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from fabula.cli.player.paper import IN_A_PIPE, Paper
-from fabula.cli.player.telling import Telling
+from fabula.cli.player.teller import Telling
+from fabula.cli.player.terminal_writer import IN_A_PIPE, TerminalWriter
 
 
 def written(*pieces: str) -> str:
     out = io.StringIO()
-    paper = Paper(Console(file=out, highlight=False, soft_wrap=True, markup=False))
-    paper.begin()
+    writer = TerminalWriter(Console(file=out, highlight=False, soft_wrap=True, markup=False))
+    writer.begin()
     for piece in pieces:
-        paper.more(piece)
-    paper.end()
+        writer.more(piece)
+    writer.end()
     return out.getvalue()
 
 
@@ -49,8 +49,8 @@ def test_markup_in_what_users_wrote_is_shown_as_it_is() -> None:
 
 def told(*bodies: dict[str, object]) -> str:
     out = io.StringIO()
-    paper = Paper(Console(file=out, highlight=False, soft_wrap=True, markup=False))
-    telling = Telling(paper, names={"mara": "Mara"}, titles={"gate": "The Gate"})
+    writer = TerminalWriter(Console(file=out, highlight=False, soft_wrap=True, markup=False))
+    telling = Telling(writer, names={"mara": "Mara"}, titles={"gate": "The Gate"})
     for body in bodies:
         telling.frame({"type": "event", "body": body})
     telling.frame({"type": "completed"})
@@ -77,7 +77,7 @@ def test_a_turn_is_told_as_paragraphs() -> None:
 
 def test_a_failed_turn_says_how_to_try_again() -> None:
     out = io.StringIO()
-    telling = Telling(Paper(Console(file=out, soft_wrap=True)), names={}, titles={})
+    telling = Telling(TerminalWriter(Console(file=out, soft_wrap=True)), names={}, titles={})
     telling.frame({"type": "failed", "error": {"message": "The model did not answer."}})
     assert out.getvalue() == "The model did not answer. (/retry says it again.)\n"
 

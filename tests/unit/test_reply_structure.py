@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.adapters.models.structure import DEEPEST, decoded, odd_part, schema_problem
-from fabula.agents.knots.decisions import CAREFUL_FIRST, DECISION_SCHEMA, read_decision
+from fabula.agents.talks.decisions import CAREFUL_FIRST, DECISION_SCHEMA, read_decision
 from fabula.ports.models import ModelUnusable
 
 names = st.sampled_from(["weights", "reply", "reason", "guidance", "NEEDS_INPUT", "DIRECT_CONTINUE", "other", "\ud800"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.actions.samples import SampleWorld, read_worlds, sample_folder
+from fabula.actions.library.samples import SampleWorld, read_worlds, sample_folder
 from fabula.formats.images import read_image
 from fabula.formats.portraits import draw_portrait, portrait_for
 from fabula.story.graph import Comparison, graph_problems

@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fabula
-from fabula.agents.knots.decisions import Decision, read_decision
-from fabula.agents.knots.evaluation import text_evaluator
-from fabula.agents.knots.grounding import grounding_of
-from fabula.agents.knots.moments import Moment, gather_moment, goal_passage
-from fabula.agents.knots.names import request_of
-from fabula.agents.knots.prompting import agent_messages, rewrite_messages
-from fabula.agents.knots.published import Published, publish
-from fabula.agents.knots.remembering import exchanged, told
-from fabula.agents.knots.running import lines_of
-from fabula.agents.knots.spoilers import Guard
-from fabula.agents.knots.vocabulary import normal, sentences_of
+from fabula.agents.talks.decisions import Decision, read_decision
+from fabula.agents.talks.prompts import agent_messages, rewrite_messages
 from fabula.ink import Story
+from fabula.knots.character_lines import grounding_of
+from fabula.knots.evaluation import text_evaluator
+from fabula.knots.names import request_of
+from fabula.knots.published import Published, publish
+from fabula.knots.spoilers import Guard
+from fabula.knots.story_steps import lines_of
+from fabula.knots.talk_context import TalkContext, gather_talk_context, goal_passage
+from fabula.knots.talk_memory import exchanged, told
+from fabula.language.vocabulary import normal, sentences_of
 from fabula.story.contexts import InkGenerateContext
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
 
@@ -67,7 +67,7 @@ def play_of(story: Story, history: list[Heard]) -> InkPlay:
     return InkPlay(state="", ai_seed=1, waiting=Waiting(kind="agent"), history=kept, earlier=earlier)
 
 
-def moments(published: Published, seed: int, most: int) -> list[tuple[Story, Moment]]:
+def moments(published: Published, seed: int, most: int) -> list[tuple[Story, TalkContext]]:
     """Moments of talk met by wandering through a story with seeded choices."""
     dice, story = random.Random(seed), published.fresh(seed=seed)
     history: list[Heard] = []
@@ -80,7 +80,7 @@ def moments(published: Published, seed: int, most: int) -> list[tuple[Story, Mom
             ink = play_of(story, history).model_copy(update={"talks": {request.character: talk}})
             lines = grounding_of(published, request.character, seed=seed) if request.character else ()
             goal = goal_passage(published, story, request.target)
-            found.append((story.fork(), gather_moment(published, story, request, ink, lines, goal, said)))
+            found.append((story.fork(), gather_talk_context(published, story, request, ink, lines, goal, said)))
             talk = exchanged(talk, said, Decision(outcome="NEEDS_INPUT", weights={}, reply="Go on."))
             history.append(Heard(kind="said", text=said))
         if len(found) >= most:
@@ -112,8 +112,8 @@ def stories() -> list[Published]:
 def prompts_without_a_leak(published: Published, seed: int, most: int) -> int:
     """How many prompts were assembled; none holds anything of a knot that was not visited, but the goal."""
     found = moments(published, seed, most)
-    for story, moment in found:
-        guard, asked = forbidden(published, story), agent_messages(moment.context)
+    for story, talk_context in found:
+        guard, asked = forbidden(published, story), agent_messages(talk_context.context)
         for messages in (asked, rewrite_messages(asked)):
             assert guard.leaks("\n".join(one.content for one in messages)) == []
     return 2 * len(found)
@@ -134,9 +134,9 @@ def test_prompts_in_a_real_story_of_100_kb_hold_no_text_of_knots_that_were_not_v
 def test_five_hundred_generated_texts_that_tell_too_much_never_get_out(stories: list[Published]) -> None:
     tried = 0
     for published in stories:
-        for story, moment in moments(published, 11, 20):
+        for story, talk_context in moments(published, 11, 20):
             dice = random.Random(tried)
-            context = InkGenerateContext(prompt="the weather", story_so_far=moment.context.story_so_far)
+            context = InkGenerateContext(prompt="the weather", story_so_far=talk_context.context.story_so_far)
             watch = text_evaluator(published.spoilers, visited=story.visited, context=context)
             for _ in range(8):
                 bad = spoiler_of(watch.guard, dice)
@@ -161,8 +161,8 @@ def disguised(bad: str, dice: random.Random) -> str:
 def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Published]) -> None:
     tried = 0
     for published in stories:
-        for _, moment in moments(published, 7, 18):
-            guard, dice = moment.evaluator.guard, random.Random(tried)
+        for _, talk_context in moments(published, 7, 18):
+            guard, dice = talk_context.evaluator.guard, random.Random(tried)
             for _ in range(8):
                 bad = spoiler_of(guard, dice)
                 text = f"I like the rain. Between us: {disguised(bad, dice)}. Ask me something else."
@@ -170,8 +170,8 @@ def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Pub
                 way = dice.choice(["NEEDS_INPUT", "BRIDGE_AND_CONTINUE", "INVALID_INPUT", "DIRECT_CONTINUE"])
                 decision, problems = read_decision(json.dumps({"weights": {way: 1}, **words}))
                 assert decision is not None, problems
-                assert moment.evaluator.findings(decision) or way == "DIRECT_CONTINUE"
-                shown = moment.evaluator.fit(decision, moment.character, "Hm.")
+                assert talk_context.evaluator.findings(decision) or way == "DIRECT_CONTINUE"
+                shown = talk_context.evaluator.fit(decision, talk_context.character, "Hm.")
                 for told_text in (shown.reply, shown.bridge_text, shown.guidance, shown.reason):
                     assert normal(bad) not in normal(told_text) and guard.leaks(told_text) == []
                 tried += 1
@@ -190,7 +190,7 @@ def knots_of(source: str) -> dict[str, list[str]]:
 def test_lines_of_the_source_that_were_not_reached_never_get_out_whoever_judges() -> None:
     source = generated(100, 5)
     published, written, tried = publish(source, {}), knots_of(source), 0
-    for story, moment in moments(published, 3, 40):
+    for story, talk_context in moments(published, 3, 40):
         request, dice = request_of(story), random.Random(tried)
         assert request is not None
         near = {*story.visited, request.target, request.character}
@@ -200,7 +200,7 @@ def test_lines_of_the_source_that_were_not_reached_never_get_out_whoever_judges(
             words = {"reply": text, "bridge_text": text, "guidance": text, "reason": text}
             decision, _ = read_decision(json.dumps({"weights": {"BRIDGE_AND_CONTINUE": 1}, **words}))
             assert decision is not None
-            shown = moment.evaluator.fit(decision, moment.character, "Hm.")
+            shown = talk_context.evaluator.fit(decision, talk_context.character, "Hm.")
             assert bad not in f"{shown.reply} {shown.bridge_text} {shown.guidance} {shown.reason}"
             tried += 1
     assert tried >= 500
@@ -310,8 +310,8 @@ def test_prompts_hold_no_line_of_a_closed_knot_that_a_character_would_recite_in_
     )
     found = moments(published, 1, 3)
     assert found
-    for _, moment in found:
-        prompt = "\n".join(one.content for one in agent_messages(moment.context))
+    for _, talk_context in found:
+        prompt = "\n".join(one.content for one in agent_messages(talk_context.context))
         assert "十一个冬天" in prompt and "国王" not in prompt
 
 
@@ -368,7 +368,7 @@ def test_names_in_other_alphabets_stay_names() -> None:
 
 def test_words_that_only_look_a_little_like_a_name_may_be_told() -> None:
     guard = closed_to("The knife of Ina and of Theo is sharp.")
-    assert guard.leaks("In a moment. The o is a letter; in-house, the-old, re-open it at 9 a.m.") == []
+    assert guard.leaks("In a talk_context. The o is a letter; in-house, the-old, re-open it at 9 a.m.") == []
 
 
 @pytest.mark.parametrize(

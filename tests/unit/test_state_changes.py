@@ -18,7 +18,6 @@ from fabula.story.changes import (
     window,
 )
 from fabula.story.graph import Comparison, Graph, Node, Transition
-from fabula.story.hashing import canonical, state_hash
 from fabula.story.schemas import Schema, SchemaField, same_json
 from fabula.story.state import (
     AddActiveCharacter,
@@ -34,6 +33,7 @@ from fabula.story.state import (
     StateUpdate,
     WorldState,
 )
+from fabula.story.state_hash import canonical, state_hash
 
 WORLD = Schema(
     schema_id="world",

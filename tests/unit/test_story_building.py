@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabula.agents.replies.planner import outline_sections
-from fabula.story.building import Section, WaysOn, grown, joined, recent_nodes, section_problems
 from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
+from fabula.story.sections import Section, WaysOn, grown, joined, recent_nodes, section_problems
 
 
 def node(id: str, *to: str) -> Node:

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from understudy_walk import Walk, asked
 
-from fabula.adapters.models.understudy.reading import read
-from fabula.adapters.models.understudy.sections import outline
-from fabula.adapters.models.understudy.words import stems, to_listener, to_second_person
+from fabula.language.english import stems, to_listener, to_second_person
 from fabula.story import graph as graphs
 from fabula.story.contexts import (
     ActorContext,
@@ -32,6 +30,8 @@ from fabula.story.contexts import (
 from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
 from fabula.story.schemas import SchemaField, SchemaFields, schema_problems
 from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.understudy.sections import outline
+from fabula.understudy.utterance import read
 
 MARA = CastMember(id="mara", name="Mara", personality="A gruff harbour master who hides a debt.", style="Dry.")
 TAM = CastMember(id="tam", name="Tam", personality="Shy and nervous, a ferry boy.", style="Stammers.")

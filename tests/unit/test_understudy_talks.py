@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.adapters.models.understudy.talker import talk, write
-from fabula.agents.knots.decisions import Decision, read_decision
-from fabula.agents.knots.remembering import exchanged, told
+from fabula.agents.talks.decisions import Decision, read_decision
+from fabula.knots.talk_memory import exchanged, told
 from fabula.story.contexts import InkAgentContext, InkGenerateContext
 from fabula.story.ink_stories import Heard, Talk
+from fabula.understudy.talker import talk, write
 
 VOICE = [
     "I have stood at this gate for eleven winters.",

@@ -1,4 +1,4 @@
-"""Batches: writers who come while a transaction runs share the next one, and hear of its failure."""
+"""GroupCommit: writers who come while a transaction runs share the next one, and hear of its failure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fabula.adapters.batches import Batches, Later
+from fabula.adapters.group_commit import DelayedBatch, GroupCommit
 
 
 async def refuse_bad(items: list[str]) -> None:
@@ -22,7 +22,7 @@ async def test_a_single_writer_is_written_at_once_and_a_crowd_in_two_batches() -
         await asyncio.sleep(0.01)
         written.append(items)
 
-    batches = Batches(write)
+    batches = GroupCommit(write)
     await asyncio.gather(*(batches.add(number) for number in range(50)))
     await batches.add(50)
     assert [number for batch in written for number in batch] == list(range(51))
@@ -30,7 +30,7 @@ async def test_a_single_writer_is_written_at_once_and_a_crowd_in_two_batches() -
 
 
 async def test_every_writer_of_a_failed_batch_hears_of_it_and_the_next_batch_goes_on() -> None:
-    batches = Batches(refuse_bad)
+    batches = GroupCommit(refuse_bad)
     outcomes = await asyncio.gather(
         *(batches.add(item) for item in ("bad", "good", "bad", "good")), return_exceptions=True
     )
@@ -39,7 +39,7 @@ async def test_every_writer_of_a_failed_batch_hears_of_it_and_the_next_batch_goe
 
 
 async def test_a_writer_whose_batch_was_another_hears_nothing_of_its_failure() -> None:
-    batches = Batches(refuse_bad)
+    batches = GroupCommit(refuse_bad)
     outcomes = await asyncio.gather(batches.add("bad"), batches.add("good"), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [OSError, type(None)]
 
@@ -52,7 +52,7 @@ async def test_a_writer_that_leaves_does_not_stop_the_others(leaver: int) -> Non
         await asyncio.sleep(0.02)
         written.extend(items)
 
-    batches = Batches(write)
+    batches = GroupCommit(write)
     writers = [asyncio.create_task(batches.add(item)) for item in "abc"]
     await asyncio.sleep(0.005)
     writers[leaver].cancel()
@@ -71,7 +71,7 @@ async def test_what_may_wait_is_written_together_in_its_order_by_itself() -> Non
     async def write(items: list[int]) -> None:
         written.append(items)
 
-    later = Later(write)
+    later = DelayedBatch(write)
     for number in range(5):
         later.put(number)
     assert (written, later.unwritten) == ([], [0, 1, 2, 3, 4])
@@ -89,7 +89,7 @@ async def test_what_is_dropped_in_time_is_never_written_and_what_is_settled_is()
         await asyncio.sleep(0)
         written.extend(items)
 
-    later = Later(write)
+    later = DelayedBatch(write)
     for number in range(6):
         later.put(number)
     await later.drop(lambda number: number % 2 == 0)
@@ -105,7 +105,7 @@ async def test_who_drops_waits_for_what_is_being_written() -> None:
         await asyncio.sleep(0.01)
         written.extend(items)
 
-    later = Later(write)
+    later = DelayedBatch(write)
     later.put(1)
     settling = asyncio.create_task(later.settle())
     await asyncio.sleep(0)
@@ -122,7 +122,7 @@ async def test_nobody_waits_for_what_came_after_them() -> None:
         begun.extend(items)
         await gates[items[0]].wait()
 
-    later = Later(write)
+    later = DelayedBatch(write)
     later.put(1)
     first = asyncio.create_task(later.settle())
     await asyncio.sleep(0)

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from fabula.adapters.models.understudy import answer
 from fabula.ports.models import CallOrigin, ModelRequest
 from fabula.story.contexts import (
     ActorContext,
@@ -23,6 +22,7 @@ from fabula.story.contexts import (
 from fabula.story.graph import Graph, Node, open_transition
 from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry, WorldState
+from fabula.understudy import answer
 
 SNAKE = re.compile(r"(?<!^)(?=[A-Z])")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabula.actions.gather import Bundles
-from fabula.actions.ink_works import InkWorks
-from fabula.loops.scene.running import RunningTurns
-from fabula.loops.scene.standings import Standings
+from fabula.actions.library.compiled_stories import CompiledStories
+from fabula.actions.plays.play_setup import PlaySetups
+from fabula.loops.turns.running_turns import RunningTurns
+from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
@@ -30,7 +30,7 @@ class House:
     bus: Bus
     checkpoints: Checkpoints
     turns: RunningTurns
-    bundles: Bundles
-    standings: Standings
+    play_setups: PlaySetups
+    turn_states: TurnStateCache
     owner: str
-    works: InkWorks = field(default_factory=InkWorks)
+    works: CompiledStories = field(default_factory=CompiledStories)

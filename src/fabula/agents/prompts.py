@@ -17,14 +17,14 @@ from fabula.agents.presets.templates import MessageRole, PromptRole, built_in_en
 from fabula.agents.renderings import character_card, rendered
 from fabula.agents.windows import budget_of, estimated_tokens, shortened, windows_of, within_windows
 from fabula.ports.models import Message
+from fabula.story.caches import IdentityCache
 from fabula.story.contexts import ActorContext, ArchitectContext, RoleContext
-from fabula.story.newest import NewestOf
 from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, PresetEntry, PresetModule
 
 CARD_MODULE = "character_card"
 MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
 
-_expanded: NewestOf[AgentPreset, Sequence[PresetModule]] = NewestOf(128)
+_expanded: IdentityCache[AgentPreset, Sequence[PresetModule]] = IdentityCache(128)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from fabula.agents.wording import (
+from fabula.agents.phrases import (
     cast_text,
     fields_text,
     hint_line,

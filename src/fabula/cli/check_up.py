@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-from fabula.actions.apis import ApiView, list_apis, secret_name
+from fabula.actions.care.tokens import list_tokens
 from fabula.actions.house import House
-from fabula.actions.tokens import list_tokens
+from fabula.actions.library.apis import ApiView, list_apis, secret_name
 from fabula.actions.views import Paging
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.adapters.models.detect import command_for, detect

@@ -12,10 +12,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fabula.agents.knots.looking import Looked
     from fabula.ink.analysis import Analysis, Ending, TextSpan
     from fabula.ink.compiler import CompileResult
     from fabula.ink.syntax import Problem
+    from fabula.knots.analysis import Looked
 
 app = typer.Typer(
     name="ink",
@@ -62,8 +62,8 @@ def check_story(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show a story's problems, what is never reached, its endings and its size; AI knots are known."""
-    from fabula.agents.knots.looking import look_through
     from fabula.ink.syntax import Severity
+    from fabula.knots.analysis import look_through
 
     looked = look_through(_text(source), include=_beside(source), file_name=source.name)
     if as_json:
@@ -113,7 +113,7 @@ def _beside(source: Path) -> Callable[[str], str | None]:
 
 def _tell_of_knots(result: CompileResult, source: Path) -> None:
     """Plain Ink knows no AI knots: says where a story is played that stumbled over them."""
-    from fabula.agents.knots.advice import missing_words
+    from fabula.knots.hints import missing_words
 
     words = missing_words(result)
     if words:

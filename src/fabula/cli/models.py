@@ -8,10 +8,25 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fabula.actions.api_groups import CreateApiGroup, NameApiGroup, UpdateApiGroup, create_api_group, get_api_group
-from fabula.actions.api_groups import update_api_group as change_group
-from fabula.actions.apis import CreateApi, NameApi, UpdateApi, create_api, get_api, list_apis, secret_name, update_api
 from fabula.actions.house import House
+from fabula.actions.library.api_groups import (
+    CreateApiGroup,
+    NameApiGroup,
+    UpdateApiGroup,
+    create_api_group,
+    get_api_group,
+)
+from fabula.actions.library.api_groups import update_api_group as change_group
+from fabula.actions.library.apis import (
+    CreateApi,
+    NameApi,
+    UpdateApi,
+    create_api,
+    get_api,
+    list_apis,
+    secret_name,
+    update_api,
+)
 from fabula.actions.views import Paging
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.detect import Found, Reach, command_for, detect, probe

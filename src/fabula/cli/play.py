@@ -41,7 +41,7 @@ def play(
 ) -> None:
     """Play a story in the terminal."""
     settings = settings_from(config, data_dir=data_dir)
-    from fabula.cli.player.evening import evening
+    from fabula.cli.player.play_session import evening
 
     try:
         asyncio.run(evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink))

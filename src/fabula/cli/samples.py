@@ -6,7 +6,7 @@ import asyncio
 
 import typer
 
-from fabula.actions.samples import Installed, install_samples
+from fabula.actions.library.samples import Installed, install_samples
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
 from fabula.settings import Settings
 from fabula.wiring import open_house

@@ -16,10 +16,10 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from fabula.actions.care.tokens import list_tokens
 from fabula.actions.house import House
-from fabula.actions.samples import install_samples_at_first
-from fabula.actions.tend_turns import warm_up
-from fabula.actions.tokens import list_tokens
+from fabula.actions.library.samples import install_samples_at_first
+from fabula.actions.turns.turn_recovery import warm_up
 from fabula.cli.log_lines import start_log
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.ports.errors import FabulaError
@@ -129,7 +129,7 @@ def uvicorn_config(house: House) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(house),
         http="httptools",
-        ws="fabula.server.game_socket.gathered:GatheredSocket",
+        ws="fabula.server.game_socket.batching_socket:BatchingWebSocket",
         # Chunks are a few words long: packing them costs more time than it saves bytes.
         ws_per_message_deflate=False,
         lifespan="off",

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fabula.actions.tokens import create_token, list_tokens, revoke_token
+from fabula.actions.care.tokens import create_token, list_tokens, revoke_token
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
 from fabula.ports.store import Token, TokenRole
 from fabula.settings import Settings

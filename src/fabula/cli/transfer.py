@@ -11,7 +11,7 @@ import typer
 from rich.progress import Progress
 
 from fabula.actions.house import House
-from fabula.actions.packages import (
+from fabula.actions.library.packages import (
     CommitImport,
     PackageContents,
     PrepareExport,

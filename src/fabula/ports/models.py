@@ -133,7 +133,7 @@ class ModelClient(Protocol):
     """One model that can be asked.
 
     Law:
-    - `ask` yields pieces in order and then exactly one ModelReply, whose text is the pieces joined.
+    - `stream` yields pieces in order and then exactly one ModelReply, whose text is the pieces joined.
     - A failure is a ModelError; after it nothing more is yielded.
     - Closing the iterator (or cancelling the task that reads it) ends the upstream request at once.
     - With an output schema, the reply's `structured` is JSON that fits it, or the call fails with ModelUnusable.
@@ -143,7 +143,7 @@ class ModelClient(Protocol):
     @property
     def fingerprint(self) -> str: ...
 
-    def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]: ...
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]: ...
 
     async def close(self) -> None: ...
 
@@ -151,24 +151,24 @@ class ModelClient(Protocol):
 class GuardedModel(ModelClient, Protocol):
     """A model as the house reaches it, with everything around it that keeps a call in bounds.
 
-    `hear` does what `ask` does, for who need not wait between two pieces: `tell` is called for each, in the task of the
-    caller. A player of a game has a hundred NPCs speaking at once; nothing else should be done for each piece.
+    `stream_to` does the same for callers that need not wait between two pieces: `tell` is called for each, in the task
+    of the caller. A player of a game has a hundred NPCs speaking at once; nothing else should be done for each piece.
     """
 
-    async def hear(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply: ...
+    async def stream_to(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply: ...
 
 
 class ModelClients(Protocol):
     """Finds the client of an api; clients are kept and shared.
 
-    `as_of` is the revision at which the caller read the api: a key that was lately read for it is not read again. Who
-    names none gets a new key after two seconds.
+    `api_revision` is the revision at which the caller read the api: a key that was lately read for it is not
+    read again. Who names none gets a new key after two seconds.
     `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
     Calls are recorded a moment after they ended: `settle` returns when all are, and `unrecorded_tokens` tells what a
     session used in those that are not; it may be asked from any thread.
     """
 
-    async def client_for(self, api: Api, *, as_of: int | None = None) -> GuardedModel: ...
+    async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedModel: ...
 
     def forget(self, api_id: str) -> None: ...
 
@@ -220,7 +220,7 @@ class CallTotals:
 
 async def whole(client: ModelClient, request: ModelRequest) -> ModelReply:
     """Asks and waits for the finished answer."""
-    return await whole_of(client.ask(request))
+    return await whole_of(client.stream(request))
 
 
 async def whole_of(answer: AsyncGenerator[Piece | ModelReply, None]) -> ModelReply:

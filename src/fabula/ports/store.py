@@ -290,7 +290,7 @@ class Store(Protocol):
     - `reading` sees one consistent state and cannot change it.
     - `write` and `read` do the same for work that awaits nothing but its unit (and of that not the secrets, whose key
       may have to be looked for), with a single wait where the engine can. What is no truth of its own may be written
-      without `lasting`: it survives SIGKILL, but the power may take it with it, whole.
+      without `durable`: it survives SIGKILL, but the power may take it with it, whole.
       Who is cancelled while waiting cannot know whether the work was done; it was done whole or not at all.
     """
 
@@ -302,7 +302,7 @@ class Store(Protocol):
 
     def reading(self) -> AbstractAsyncContextManager[Unit]: ...
 
-    async def write(self, work: Callable[[Unit], Awaitable[T]], *, lasting: bool = True) -> T: ...
+    async def write(self, work: Callable[[Unit], Awaitable[T]], *, durable: bool = True) -> T: ...
 
     async def read(self, work: Callable[[Unit], Awaitable[T]]) -> T: ...
 

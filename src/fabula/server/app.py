@@ -6,8 +6,8 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 import fabula
+from fabula.actions.care.tokens import find_token
 from fabula.actions.house import House
-from fabula.actions.tokens import find_token
 from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
 from fabula.server.files.routes import file_routes

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
+from fabula.language.caches import cached_if_short
+from fabula.language.vocabulary import UNSPACED
 from fabula.story.contexts import Lore, LoreNote
-from fabula.story.newest import remembering_short
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry
 
@@ -21,8 +22,6 @@ AT_ONCE = 4
 DROP_STEP = 12
 LONGEST_CONTENT = 800
 
-# Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"[^\W{UNSPACED}]"
 _WORD = re.compile(rf"{_LETTER}+")
 
@@ -126,7 +125,7 @@ class Heard:
         return bisect_right(self._ends, place) if place >= 0 else None
 
 
-@remembering_short(most=1024, longest=4_000)
+@cached_if_short(most=1024, longest=4_000)
 def _read(text: str) -> tuple[str, tuple[str, ...]]:
     """A text in one case, and its words."""
     folded = text.casefold()

@@ -66,7 +66,7 @@ async def a_long_answer_comes_in_many_pieces(subject: Subject) -> None:
 async def a_failure_is_a_model_error_and_nothing_is_yielded_after_it(subject: Subject) -> None:
     if subject.failing is None:
         return
-    answer = subject.client.ask(subject.failing)
+    answer = subject.client.stream(subject.failing)
     seen: list[Piece | ModelReply] = []
     try:
         async for part in answer:
@@ -80,7 +80,7 @@ async def a_failure_is_a_model_error_and_nothing_is_yielded_after_it(subject: Su
 
 
 async def closing_the_iterator_ends_the_upstream_request_at_once(subject: Subject) -> None:
-    async with aclosing(subject.client.ask(subject.long)) as answer:
+    async with aclosing(subject.client.stream(subject.long)) as answer:
         await anext(answer)
     await _stopped(subject)
     await _still_answers(subject)
@@ -139,7 +139,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 async def _parts(client: ModelClient, request: ModelRequest) -> list[Piece | ModelReply]:
-    async with aclosing(client.ask(request)) as answer:
+    async with aclosing(client.stream(request)) as answer:
         return [part async for part in answer]
 
 
@@ -150,7 +150,7 @@ async def _reply(client: ModelClient, request: ModelRequest) -> ModelReply:
 
 
 async def _read_slowly(subject: Subject, begun: asyncio.Event) -> None:
-    async with aclosing(subject.client.ask(subject.long)) as answer:
+    async with aclosing(subject.client.stream(subject.long)) as answer:
         async for _ in answer:
             begun.set()
             await asyncio.sleep(0.01)

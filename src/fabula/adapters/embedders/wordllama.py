@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.ports.embedder import Vector
-from fabula.ports.gate import off_loop
+from fabula.ports.threads import run_in_thread
 
 DIMENSION = 256
 
@@ -35,7 +35,7 @@ class WordLlamaEmbedder:
         async with self._loading:
             if self._model is None:
                 self._model = await asyncio.to_thread(_load)
-        return await off_loop(_embedded, self._model, texts)
+        return await run_in_thread(_embedded, self._model, texts)
 
 
 def _load() -> Any:

@@ -36,7 +36,7 @@ def default_capabilities(model: str) -> Capabilities:
     return next((known for pattern, known in _DEFAULTS if pattern.search(name)), Capabilities())
 
 
-def lowered(now: Capabilities, complaint: str, param: str | None) -> Capabilities | None:
+def without_parameter(now: Capabilities, complaint: str, param: str | None) -> Capabilities | None:
     """The capabilities without the one that a server has just refused; None when it complains of another thing."""
     text = f"{param or ''} {complaint}".lower()
     if "response_format" in text or "json_schema" in text or "json_object" in text or "structured output" in text:

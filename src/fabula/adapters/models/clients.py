@@ -14,10 +14,10 @@ import aiohttp
 from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy, policy_of
 from fabula.adapters.models.capabilities import Capabilities
-from fabula.adapters.models.guarded import Guard, GuardedClient
 from fabula.adapters.models.journal import Journal, Record
 from fabula.adapters.models.local import LocalClient, gguf_files
-from fabula.adapters.models.memo import Flights
+from fabula.adapters.models.memo import SingleFlight
+from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.understudy import UNDERSTUDY, Understudy
 from fabula.adapters.models.wire import Wire
@@ -42,7 +42,7 @@ class _Key:
     """A key as it is stored, the revision of the api for which it was read, and until when it counts."""
 
     stored: str | None = field(repr=False)
-    as_of: int | None
+    api_revision: int | None
     until: float
 
 
@@ -85,15 +85,15 @@ class OpenModels:
         self._settings, self._clock, self._read_key = settings, clock, read_key
         self._policy, self._environment, self._memo = policy, environment, memo
         self._journal = Journal(clock=clock, record=record)
-        self._flights = Flights()
+        self._flights = SingleFlight()
         self._kept: dict[tuple[str, ...], GuardedClient] = {}
         self._lessons: dict[str, Capabilities] = {}
         self._keys: dict[str, _Key] = {}
         self._session: aiohttp.ClientSession | None = None
         self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
 
-    async def client_for(self, api: Api, *, as_of: int | None = None) -> GuardedClient:
-        key = await self._key_of(api, as_of) if api.provider == "open_ai" else None
+    async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedClient:
+        key = await self._key_of(api, api_revision) if api.provider == "open_ai" else None
         name = (api.provider, api.base_url, api.model, hashlib.sha256((key or "").encode()).hexdigest())
         async with self._opening:
             if name not in self._kept:
@@ -142,7 +142,7 @@ class OpenModels:
                     wire=await self._wire(api.base_url, key),
                     base_url=api.base_url,
                     model=api.model,
-                    lessons=self._lessons,
+                    learned=self._lessons,
                 )
                 return self._guarded(client, memo=self._memo)
             case "local":
@@ -180,11 +180,11 @@ class OpenModels:
                 self._session = await open_session(self._policy)
             return self._session
 
-    async def _key_of(self, api: Api, as_of: int | None) -> str | None:
+    async def _key_of(self, api: Api, api_revision: int | None) -> str | None:
         known = self._keys.get(api.api_id)
-        if known is None or known.as_of != as_of or known.until < self._clock.monotonic():
-            until = self._clock.monotonic() + (KEY_GLANCED_AT_S if as_of is None else KEY_REMEMBERED_S)
-            known = _Key(stored=await self._read_key(api.api_id), as_of=as_of, until=until)
+        if known is None or known.api_revision != api_revision or known.until < self._clock.monotonic():
+            until = self._clock.monotonic() + (KEY_GLANCED_AT_S if api_revision is None else KEY_REMEMBERED_S)
+            known = _Key(stored=await self._read_key(api.api_id), api_revision=api_revision, until=until)
             self._keys[api.api_id] = known
         return looked_up(known.stored, self._environment)
 

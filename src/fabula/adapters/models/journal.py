@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
-from fabula.adapters.batches import Later
+from fabula.adapters.group_commit import DelayedBatch
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallRecord, ModelError, ModelReply, ModelRequest, Piece, Usage
 from fabula.ports.world import Clock
@@ -25,7 +25,7 @@ class Journal:
     def __init__(self, *, clock: Clock, record: Record | None) -> None:
         self._clock = clock
         self._record = record
-        self._records: Later[CallRecord] = Later(self._write)
+        self._records: DelayedBatch[CallRecord] = DelayedBatch(self._write)
         self.under_way = 0
 
     def begin(self, request: ModelRequest, model: str) -> Entry:

@@ -95,7 +95,7 @@ class LocalClient:
                 await asyncio.to_thread(self._engine.close)
                 self._engine = None
 
-    async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         engine = await self._loaded()
         try:
             async with aclosing(self._answer(engine, request, held_to_shape=True)) as parts:

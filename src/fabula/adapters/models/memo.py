@@ -64,25 +64,25 @@ Deliver = Callable[[Part], None]
 Fly = Callable[[Deliver], Coroutine[None, None, None]]
 
 
-class Flights:
+class SingleFlight:
     """Calls under way, by key: who asks the same while a call runs reads along from its beginning."""
 
     def __init__(self) -> None:
         self._flights: dict[str, _Flight] = {}
 
-    def board(self, key: str | None, fly: Fly, *, seconds: float | None = None) -> Seat:
+    def join(self, key: str | None, run: Fly, *, seconds: float | None = None) -> Subscription:
         """A seat on the call of this key, which begins now unless it is under way. Without a key it is one's own.
 
         Who joins a call waits for it no longer than `seconds`; who began it is bound by the call's own deadline.
         """
         if key is None:
-            return Seat(_Flight(fly), alone=True)
+            return Subscription(_Flight(run), alone=True)
         flight = self._flights.get(key)
         if flight is not None:
-            return Seat(flight, joined=True, seconds=seconds, abandon=lambda: self._forget(key, flight))
-        mine = self._flights[key] = _Flight(fly)
+            return Subscription(flight, joined=True, seconds=seconds, abandon=lambda: self._forget(key, flight))
+        mine = self._flights[key] = _Flight(run)
         mine.at_end = lambda: self._forget(key, mine)
-        return Seat(mine, abandon=lambda: self._forget(key, mine))
+        return Subscription(mine, abandon=lambda: self._forget(key, mine))
 
     def _forget(self, key: str, flight: _Flight) -> None:
         if self._flights.get(key) is flight:
@@ -92,19 +92,19 @@ class Flights:
 class _Flight:
     """One call in its own task, so that it outlives any single reader."""
 
-    def __init__(self, fly: Fly) -> None:
+    def __init__(self, run: Fly) -> None:
         self.parts: list[Part] = []
         self.readers = 0
         self.ended = False
         self.at_end: Callable[[], None] | None = None
         self._waiting: list[asyncio.Future[None]] = []
-        self.task = asyncio.create_task(self._run(fly))
+        self.task = asyncio.create_task(self._run(run))
         # A task that is cancelled before its first step never comes to its end by itself.
         self.task.add_done_callback(lambda _: self._end())
 
-    async def _run(self, fly: Fly) -> None:
+    async def _run(self, run: Fly) -> None:
         try:
-            await fly(self._deliver)
+            await run(self._deliver)
         finally:
             # Told from inside, who waits for the end hears of it one turn of the event loop earlier.
             self._end()
@@ -131,7 +131,7 @@ class _Flight:
         await news
 
 
-class Seat:
+class Subscription:
     """One reader's place on a flight; the last reader to leave ends it."""
 
     def __init__(
@@ -150,7 +150,7 @@ class Seat:
         self.begun = False
         flight.readers += 1
 
-    def __aiter__(self) -> Seat:
+    def __aiter__(self) -> Subscription:
         return self
 
     async def __anext__(self) -> Part:

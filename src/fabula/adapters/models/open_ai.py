@@ -12,11 +12,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula.adapters.models.capabilities import Capabilities, default_capabilities, lowered
+from fabula.adapters.models.capabilities import Capabilities, default_capabilities, without_parameter
 from fabula.adapters.models.events import events
 from fabula.adapters.models.structure import decoded, strict_schema, with_schema_in_words
-from fabula.adapters.models.thinking import Spoken
-from fabula.adapters.models.wire import Answer, Complaint, Wire, in_our_words, names_of
+from fabula.adapters.models.thought_filter import Spoken
+from fabula.adapters.models.wire import Answer, BadRequest, Wire, in_our_words, names_of
 from fabula.ports.models import (
     Message,
     ModelBusy,
@@ -36,12 +36,12 @@ MOST_LESSONS = 8
 
 
 class OpenAiClient:
-    """One model at one address. `lessons` is shared by all clients, so that what one learned all know."""
+    """One model at one address. `learned` is shared by all clients, so that what one learned all know."""
 
-    def __init__(self, *, wire: Wire, base_url: str, model: str, lessons: dict[str, Capabilities]) -> None:
+    def __init__(self, *, wire: Wire, base_url: str, model: str, learned: dict[str, Capabilities]) -> None:
         self._wire = wire
         self._model = model
-        self._lessons = lessons
+        self._lessons = learned
         self._fingerprint = f"open_ai {base_url} {model}"
 
     @property
@@ -51,7 +51,7 @@ class OpenAiClient:
     async def close(self) -> None:
         """The connection belongs to the session that all clients share."""
 
-    async def ask(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         gathered, complete = _Gathered(model=self._model), False
         answer = await self._opened(request)
         try:
@@ -68,13 +68,13 @@ class OpenAiClient:
         yield gathered.reply(request)
 
     async def _opened(self, request: ModelRequest) -> Answer:
-        """The open stream; capabilities are lowered until the server takes the request."""
+        """The open stream; capabilities are without_parameter until the server takes the request."""
         for _ in range(MOST_LESSONS):
-            able = self._lessons.get(self.fingerprint) or default_capabilities(self._model)
+            capabilities = self._lessons.get(self.fingerprint) or default_capabilities(self._model)
             try:
-                return await self._wire.chat(_parameters(self._model, request, able))
-            except Complaint as complaint:
-                lesson = lowered(able, complaint.text, complaint.param)
+                return await self._wire.chat(_parameters(self._model, request, capabilities))
+            except BadRequest as complaint:
+                lesson = without_parameter(capabilities, complaint.text, complaint.param)
                 if lesson is None:
                     raise ModelRefused(f"The model server refuses the request (HTTP {complaint.status}).") from None
                 self._lessons[self.fingerprint] = lesson
@@ -140,27 +140,27 @@ def _count(usage: dict[str, Any], name: str) -> int:
     return number if isinstance(number, int) else 0
 
 
-def _parameters(model: str, request: ModelRequest, able: Capabilities) -> dict[str, Any]:
+def _parameters(model: str, request: ModelRequest, capabilities: Capabilities) -> dict[str, Any]:
     messages = request.messages
     given: dict[str, Any] = {"model": model, "stream": True}
     if request.output_schema is not None:
-        given |= _response_format(request.output_schema, able)
-        if able.structured != "json_schema":
+        given |= _response_format(request.output_schema, capabilities)
+        if capabilities.structured != "json_schema":
             messages = with_schema_in_words(messages, request.output_schema)
-    if request.seed is not None and able.seed:
+    if request.seed is not None and capabilities.seed:
         given["seed"] = request.seed % 2**31
-    if request.temperature is not None and able.temperature:
+    if request.temperature is not None and capabilities.temperature:
         given["temperature"] = request.temperature
-    if request.max_tokens is not None and able.tokens_field != "none":
-        given[able.tokens_field] = request.max_tokens
-    if able.stream_usage:
+    if request.max_tokens is not None and capabilities.tokens_field != "none":
+        given[capabilities.tokens_field] = request.max_tokens
+    if capabilities.stream_usage:
         given["stream_options"] = {"include_usage": True}
-    given["messages"] = _wire(messages if able.system_role else _without_system(messages))
+    given["messages"] = _wire(messages if capabilities.system_role else _without_system(messages))
     return given
 
 
-def _response_format(schema: JsonObject, able: Capabilities) -> dict[str, Any]:
-    match able.structured:
+def _response_format(schema: JsonObject, capabilities: Capabilities) -> dict[str, Any]:
+    match capabilities.structured:
         case "json_schema":
             shape = {"name": "answer", "schema": schema, "strict": strict_schema(schema)}
             return {"response_format": {"type": "json_schema", "json_schema": shape}}
@@ -193,7 +193,7 @@ async def list_models(*, wire: Wire, base_url: str, seconds: float) -> ModelList
             listed = await wire.models()
     except TimeoutError:
         raise ModelUnreachable("The model server does not answer. Is it running at its base_url?") from None
-    except Complaint as complaint:
+    except BadRequest as complaint:
         raise ModelRefused(f"The model server refuses the request (HTTP {complaint.status}).") from None
     names = names_of(listed)
     if names is None:

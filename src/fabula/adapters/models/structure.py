@@ -8,13 +8,13 @@ import re
 from typing import Any
 
 from fabula.ports.models import Message, ModelUnusable
-from fabula.story.newest import NewestOf
+from fabula.story.caches import IdentityCache
 from fabula.story.values import Json, JsonObject
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
 _HALF = re.compile("[\ud800-\udfff]")
 DEEPEST = 64
-_validators: NewestOf[JsonObject, Any] = NewestOf(64)
+_validators: IdentityCache[JsonObject, Any] = IdentityCache(64)
 
 
 def decoded(text: str, schema: JsonObject) -> Json:

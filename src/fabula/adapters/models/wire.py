@@ -2,7 +2,7 @@
 
 1. A question goes out over the one session that all clients share, so connections are used again.
 2. An answer that is not the one asked for becomes a ModelError by its status; one with a complaint about a parameter
-   is passed on as `Complaint`, because the question can be put differently.
+   is passed on as `BadRequest`, because the question can be put differently.
 3. Whoever lets go of an answer before its end closes the connection, which tells the server to stop.
 """
 
@@ -43,7 +43,7 @@ _AWAY = "The model server cannot be reached. Is it running at its base_url?"
 _NO_JSON = "The model server sent something that is no JSON. Is base_url the address of an API?"
 
 
-class Complaint(Exception):
+class BadRequest(Exception):
     """The server does not take the request as it was put (400 or 422)."""
 
     def __init__(self, status: int, text: str) -> None:
@@ -78,7 +78,7 @@ class Wire:
         self._lingering: set[asyncio.Task[None]] = set()
 
     async def chat(self, body: dict[str, Any]) -> Answer:
-        """The open stream of an answer; raises Complaint where the question could be put differently."""
+        """The open stream of an answer; raises BadRequest where the question could be put differently."""
         headers = {**self._headers, "Content-Type": "application/json", "Accept": "text/event-stream"}
         with in_our_words():
             response = await self._request("POST", self._chat, headers, orjson.dumps(body))
@@ -108,7 +108,7 @@ class Wire:
         async with response:
             if response.status in (400, 422):
                 said = await read_at_most(response.content, LONGEST_COMPLAINT)
-                return Complaint(response.status, said.decode("utf-8", "replace"))
+                return BadRequest(response.status, said.decode("utf-8", "replace"))
             return by_status(response.status, response.headers.get("retry-after"), self._clock)
 
 

@@ -28,7 +28,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from fabula.adapters.batches import Batches, Later
+from fabula.adapters.group_commit import DelayedBatch, GroupCommit
 
 log = logging.getLogger("fabula.loops")
 
@@ -60,8 +60,8 @@ class BatchedSqliteSaver(AsyncSqliteSaver):
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         super().__init__(connection)
-        self._batches: Batches[list[Rows]] = Batches(self._write)
-        self._checkpoints: Later[_Put] = Later(self._keep)
+        self._batches: GroupCommit[list[Rows]] = GroupCommit(self._write)
+        self._checkpoints: DelayedBatch[_Put] = DelayedBatch(self._keep)
         self._new_threads: set[str] = set()
         self._never_written: set[str] = set()
 

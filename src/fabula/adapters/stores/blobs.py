@@ -1,4 +1,4 @@
-"""Blobs: bytes by the SHA-256 of their content, kept once however often they are used."""
+"""Blobs: bytes by the SHA-256 of their content, kept once however prepared they are used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, put_row, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, put_row, spelled
 
 BLOBS = Table(
     "blobs",
@@ -39,8 +39,8 @@ REMOVE_UNUSED = delete(BLOBS).where(_this, _b.uses <= 0)
 
 
 class SqlBlobs:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
 
     async def put(self, data: bytes) -> str:
         # A large archive takes long enough to hash that other requests would notice.

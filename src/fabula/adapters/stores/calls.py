@@ -18,8 +18,8 @@ from sqlalchemy import (
     select,
 )
 
-from fabula.adapters.stores.short_cut import often
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible
+from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 
 CALLS = Table(
@@ -46,7 +46,7 @@ CALLS = Table(
 
 _c = CALLS.c
 
-ADD = often(insert(CALLS))
+ADD = prepared(insert(CALLS))
 PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).limit(bindparam("limit"))
 OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")
@@ -61,8 +61,8 @@ TOTALS = select(
 
 
 class SqlCalls:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
 
     async def add(self, record: CallRecord) -> None:
         await self._connection.execute(ADD, _row(record))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, insert, select
 
-from fabula.adapters.stores.short_cut import often
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
+from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.story.values import JsonObject
 
 MEMO = Table(
@@ -17,14 +17,14 @@ MEMO = Table(
     PrimaryKeyConstraint("key", name="memo_pk"),
 )
 
-GET = often(select(MEMO.c.reply).where(MEMO.c.key == bindparam("this")))
-ADD = often(insert(MEMO))
+GET = prepared(select(MEMO.c.reply).where(MEMO.c.key == bindparam("this")))
+ADD = prepared(insert(MEMO))
 
 
 class SqlMemo:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
 
     async def get(self, key: str) -> JsonObject | None:
         reply: str | None = (await self._connection.execute(GET, {"this": spelled(key)})).scalar()

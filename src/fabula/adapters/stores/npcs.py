@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.ports.npcs import NpcKey, OpenTurn, Remembered, Settled
 from fabula.story.npc import GameEvent, Lived, PlayedTag
 
@@ -126,9 +126,9 @@ def _no_words(event: GameEvent) -> Sequence[str]:
 
 
 class SqlNpcs:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
 
     async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None:
         await self._add(npc, kind="turn", turn_id=turn_id, connection_id=connection_id, status="open", event=event)

@@ -25,8 +25,8 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.short_cut import often
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible, pack, spelled, unpack
+from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, pack, spelled, unpack
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.plays import (
     Finished,
@@ -121,23 +121,23 @@ _p, _t, _s, _m = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c
 _this_play = _p.session_id == bindparam("session")
 _this_turn = _t.turn_id == bindparam("turn")
 
-GET_PLAY = often(select(PLAYS).where(_this_play))
+GET_PLAY = prepared(select(PLAYS).where(_this_play))
 GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
 RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
 REMOVE_PLAY = delete(PLAYS).where(_this_play)
 OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
 REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
-GET_TURN = often(select(TURNS).where(_this_turn))
-ADD_TURN = often(insert(TURNS))
-ADD_STATE = often(insert(TURN_STATES))
-ADD_MESSAGES = often(insert(MESSAGES))
+GET_TURN = prepared(select(TURNS).where(_this_turn))
+ADD_TURN = prepared(insert(TURNS))
+ADD_STATE = prepared(insert(TURN_STATES))
+ADD_MESSAGES = prepared(insert(MESSAGES))
 TREE = (
     select(TURNS)
     .where(_t.tree_id == bindparam("tree"), _t.turn_id > bindparam("after"), _t.status != "running")
     .order_by(_t.turn_id)
 )
-STATE = often(select(_s.state).where(_s.turn_id == bindparam("turn")))
+STATE = prepared(select(_s.state).where(_s.turn_id == bindparam("turn")))
 RESULT = select(_s.result).where(_s.turn_id == bindparam("turn"))
 LAST_FAILED = (
     select(TURNS)
@@ -155,12 +155,14 @@ BY_REQUEST = (
     .order_by(_t.turn_id.desc())
     .limit(1)
 )
-RUNNING = often(select(TURNS).where(_t.status == "running").order_by(_t.turn_id))
+RUNNING = prepared(select(TURNS).where(_t.status == "running").order_by(_t.turn_id))
 SET_PLAY = update(PLAYS).where(_this_play)
 SET_TURN = update(TURNS).where(_this_turn)
-OCCUPY = often(SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now")))
-COMMIT_TURN = often(SET_TURN.values(status="committed", state_hash=bindparam("hash"), finished_at_ms=bindparam("now")))
-MOVE_ON = often(
+OCCUPY = prepared(SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now")))
+COMMIT_TURN = prepared(
+    SET_TURN.values(status="committed", state_hash=bindparam("hash"), finished_at_ms=bindparam("now"))
+)
+MOVE_ON = prepared(
     SET_PLAY.values(
         head_turn_id=bindparam("head"),
         active_turn_id=None,
@@ -179,7 +181,7 @@ _path = _path.union_all(
     )
 )
 _head, _near, _far = TURNS.alias("head"), TURNS.alias("near"), TURNS.alias("far")
-PLACE = often(
+PLACE = prepared(
     select(
         _p.active_turn_id,
         _head.c.turn_id,
@@ -215,7 +217,7 @@ _walk = _walk.union_all(
 ANCESTOR = select(_walk.c.turn_id).order_by(_walk.c.depth).limit(1)
 """Up from a turn in jumps, as long as they do not lead too far: a logarithmic number of rows in one read."""
 
-TRANSCRIPT = often(
+TRANSCRIPT = prepared(
     select(MESSAGES, _path.c.depth)
     .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
     .order_by(_path.c.depth, _m.ordinal)
@@ -225,9 +227,9 @@ _ALL = 2**31 - 1
 
 
 class SqlPlays:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
 
     async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play:
         play = Play(

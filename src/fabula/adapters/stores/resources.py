@@ -24,8 +24,8 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.short_cut import often
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, spelled, unpack
+from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.ports.errors import Conflict, InUse, NotFound
 from fabula.ports.store import Kind, Reference, Stored
 from fabula.story.values import Json, JsonObject
@@ -97,16 +97,16 @@ USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.us
 COUNT_USERS = select(func.count()).select_from(REFERENCES).where(*_others_use_this)
 REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
 KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
-REVISIONS = often(
+REVISIONS = prepared(
     select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
 )
 REFER = insert(REFERENCES)
 
 
 class SqlResources:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
 
     async def add(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, LargeBinary, PrimaryKeyConstraint, Table, bindparam, delete, insert, select, update
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, put_row, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, put_row, spelled
 from fabula.ports.errors import StoreError
 
 SECRETS = Table(
@@ -25,10 +25,10 @@ REMOVE = delete(SECRETS).where(_this)
 
 
 class SqlSecrets:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
-        self._keyring = desk.keyring
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
+        self._keyring = access.keyring
 
     async def put(self, name: str, secret: str) -> None:
         key = await self._keyring.find_or_make()

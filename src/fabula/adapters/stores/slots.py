@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, insert, select, update
 
 from fabula.adapters.stores.blobs import SqlBlobs
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, pack, put_row, spelled, unpack
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, put_row, spelled, unpack
 from fabula.ports.store import Slot
 
 SLOTS = Table(
@@ -33,10 +33,10 @@ REMOVE = delete(SLOTS).where(_this)
 
 
 class SqlSlots:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
-        self._blobs = SqlBlobs(desk)
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
+        self._blobs = SqlBlobs(access)
 
     async def put(self, slot: Slot) -> None:
         before = await self._blob_of(spelled(slot.slot_id))

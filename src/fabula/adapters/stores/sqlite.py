@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from fabula.adapters.stores.database import PATIENCE_S, Database
-from fabula.adapters.stores.whole_cursor import WholeConnection, connect_whole
+from fabula.adapters.stores.single_hop_sqlite import SingleHopConnection, connect_single_hop
 from fabula.ports.errors import StoreError
 
 _ALWAYS = ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA temp_store=MEMORY")
@@ -40,7 +40,7 @@ def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more
         connect_args={
             "isolation_level": None,
             "timeout": PATIENCE_S,
-            "async_creator_fn": partial(connect_whole, begin),
+            "async_creator_fn": partial(connect_single_hop, begin),
         },
         pool_size=size,
         max_overflow=more,
@@ -55,7 +55,7 @@ def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more
 
     def begun(connection: Connection) -> None:
         driver = connection.connection.driver_connection
-        assert isinstance(driver, WholeConnection)
+        assert isinstance(driver, SingleHopConnection)
         # Work in one go may have begun already, without the engine.
         if not driver.in_thread().in_transaction:
             connection.exec_driver_sql(begin)

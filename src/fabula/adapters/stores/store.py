@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from fabula.adapters.stores.database import PATIENCE_S, Database
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.migrations import REVISIONS
+from fabula.adapters.stores.prepared_statements import PreparedConnection
 from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
-from fabula.adapters.stores.short_cut import ShortCut
-from fabula.adapters.stores.tables import Desk
+from fabula.adapters.stores.single_hop_sqlite import SingleHopConnection
+from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.unit import SqlUnit
-from fabula.adapters.stores.whole_cursor import WholeConnection
 from fabula.ports.errors import StoreError
 from fabula.ports.store import StoreStatus
 from fabula.ports.world import Clock
@@ -63,9 +63,9 @@ class SqlStore:
         async with self.read_transaction() as connection:
             yield self._unit(connection)
 
-    async def write(self, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool = True) -> T:
+    async def write(self, work: Callable[[SqlUnit], Awaitable[T]], *, durable: bool = True) -> T:
         async with self._turn_to_write():
-            return await self._in_one_go(self.database.writer, work, lasting=lasting)
+            return await self._in_one_go(self.database.writer, work, durable=durable)
 
     async def read(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
         return await self._in_one_go(self.database.reader, work)
@@ -115,20 +115,20 @@ class SqlStore:
             raise StoreError(f"The store at {self.database.place} is too busy. Try again in a moment.") from error
 
     async def _in_one_go(
-        self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]], *, lasting: bool = True
+        self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]], *, durable: bool = True
     ) -> T:
         """SQLite does the whole unit in the thread of its connection; a server's connection waits for each answer."""
         async with self._connected(engine) as connection:
             driver = _driver_of(connection)
-            if isinstance(driver, WholeConnection):
-                short = ShortCut(connection, driver)
-                return await driver.in_one_go(self._whole(short, short.transaction(lasting=lasting), work))
-            hurried = None if lasting else self.database.hurried
+            if isinstance(driver, SingleHopConnection):
+                short = PreparedConnection(connection, driver)
+                return await driver.in_one_go(self._whole(short, short.transaction(durable=durable), work))
+            hurried = None if durable else self.database.hurried
             return await self._whole(connection, connection.begin() if hurried is None else hurried(connection), work)
 
     async def _whole(
         self,
-        connection: AsyncConnection | ShortCut,
+        connection: AsyncConnection | PreparedConnection,
         transaction: AbstractAsyncContextManager[Any],
         work: Callable[[SqlUnit], Awaitable[T]],
     ) -> T:
@@ -136,8 +136,8 @@ class SqlStore:
             async with transaction:
                 return await work(self._unit(connection))
 
-    def _unit(self, connection: AsyncConnection | ShortCut) -> SqlUnit:
-        return SqlUnit(Desk(connection=connection, clock=self._clock, keyring=self.keyring))
+    def _unit(self, connection: AsyncConnection | PreparedConnection) -> SqlUnit:
+        return SqlUnit(Access(connection=connection, clock=self._clock, keyring=self.keyring))
 
     @asynccontextmanager
     async def _transaction(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:

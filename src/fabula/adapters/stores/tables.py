@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Executable, Integer, MetaData, Text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.keys import Keyring
-from fabula.adapters.stores.short_cut import ShortCut
+from fabula.adapters.stores.prepared_statements import PreparedConnection
 from fabula.ports.errors import InvalidParams
 from fabula.ports.world import Clock
 from fabula.story.values import JsonObject
@@ -24,10 +24,10 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class Access:
     """What every subject works with inside one unit of work."""
 
-    connection: AsyncConnection | ShortCut
+    connection: AsyncConnection | PreparedConnection
     clock: Clock
     keyring: Keyring
 
@@ -57,7 +57,7 @@ def legible(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
-async def put_row(connection: AsyncConnection | ShortCut, update: Executable, insert: Executable) -> bool:
+async def put_row(connection: AsyncConnection | PreparedConnection, update: Executable, insert: Executable) -> bool:
     """Changes a row, or adds it when it is new; says whether it was new. Safe because writers never interleave."""
     changed = (await connection.execute(update)).rowcount
     if not changed:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Row, Table, Text, bindparam, insert, select, update
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Desk, legible, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, spelled
 from fabula.ports.errors import Conflict, NotFound
 from fabula.ports.store import Token
 
@@ -37,9 +37,9 @@ TOUCH = update(TOKENS).where(_this).values(last_used_at_ms=bindparam("now"))
 
 
 class SqlTokens:
-    def __init__(self, desk: Desk) -> None:
-        self._connection = desk.connection
-        self._clock = desk.clock
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
 
     async def add(self, token: Token) -> None:
         clash = await self._connection.execute(CLASHING, {"id": spelled(token.token_id), "h": spelled(token.hash)})

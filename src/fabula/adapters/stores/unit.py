@@ -10,18 +10,18 @@ from fabula.adapters.stores.plays import SqlPlays
 from fabula.adapters.stores.resources import SqlResources
 from fabula.adapters.stores.secrets import SqlSecrets
 from fabula.adapters.stores.slots import SqlSlots
-from fabula.adapters.stores.tables import Desk
+from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.tokens import SqlTokens
 
 
 class SqlUnit:
-    def __init__(self, desk: Desk) -> None:
-        self.resources = SqlResources(desk)
-        self.blobs = SqlBlobs(desk)
-        self.secrets = SqlSecrets(desk)
-        self.tokens = SqlTokens(desk)
-        self.slots = SqlSlots(desk)
-        self.memo = SqlMemo(desk)
-        self.calls = SqlCalls(desk)
-        self.plays = SqlPlays(desk)
-        self.npcs = SqlNpcs(desk)
+    def __init__(self, access: Access) -> None:
+        self.resources = SqlResources(access)
+        self.blobs = SqlBlobs(access)
+        self.secrets = SqlSecrets(access)
+        self.tokens = SqlTokens(access)
+        self.slots = SqlSlots(access)
+        self.memo = SqlMemo(access)
+        self.calls = SqlCalls(access)
+        self.plays = SqlPlays(access)
+        self.npcs = SqlNpcs(access)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from importlib.resources import files
 
-from fabula.agents.wording import listed, titled
+from fabula.agents.phrases import listed, titled
 from fabula.ports.models import Message
 from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState, PlayedTag, Relationship, TagSpec, ToolSpec

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import Field, TypeAdapter
 
-from fabula.agents.replies.decoding import fitted, json_in
+from fabula.agents.replies.json_answers import fitted, json_in
 from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
 from fabula.story.schemas import SchemaFields, schema_problems
 from fabula.story.state import StateOp

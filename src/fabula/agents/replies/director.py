@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from pydantic import TypeAdapter
 
-from fabula.agents.replies.decoding import fitted, json_in
+from fabula.agents.replies.json_answers import fitted, json_in
 from fabula.story.plans import ActorBeat, Beat, CreateAndEnter, LeaveScene, NarratorBeat, ResponsePlan
 from fabula.story.values import Json
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
-from fabula.agents.replies.decoding import fitted, json_in
+from fabula.agents.replies.json_answers import fitted, json_in
 from fabula.story.state import SetCurrentNode, StateOp, StateUpdate
 from fabula.story.values import Json
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.agents.replies.decoding import json_in
+from fabula.agents.replies.json_answers import json_in
 from fabula.story.plans import SuggestedReply
 from fabula.story.values import Json
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 from rich.console import Console
 
 from fabula.actions.house import House
-from fabula.actions.samples import install_samples_at_first
-from fabula.actions.story_resources import CreateStoryResources, create_story_resources
-from fabula.cli.author.asking import Author
-from fabula.cli.author.building import agree_on_plan, build_draft, finish, show_draft
-from fabula.cli.author.casting import cast_story
+from fabula.actions.library.samples import install_samples_at_first
+from fabula.actions.library.story_resources import CreateStoryResources, create_story_resources
+from fabula.cli.author.cast import cast_story
+from fabula.cli.author.draft_builder import agree_on_plan, build_draft, finish, show_draft
+from fabula.cli.author.questions import Author
 from fabula.cli.player.commands import COMMANDS
+from fabula.cli.player.input_loop import open_play, play_on
 from fabula.cli.player.lines import open_lines
-from fabula.cli.player.paper import Paper
-from fabula.cli.player.playing import open_play, play_on
-from fabula.cli.player.sitting import new_sitting
+from fabula.cli.player.player_session import new_sitting
+from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
 
 async def write_story(settings: Settings, console: Console) -> None:
     """Opens the house and leads the author through."""
-    paper = Paper(console)
-    lines = open_lines(paper, settings.data_folder / "author-history", [])
+    writer = TerminalWriter(console)
+    lines = open_lines(writer, settings.data_folder / "author-history", [])
     async with open_house(settings) as house:
         await install_samples_at_first(house)
-        author = Author(paper=paper, lines=lines)
+        author = Author(writer=writer, lines=lines)
         story_id = await _make(house, author, console)
-        if story_id is not None and await author.agrees("Play it now?", default=paper.colourful):
-            await _play(house, settings, paper, story_id)
+        if story_id is not None and await author.agrees("Play it now?", default=writer.colourful):
+            await _play(house, settings, writer, story_id)
 
 
 async def _make(house: House, author: Author, console: Console) -> str | None:
@@ -42,10 +42,10 @@ async def _make(house: House, author: Author, console: Console) -> str | None:
     draft = await build_draft(house, author, resources.resource_id, console)
     show_draft(author, draft)
     if not await author.agrees("Make a story of it?"):
-        author.paper.say(f"The draft {draft.draft_id} is kept; you find it in the browser app under drafts.")
+        author.writer.say(f"The draft {draft.draft_id} is kept; you find it in the browser app under drafts.")
         return None
     story = await finish(house, draft)
-    author.paper.say(f"Done. Play it with: fabula play --story {story.story_id}")
+    author.writer.say(f"Done. Play it with: fabula play --story {story.story_id}")
     return story.story_id
 
 
@@ -54,9 +54,9 @@ def _short(concept: str) -> str:
     return " ".join(words[:6]).rstrip(".,;:")
 
 
-async def _play(house: House, settings: Settings, paper: Paper, story_id: str) -> None:
-    lines = open_lines(paper, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
-    sitting = await new_sitting(house, story_id, profile_id=None, seed=None, paper=paper, lines=lines)
-    paper.gap()
-    await open_play(sitting)
-    await play_on(sitting)
+async def _play(house: House, settings: Settings, writer: TerminalWriter, story_id: str) -> None:
+    lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
+    player_session = await new_sitting(house, story_id, profile_id=None, seed=None, writer=writer, lines=lines)
+    writer.gap()
+    await open_play(player_session)
+    await play_on(player_session)

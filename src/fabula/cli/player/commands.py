@@ -1,6 +1,6 @@
 """The commands of the terminal player: a table, so that /help, completion and the player itself cannot disagree.
 
-A command is a verb on the sitting. To add one, write its function and give it a row in `COMMANDS`.
+A command is a verb on the player_session. To add one, write its function and give it a row in `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Generic, Literal, Protocol, TypeVar
 
-from fabula.actions.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
 from fabula.actions.house import House
-from fabula.actions.sessions import RenameSession, SessionView, update_session
-from fabula.actions.suggest_replies import DEFAULT, FEWEST, MOST, SuggestReplies, suggest_replies
+from fabula.actions.plays.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
+from fabula.actions.plays.sessions import RenameSession, SessionView, update_session
+from fabula.actions.plays.suggest_replies import DEFAULT, FEWEST, MOST, SuggestReplies, suggest_replies
 from fabula.actions.views import Nothing
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import typed_number
-from fabula.cli.player.paper import Paper
+from fabula.cli.player.player_session import PlayerSession
 from fabula.cli.player.sentences import counted
-from fabula.cli.player.sitting import Sitting
+from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.trees import drawn_tree, leaves_of
 
 Outcome = Literal["go_on", "leave"]
@@ -32,7 +32,7 @@ class Seated(Protocol):
     session_id: str
 
     @property
-    def paper(self) -> Paper: ...
+    def writer(self) -> TerminalWriter: ...
 
     async def session(self) -> SessionView: ...
 
@@ -64,14 +64,14 @@ def is_command(line: str) -> bool:
     return line.startswith("/")
 
 
-async def run_command(sitting: S, line: str, commands: Commands[S]) -> Outcome:
+async def run_command(player_session: S, line: str, commands: Commands[S]) -> Outcome:
     """Does what a line with a slash asks for; an unknown word is answered helpfully."""
     name, _, rest = line[1:].partition(" ")
     command = commands.get(name.lower())
     if command is None:
-        sitting.paper.say(_unknown(name, commands), "yellow")
+        player_session.writer.say(_unknown(name, commands), "yellow")
         return "go_on"
-    return await command.run(sitting, rest.strip()) or "go_on"
+    return await command.run(player_session, rest.strip()) or "go_on"
 
 
 def _unknown(name: str, commands: Collection[str]) -> str:
@@ -80,25 +80,25 @@ def _unknown(name: str, commands: Collection[str]) -> str:
     return f"There is no command /{name}.{guess} /help lists them all; anything without a slash is said or done."
 
 
-async def _status(sitting: Seated, _: str) -> None:
-    session = await sitting.session()
-    sitting.show_status(session)
-    sitting.paper.say(f"Saved as “{session.display_name}”. Come back with:", "dim")
-    sitting.paper.row(f"fabula play --session {session.session_id}", "dim", indent=2)
+async def _status(player_session: Seated, _: str) -> None:
+    session = await player_session.session()
+    player_session.show_status(session)
+    player_session.writer.say(f"Saved as “{session.display_name}”. Come back with:", "dim")
+    player_session.writer.row(f"fabula play --session {session.session_id}", "dim", indent=2)
 
 
-async def _backtrack(sitting: Seated, rest: str) -> None:
+async def _backtrack(player_session: Seated, rest: str) -> None:
     turns = typed_number(rest or "1")
     if not turns:
-        sitting.paper.say("Say how many turns to go back, as a number: /backtrack 2", "yellow")
+        player_session.writer.say("Say how many turns to go back, as a number: /backtrack 2", "yellow")
         return
-    played = (await sitting.session()).turn_index
+    played = (await player_session.session()).turn_index
     if turns > played:
-        sitting.paper.say(_too_far(played), "yellow")
+        player_session.writer.say(_too_far(played), "yellow")
         return
-    view = await backtrack(sitting.house, sitting.session_id, Backtrack(turns=turns))
-    sitting.paper.say(f"Back at turn {view.turn_index}. The other line stays: /branches shows it.")
-    await sitting.show_place(view)
+    view = await backtrack(player_session.house, player_session.session_id, Backtrack(turns=turns))
+    player_session.writer.say(f"Back at turn {view.turn_index}. The other line stays: /branches shows it.")
+    await player_session.show_place(view)
 
 
 def _too_far(played: int) -> str:
@@ -107,24 +107,24 @@ def _too_far(played: int) -> str:
     return f"Only {counted(played, 'turn')} {'has' if played == 1 else 'have'} been played."
 
 
-async def _branches(sitting: Seated, _: str) -> None:
-    view = await list_branches(sitting.house, sitting.session_id, Nothing())
+async def _branches(player_session: Seated, _: str) -> None:
+    view = await list_branches(player_session.house, player_session.session_id, Nothing())
     for line, here in drawn_tree(view):
-        sitting.paper.row(line, "bold" if here else "")
+        player_session.writer.row(line, "bold" if here else "")
     if len(leaves_of(view)) > 1:
-        sitting.paper.say("/switch NUMBER goes on from the end of another line.", "dim")
+        player_session.writer.say("/switch NUMBER goes on from the end of another line.", "dim")
 
 
-async def _switch(sitting: Seated, rest: str) -> None:
-    leaves = leaves_of(await list_branches(sitting.house, sitting.session_id, Nothing()))
+async def _switch(player_session: Seated, rest: str) -> None:
+    leaves = leaves_of(await list_branches(player_session.house, player_session.session_id, Nothing()))
     number = typed_number(rest)
     if number is None or not 1 <= number <= len(leaves):
-        sitting.paper.say(_which_line(len(leaves)), "yellow")
+        player_session.writer.say(_which_line(len(leaves)), "yellow")
         return
     turn_id = leaves[number - 1].turn_id
-    view = await switch_branch(sitting.house, sitting.session_id, SwitchBranch(turn_id=turn_id))
-    sitting.paper.say(f"On line {number} now, at turn {view.turn_index}.")
-    await sitting.show_place(view)
+    view = await switch_branch(player_session.house, player_session.session_id, SwitchBranch(turn_id=turn_id))
+    player_session.writer.say(f"On line {number} now, at turn {view.turn_index}.")
+    await player_session.show_place(view)
 
 
 def _which_line(lines: int) -> str:
@@ -133,63 +133,67 @@ def _which_line(lines: int) -> str:
     return f"Say which line, a number from 1 to {lines}; /branches shows them."
 
 
-async def _fork(sitting: Seated, rest: str) -> None:
-    forked = await fork(sitting.house, sitting.session_id, Fork(display_name=rest or None))
-    old, sitting.session_id = sitting.session_id, forked.session_id
-    sitting.paper.say(f"You go on in a copy, “{forked.display_name}”. The first one waits for you:")
-    sitting.paper.row(f"fabula play --session {old}", indent=2)
+async def _fork(player_session: Seated, rest: str) -> None:
+    forked = await fork(player_session.house, player_session.session_id, Fork(display_name=rest or None))
+    old, player_session.session_id = player_session.session_id, forked.session_id
+    player_session.writer.say(f"You go on in a copy, “{forked.display_name}”. The first one waits for you:")
+    player_session.writer.row(f"fabula play --session {old}", indent=2)
 
 
-async def _regenerate(sitting: Seated, _: str) -> None:
-    await sitting.play_again()
+async def _regenerate(player_session: Seated, _: str) -> None:
+    await player_session.play_again()
 
 
-async def _retry(sitting: Seated, _: str) -> None:
-    await sitting.say_again()
+async def _retry(player_session: Seated, _: str) -> None:
+    await player_session.say_again()
 
 
-async def _suggest(sitting: Sitting, rest: str) -> None:
+async def _suggest(player_session: PlayerSession, rest: str) -> None:
     limit = typed_number(rest)
     if rest and (limit is None or not FEWEST <= limit <= MOST):
-        sitting.paper.say(f"Ask for {FEWEST} to {MOST} suggestions: /suggest {DEFAULT}", "yellow")
+        player_session.writer.say(f"Ask for {FEWEST} to {MOST} suggestions: /suggest {DEFAULT}", "yellow")
         return
-    view = await suggest_replies(sitting.house, sitting.session_id, SuggestReplies(limit=limit))
-    sitting.suggested[:] = [reply.text for reply in view.replies]
-    for number, text in enumerate(sitting.suggested, 1):
-        sitting.paper.say(f"{number}. {text}", indent=2)
-    sitting.paper.say("A number says it for you.", "dim")
+    view = await suggest_replies(player_session.house, player_session.session_id, SuggestReplies(limit=limit))
+    player_session.suggested[:] = [reply.text for reply in view.replies]
+    for number, text in enumerate(player_session.suggested, 1):
+        player_session.writer.say(f"{number}. {text}", indent=2)
+    player_session.writer.say("A number says it for you.", "dim")
 
 
-async def _thoughts(sitting: Sitting, _: str) -> None:
-    sitting.telling.thoughts = not sitting.telling.thoughts
-    what = "You now read what characters think." if sitting.telling.thoughts else "Thoughts are private again."
-    sitting.paper.say(what)
+async def _thoughts(player_session: PlayerSession, _: str) -> None:
+    player_session.telling.thoughts = not player_session.telling.thoughts
+    what = "You now read what characters think." if player_session.telling.thoughts else "Thoughts are private again."
+    player_session.writer.say(what)
 
 
-async def _transcript(sitting: Seated, _: str) -> None:
-    show_history(sitting.paper, await sitting.session(), most=None)
+async def _transcript(player_session: Seated, _: str) -> None:
+    show_history(player_session.writer, await player_session.session(), most=None)
 
 
-async def _save(sitting: Seated, rest: str) -> None:
-    session = await sitting.session()
+async def _save(player_session: Seated, rest: str) -> None:
+    session = await player_session.session()
     if rest:
-        session = await update_session(sitting.house, sitting.session_id, RenameSession(display_name=rest))
-    sitting.paper.say(f"This play is called “{session.display_name}”; every turn is saved by itself. Come back with:")
-    sitting.paper.row(f"fabula play --session {session.session_id}", indent=2)
+        session = await update_session(
+            player_session.house, player_session.session_id, RenameSession(display_name=rest)
+        )
+    player_session.writer.say(
+        f"This play is called “{session.display_name}”; every turn is saved by itself. Come back with:"
+    )
+    player_session.writer.row(f"fabula play --session {session.session_id}", indent=2)
 
 
-async def _quit(sitting: Seated, _: str) -> Outcome:
+async def _quit(player_session: Seated, _: str) -> Outcome:
     return "leave"
 
 
 def _with_help(sentence: str, commands: Commands[S]) -> Commands[S]:
     """The commands, and the one that lists them under a sentence."""
 
-    async def help(sitting: Seated, _: str) -> None:
-        sitting.paper.say(f"{sentence} Or use a command:")
+    async def help(player_session: Seated, _: str) -> None:
+        player_session.writer.say(f"{sentence} Or use a command:")
         for name, command in table.items():
             call = f"/{name} {command.arguments}".strip()
-            sitting.paper.row(f"{call:<18}{command.sentence}", indent=2)
+            player_session.writer.row(f"{call:<18}{command.sentence}", indent=2)
 
     table: Commands[S] = {"help": PlayerCommand(sentence="Lists the commands.", run=help), **commands}
     return table
@@ -207,11 +211,11 @@ _OF_ALL: Commands[Seated] = {
     "save": PlayerCommand(arguments="[NAME]", sentence="Names this play; it is saved after every turn.", run=_save),
     "quit": PlayerCommand(sentence="Leaves. You can come back at any time.", run=_quit),
 }
-_OF_SCENES: Commands[Sitting] = {
+_OF_SCENES: Commands[PlayerSession] = {
     "suggest": PlayerCommand(arguments="[N]", sentence="Suggests what you might say or do.", run=_suggest),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
 }
-COMMANDS: Commands[Sitting] = _with_help(
+COMMANDS: Commands[PlayerSession] = _with_help(
     "Say or do anything in your own words: I ask Tobias about the lamp.", {**_OF_ALL, **_OF_SCENES}
 )
 _OF_INK: Commands[Seated] = {

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabula.actions.house import House
-from fabula.actions.shelves import INK_STORIES
-from fabula.agents.knots.moments import introduction_of
-from fabula.agents.knots.published import source_digest
+from fabula.actions.library.repositories import INK_STORIES
 from fabula.ink import compile_ink
+from fabula.knots.published import source_digest
+from fabula.knots.talk_context import introduction_of
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.gate import off_loop
+from fabula.ports.threads import run_in_thread
 from fabula.story.ink_stories import InkStory
 
 
 async def publish_file(house: House, file: Path) -> str:
     """The story of a file, published under the hash of its source, so that playing it again makes no second one."""
-    source, files = await off_loop(read_ink, file)
+    source, files = await run_in_thread(read_ink, file)
     work = await house.works.of(source, files)
     if work.published.errors:
         errors = [f"  {error.removeprefix('ERROR: ')}" for error in work.published.errors_in(file.name)]
@@ -30,7 +30,7 @@ async def publish_file(house: House, file: Path) -> str:
         display_name=title or by_file,
         source=source,
         files=files,
-        introduction=await off_loop(introduction_of, work.published),
+        introduction=await run_in_thread(introduction_of, work.published),
     )
     async with house.store.writing() as unit:
         known = await INK_STORIES.find(unit, story_id)

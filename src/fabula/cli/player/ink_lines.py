@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabula.actions.run_turn import RunTurn
+from fabula.actions.turns.run_turn import RunTurn
 from fabula.cli.player.lines import typed_number
 
 

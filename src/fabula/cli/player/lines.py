@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from fabula.cli.player.paper import Paper
+from fabula.cli.player.terminal_writer import TerminalWriter
 
 # A terminal hands on bytes that are no text as half surrogates, which nothing can store.
 _NO_TEXT = re.compile(r"[\ud800-\udfff]")
@@ -29,8 +29,8 @@ class PipedLines:
     Bytes that are no text become the replacement character.
     """
 
-    def __init__(self, paper: Paper) -> None:
-        self._paper = paper
+    def __init__(self, writer: TerminalWriter) -> None:
+        self._paper = writer
 
     async def next(self, prompt: str = "> ") -> str | None:
         read: bytes = await asyncio.to_thread(sys.stdin.buffer.readline)
@@ -63,25 +63,25 @@ class TypedLines:
         return _NO_TEXT.sub("\ufffd", typed).strip()
 
 
-def open_lines(paper: Paper, history: Path, commands: Sequence[str]) -> Lines:
+def open_lines(writer: TerminalWriter, history: Path, commands: Sequence[str]) -> Lines:
     """Typed lines where someone sits at a terminal, else piped ones."""
-    if sys.stdin.isatty() and paper.colourful:
+    if sys.stdin.isatty() and writer.colourful:
         return TypedLines(history, commands)
-    return PipedLines(paper)
+    return PipedLines(writer)
 
 
-async def lines_until_left(lines: Lines, paper: Paper) -> AsyncIterator[str]:
+async def lines_until_left(lines: Lines, writer: TerminalWriter) -> AsyncIterator[str]:
     """Every line until there are no more. Ctrl+C asks first; a second one leaves."""
     warned = False
     while True:
-        paper.gap()
+        writer.gap()
         try:
             line = await lines.next()
         except KeyboardInterrupt:
             if warned:
                 return
             warned = True
-            paper.say("Press Ctrl+C again to leave, or type /quit.", "yellow")
+            writer.say("Press Ctrl+C again to leave, or type /quit.", "yellow")
             continue
         warned = False
         if line is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabula.actions.branches import BranchTurn, SessionBranches
+from fabula.actions.plays.branches import BranchTurn, SessionBranches
 
 
 def leaves_of(view: SessionBranches) -> list[BranchTurn]:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from fabula.ink.compiler.checks import check_flows, check_names
+from fabula.ink.compiler.json_writer import story_json
 from fabula.ink.compiler.objects import Container
 from fabula.ink.compiler.symbols import Symbols, collect, names_given
 from fabula.ink.compiler.weave import WeaveWriter
-from fabula.ink.compiler.writing import story_json
 from fabula.ink.syntax.includes import IncludeReader, parse_story
 from fabula.ink.syntax.problems import Problem, Severity
 from fabula.ink.syntax.sources import ProblemLog, Sources

@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 from fabula.ink.runtime.callstack import CallStack
 from fabula.ink.runtime.content import Command, Container, FrameKind, Op, Text
-from fabula.ink.runtime.edited import knot_of, name_places, places_of, relocate
+from fabula.ink.runtime.edits import knot_of, name_places, places_of, relocate
 from fabula.ink.runtime.errors import InkExternalError, InkFormatError, InkStateError, InkUsageError
 from fabula.ink.runtime.loader import load_story
 from fabula.ink.runtime.machine import Binding, HostFunction, Machine
 from fabula.ink.runtime.output import Output
-from fabula.ink.runtime.running import run_line
-from fabula.ink.runtime.saving import OWN_FIELD, OWN_VERSION, read_state, write_past, write_pending, write_state
+from fabula.ink.runtime.saves import OWN_FIELD, OWN_VERSION, read_state, write_past, write_pending, write_state
 from fabula.ink.runtime.state import DEFAULT_FLOW, Flow, PastTurn, StoryState
+from fabula.ink.runtime.steps import run_line
 from fabula.ink.runtime.tokens import Json, TokenError, as_object, parse_json, write_json
 from fabula.ink.runtime.values import HostValue, Value, from_host, to_host
 

@@ -15,12 +15,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from fabula.agents.knots.decisions import Decision
-from fabula.loops.conversation import talking
-from fabula.loops.conversation.desk import KnotDesk
-from fabula.loops.conversation.keeping import persist
-from fabula.loops.conversation.kept import Kept
-from fabula.loops.conversation.playing import play_on
+from fabula.agents.talks.decisions import Decision
+from fabula.loops.conversation import talk as talking
+from fabula.loops.conversation.ink_run import InkRun
+from fabula.loops.conversation.persistence import persist
+from fabula.loops.conversation.player_move import play_on
+from fabula.loops.conversation.turn_record import Kept
 from fabula.loops.untraced import untraced
 from fabula.story.values import JsonObject
 
@@ -33,16 +33,16 @@ class KnotState(TypedDict, total=False):
     kept: JsonObject
 
 
-async def decide(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+async def decide(state: KnotState, runtime: Runtime[InkRun]) -> KnotState:
     return {"decision": (await talking.decide(runtime.context)).as_json()}
 
 
-async def evaluate(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+async def evaluate(state: KnotState, runtime: Runtime[InkRun]) -> KnotState:
     decision = Decision.model_validate(state["decision"])
     return {"decision": (await talking.evaluate(runtime.context, decision)).as_json()}
 
 
-async def tell_on(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+async def tell_on(state: KnotState, runtime: Runtime[InkRun]) -> KnotState:
     """The words are told, and the written story goes on as far as it can."""
     decided = state.get("decision")
     decision = None if decided is None else Decision.model_validate(decided)
@@ -51,32 +51,32 @@ async def tell_on(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
     return {"kept": kept.as_json()}
 
 
-async def persist_turn_artifacts(state: KnotState, runtime: Runtime[KnotDesk]) -> KnotState:
+async def persist_turn_artifacts(state: KnotState, runtime: Runtime[InkRun]) -> KnotState:
     # Who resumes has only what the checkpoint says.
     at_hand = runtime.context.kept
     await persist(runtime.context, at_hand[0] if at_hand else Kept.model_validate(state["kept"]))
     return {}
 
 
-async def play_knots(desk: KnotDesk, saver: Any, *, thread_id: str, resumed: bool) -> None:
+async def play_knots(run: InkRun, saver: Any, *, thread_id: str, resumed: bool) -> None:
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
-    index = desk.before.snapshot.turn_index + 1
-    desk.stage.tell("turn_started", next_turn_index=index, player_input=desk.turn.player_input)
-    start: KnotState | None = None if known else {"turn_id": desk.turn.turn_id}
+    index = run.before.snapshot.turn_index + 1
+    run.stage.tell("turn_started", next_turn_index=index, player_input=run.turn.player_input)
+    start: KnotState | None = None if known else {"turn_id": run.turn.turn_id}
     with untraced():
-        await _compiled(saver, talks=desk.talks).ainvoke(start, config, context=desk, durability="async")
+        await _compiled(saver, talks=run.talks).ainvoke(start, config, context=run, durability="async")
 
 
 @lru_cache(maxsize=8)
-def _compiled(saver: Any, *, talks: bool) -> CompiledStateGraph[KnotState, KnotDesk, Any, Any]:
+def _compiled(saver: Any, *, talks: bool) -> CompiledStateGraph[KnotState, InkRun, Any, Any]:
     return knot_graph(talks=talks).compile(checkpointer=saver)
 
 
-def knot_graph(*, talks: bool) -> StateGraph[KnotState, KnotDesk, Any, Any]:
+def knot_graph(*, talks: bool) -> StateGraph[KnotState, InkRun, Any, Any]:
     """The graph of a talk, or of any other turn, not yet bound to a checkpointer."""
-    graph: StateGraph[KnotState, KnotDesk, Any, Any] = StateGraph(KnotState, context_schema=KnotDesk)
+    graph: StateGraph[KnotState, InkRun, Any, Any] = StateGraph(KnotState, context_schema=InkRun)
     steps = [*([decide, evaluate] if talks else []), tell_on, persist_turn_artifacts]
     names = [step.__name__ for step in steps]
     for step in steps:
@@ -89,4 +89,4 @@ def knot_graph(*, talks: bool) -> StateGraph[KnotState, KnotDesk, Any, Any]:
 class PlayKnots(Protocol):
     """`play_knots`, for those who load it late."""
 
-    async def __call__(self, desk: KnotDesk, saver: Any, *, thread_id: str, resumed: bool) -> None: ...
+    async def __call__(self, run: InkRun, saver: Any, *, thread_id: str, resumed: bool) -> None: ...

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fabula.loops.generation.materials import Materials
-from fabula.story.building import recent_nodes
+from fabula.loops.generation.draft_setup import DraftSetup
 from fabula.story.contexts import ArchitectContext, Lore, PlannerContext
 from fabula.story.lore import active_lore
 from fabula.story.schemas import Schema, SchemaField
+from fabula.story.sections import recent_nodes
 from fabula.story.stories import StoryDraft
 
 TARGET_NODES = 4
 
 
-def planner_context(materials: Materials) -> PlannerContext:
+def planner_context(materials: DraftSetup) -> PlannerContext:
     """What the planner is told."""
     concept = materials.resource.story_concept
     return PlannerContext(
@@ -22,7 +22,7 @@ def planner_context(materials: Materials) -> PlannerContext:
     )
 
 
-def graph_context(materials: Materials, plan: str) -> ArchitectContext:
+def graph_context(materials: DraftSetup, plan: str) -> ArchitectContext:
     """What the architect is told when it builds a whole story in one go."""
     return ArchitectContext(
         mode="graph",
@@ -36,7 +36,7 @@ def graph_context(materials: Materials, plan: str) -> ArchitectContext:
 
 
 def opening_context(
-    materials: Materials, plan: str, sections: list[str], *, problems: list[str] | None = None
+    materials: DraftSetup, plan: str, sections: list[str], *, problems: list[str] | None = None
 ) -> ArchitectContext:
     """What the architect is told before the first section."""
     return ArchitectContext(
@@ -55,7 +55,7 @@ def opening_context(
 
 
 def section_context(
-    materials: Materials, draft: StoryDraft, world: Schema, player: Schema, *, problems: list[str] | None = None
+    materials: DraftSetup, draft: StoryDraft, world: Schema, player: Schema, *, problems: list[str] | None = None
 ) -> ArchitectContext:
     """What the architect is told before any later section; edits of the author's are part of the graph."""
     current = draft.outline_sections[draft.next_section_index]
@@ -80,7 +80,7 @@ def section_context(
     )
 
 
-def _lore(materials: Materials, *texts: str) -> Lore:
+def _lore(materials: DraftSetup, *texts: str) -> Lore:
     return active_lore(materials.lore, [materials.resource.story_concept, *texts])
 
 

@@ -23,10 +23,10 @@ from langgraph.runtime import Runtime
 
 from fabula.agents.replies.architect import OpeningProposal, SectionProposal
 from fabula.agents.replies.planner import outline_sections
-from fabula.loops.asking import Answer
-from fabula.loops.generation.bench import Bench, Opened, section_of
-from fabula.loops.generation.drawing import draw_opening, draw_plan, draw_section, findings_of
-from fabula.loops.generation.materials import seeded
+from fabula.loops.generation.draft_setup import seeded
+from fabula.loops.generation.section_run import Opened, SectionRun, section_of
+from fabula.loops.generation.section_writer import draw_opening, draw_plan, draw_section, findings_of
+from fabula.loops.model_questions import Answer
 from fabula.loops.untraced import untraced
 from fabula.ports.models import ModelError, ModelUnusable
 from fabula.story.values import JsonObject
@@ -46,34 +46,34 @@ class GenerationState(TypedDict, total=False):
     redraws: int
 
 
-async def plan(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+async def plan(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
     """The author's plan, or the planner's."""
-    bench = runtime.context
-    given = (bench.materials.resource.planned_story or "").strip()
+    run = runtime.context
+    given = (run.materials.resource.planned_story or "").strip()
     if given:
         return {"plan": given}
-    bench.progress(0, 0, "Planning the story")
+    run.progress(0, 0, "Planning the story")
     found = await draw_plan(
-        bench.materials,
-        bench.models,
-        origin=bench.origin("planner"),
-        seed=bench.seed("plan"),
-        deadline=bench.deadline,
+        run.materials,
+        run.models,
+        origin=run.origin("planner"),
+        seed=run.seed("plan"),
+        deadline=run.deadline,
     )
     return {"plan": found}
 
 
-async def outline(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+async def outline(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
     """The sections of the plan."""
     return {"sections": outline_sections(state["plan"])}
 
 
-async def draw(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+async def draw(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
     """The architect's proposal; while putting findings right, a failure leaves the earlier proposal as it is."""
-    bench, redraws = runtime.context, state.get("redraws", -1) + 1
-    _tell(bench, state, again=redraws > 0)
+    run, redraws = runtime.context, state.get("redraws", -1) + 1
+    _tell(run, state, again=redraws > 0)
     try:
-        answer = await _asked(bench, state, call=f"draw:{redraws}")
+        answer = await _asked(run, state, call=f"draw:{redraws}")
     except ModelError:
         if redraws == 0:
             raise
@@ -81,28 +81,28 @@ async def draw(state: GenerationState, runtime: Runtime[Bench]) -> GenerationSta
     if answer.value is None and redraws == 0:
         problems = "; ".join(answer.problems[:3])
         raise ModelUnusable(
-            f"The architect's section {bench.section_index + 1} could not be used: {problems}. Try again.",
+            f"The architect's section {run.section_index + 1} could not be used: {problems}. Try again.",
             problems=list(answer.problems),
         )
     return {"drawn": None if answer.value is None else answer.value.as_json(), "redraws": redraws}
 
 
 async def _asked(
-    bench: Bench, state: GenerationState, *, call: str
+    run: SectionRun, state: GenerationState, *, call: str
 ) -> Answer[OpeningProposal] | Answer[SectionProposal]:
     problems = state.get("problems", [])
-    if bench.begun is None:
-        return await draw_opening(bench, state["plan"], state["sections"], problems=problems, call=call)
-    return await draw_section(bench, problems=problems, call=call)
+    if run.begun is None:
+        return await draw_opening(run, state["plan"], state["sections"], problems=problems, call=call)
+    return await draw_section(run, problems=problems, call=call)
 
 
-def _tell(bench: Bench, state: GenerationState, *, again: bool) -> None:
-    done = bench.section_index
-    total = len(state["sections"]) if bench.begun is None else bench.begun.draft.total_sections
-    bench.progress(done, total, f"{'Mending' if again else 'Building'} section {done + 1} of {total}")
+def _tell(run: SectionRun, state: GenerationState, *, again: bool) -> None:
+    done = run.section_index
+    total = len(state["sections"]) if run.begun is None else run.begun.draft.total_sections
+    run.progress(done, total, f"{'Mending' if again else 'Building'} section {done + 1} of {total}")
 
 
-async def lint(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+async def lint(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
     """The better of the proposals so far, and what is wrong with it."""
     drawn, kept = state["drawn"], state.get("kept")
     if drawn is None:
@@ -117,60 +117,60 @@ def after_lint(state: GenerationState) -> Literal["draw", "keep"]:
     return "draw" if state["problems"] and state["redraws"] < MOST_REDRAWS else "keep"
 
 
-async def keep(state: GenerationState, runtime: Runtime[Bench]) -> GenerationState:
+async def keep(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
     """One transaction."""
-    bench, kept = runtime.context, state["kept"]
+    run, kept = runtime.context, state["kept"]
     assert kept is not None
-    proposal = _proposal(bench, kept)
+    proposal = _proposal(run, kept)
     if isinstance(proposal, OpeningProposal):
         total = len(state["sections"])
-        await bench.keep(_opened(bench, state, proposal))
+        await run.keep(_opened(run, state, proposal))
     else:
-        assert bench.begun is not None
-        total = bench.begun.draft.total_sections
-        await bench.keep(section_of(proposal))
-    bench.progress(bench.section_index + 1, total, f"Section {bench.section_index + 1} of {total} is built")
+        assert run.begun is not None
+        total = run.begun.draft.total_sections
+        await run.keep(section_of(proposal))
+    run.progress(run.section_index + 1, total, f"Section {run.section_index + 1} of {total} is built")
     return {}
 
 
-def _opened(bench: Bench, state: GenerationState, proposal: OpeningProposal) -> Opened:
+def _opened(run: SectionRun, state: GenerationState, proposal: OpeningProposal) -> Opened:
     return Opened(
         plan=state["plan"],
         sections=state["sections"],
         section=section_of(proposal),
         start_node=proposal.start_node,
-        world=seeded(bench.materials.world_seed, proposal.world_state_schema.fields),
-        player=seeded(bench.materials.player_seed, proposal.player_state_schema.fields),
+        world=seeded(run.materials.world_seed, proposal.world_state_schema.fields),
+        player=seeded(run.materials.player_seed, proposal.player_state_schema.fields),
         introduction=proposal.introduction,
     )
 
 
-def _proposal(bench: Bench, raw: JsonObject) -> OpeningProposal | SectionProposal:
-    return (OpeningProposal if bench.begun is None else SectionProposal).model_validate(raw)
+def _proposal(run: SectionRun, raw: JsonObject) -> OpeningProposal | SectionProposal:
+    return (OpeningProposal if run.begun is None else SectionProposal).model_validate(raw)
 
 
-async def build_section(bench: Bench, saver: Any, *, thread_id: str) -> None:
+async def build_section(run: SectionRun, saver: Any, *, thread_id: str) -> None:
     """Builds one section; a run of the same section that was interrupted goes on where it stopped."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     graph = _compiled(saver)
     before = await graph.aget_state(config)
-    goes_on = before.values.get("run") == bench.run and bool(before.next)
+    goes_on = before.values.get("run") == run.run and bool(before.next)
     if before.values and not goes_on:
         await saver.adelete_thread(thread_id)
-    start: GenerationState | None = None if goes_on else {"run": bench.run}
+    start: GenerationState | None = None if goes_on else {"run": run.run}
     with untraced():
-        await graph.ainvoke(start, config, context=bench, durability="async")
+        await graph.ainvoke(start, config, context=run, durability="async")
 
 
 @lru_cache(maxsize=8)
-def _compiled(saver: Any) -> CompiledStateGraph[GenerationState, Bench, Any, Any]:
+def _compiled(saver: Any) -> CompiledStateGraph[GenerationState, SectionRun, Any, Any]:
     return generation_graph().compile(checkpointer=saver)
 
 
 @lru_cache(maxsize=1)
-def generation_graph() -> StateGraph[GenerationState, Bench, Any, Any]:
+def generation_graph() -> StateGraph[GenerationState, SectionRun, Any, Any]:
     """The graph, not yet bound to a checkpointer."""
-    graph: StateGraph[GenerationState, Bench, Any, Any] = StateGraph(GenerationState, context_schema=Bench)
+    graph: StateGraph[GenerationState, SectionRun, Any, Any] = StateGraph(GenerationState, context_schema=SectionRun)
     for name, step in (("plan", plan), ("outline", outline), ("draw", draw), ("lint", lint), ("keep", keep)):
         graph.add_node(name, step)
     graph.add_conditional_edges(START, _first_step, ["plan", "draw"])
@@ -182,11 +182,11 @@ def generation_graph() -> StateGraph[GenerationState, Bench, Any, Any]:
     return graph
 
 
-def _first_step(state: GenerationState, runtime: Runtime[Bench]) -> Literal["plan", "draw"]:
+def _first_step(state: GenerationState, runtime: Runtime[SectionRun]) -> Literal["plan", "draw"]:
     return "plan" if runtime.context.begun is None else "draw"
 
 
 class BuildSection(Protocol):
     """`build_section`, for those who load it late."""
 
-    async def __call__(self, bench: Bench, saver: Any, *, thread_id: str) -> None: ...
+    async def __call__(self, run: SectionRun, saver: Any, *, thread_id: str) -> None: ...

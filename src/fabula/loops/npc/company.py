@@ -17,7 +17,7 @@ from fabula.loops.npc.signals import (
     StateArrived,
     ToolsAnswered,
 )
-from fabula.loops.npc.speaking import NpcDesk
+from fabula.loops.npc.speech import NpcRun
 from fabula.ports.npcs import OpenTurn
 from fabula.story.game_messages import (
     EVERYBODY,
@@ -39,8 +39,8 @@ NpcMessage = InteractionEvent | NotificationEvent | AgentStateSnapshot | AgentTu
 class Company:
     """The NPCs that a connection has spoken of. `send` passes a message to the game."""
 
-    def __init__(self, desk: NpcDesk, *, new_id: Callable[[str], str], send: Callable[[Told], None]) -> None:
-        self._desk, self._new_id, self._send = desk, new_id, send
+    def __init__(self, run: NpcRun, *, new_id: Callable[[str], str], send: Callable[[Told], None]) -> None:
+        self._desk, self._new_id, self._send = run, new_id, send
         self._npcs: dict[str, Npc] = {}
 
     @property

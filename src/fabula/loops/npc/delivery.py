@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from fabula.loops.npc.repeats import Words, is_one_of, may_become
+from fabula.loops.npc.repetition import Words, is_one_of, may_become
 from fabula.story.game_messages import AgentTagChunk, AgentTagClose, AgentTagOpen, Told
 from fabula.story.npc import SAY, TOOL, NpcState, PlayedStatus, PlayedTag, TagSpec
 from fabula.story.tags import Closed, Opened, TagEvent, TagParser, Text

@@ -26,7 +26,7 @@ from fabula.loops.npc.signals import (
     Tell,
     WaitFor,
 )
-from fabula.loops.npc.speaking import NpcDesk, take_turn
+from fabula.loops.npc.speech import NpcRun, take_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.npcs import NpcKey, Settled
 from fabula.recall.npc import cues
@@ -41,9 +41,9 @@ _INSIDE: Final = "The turn failed inside the server; its log has the details."
 class Npc:
     """One NPC of one connection. `send` passes a message to the game."""
 
-    def __init__(self, desk: NpcDesk, agent_id: str, *, floor: Floor, send: Callable[[Told], None]) -> None:
-        self._desk, self._agent_id, self._floor, self._send = desk, agent_id, floor, send
-        self._key = NpcKey(game_id=desk.game_id, agent_id=agent_id)
+    def __init__(self, run: NpcRun, agent_id: str, *, floor: Floor, send: Callable[[Told], None]) -> None:
+        self._desk, self._agent_id, self._floor, self._send = run, agent_id, floor, send
+        self._key = NpcKey(game_id=run.game_id, agent_id=agent_id)
         self._loop = asyncio.get_running_loop()
         self._to_do: deque[Effect] = deque()
         self._turns: dict[str, asyncio.Task[None]] = {}

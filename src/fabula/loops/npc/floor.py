@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from fabula.loops.npc.delivery import Delivery
-from fabula.loops.npc.repeats import old_lines
+from fabula.loops.npc.repetition import old_lines
 from fabula.loops.npc.signals import (
     Addressed,
     Begin,

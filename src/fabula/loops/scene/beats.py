@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from fabula.loops.scene.asking import stream
 from fabula.loops.scene.contexts import SceneTeller
-from fabula.loops.scene.desk import Desk, during
+from fabula.loops.scene.questions import stream
+from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.ports.models import Piece
 from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
 from fabula.story.plans import ActorBeat, NarratorBeat
@@ -44,24 +44,24 @@ class Beat:
 class NarratorStage:
     """Tells one narrator beat while its text comes in."""
 
-    desk: Desk
+    run: SceneRun
     index: int
     purpose: str
     raw: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
     def start(self) -> None:
-        self.desk.stage.tell("narrator_started", beat_index=self.index, purpose=self.purpose)
+        self.run.stage.tell("narrator_started", beat_index=self.index, purpose=self.purpose)
 
     def more(self, text: str) -> None:
         self.texts.append(text)
-        self.desk.stage.delta("narrator_text_delta", text, beat_index=self.index, purpose=self.purpose)
+        self.run.stage.delta("narrator_text_delta", text, beat_index=self.index, purpose=self.purpose)
 
     def end(self) -> Beat:
         text = "".join(self.texts).strip()
         response: JsonObject = {"text": text, "raw_output": "".join(self.raw)}
         fields: JsonObject = {"beat_index": self.index, "purpose": self.purpose, "response": response}
-        self.desk.stage.tell("narrator_completed", **fields)
+        self.run.stage.tell("narrator_completed", **fields)
         entry = MemoryEntry(speaker_id=NARRATOR, speaker_name=NARRATOR_NAME, kind="narration", text=text)
         return Beat(view={"type": "narrator", **fields}, entries=[entry] if text else [])
 
@@ -70,7 +70,7 @@ class NarratorStage:
 class ActorStage:
     """Tells one actor beat while its tags come in."""
 
-    desk: Desk
+    run: SceneRun
     index: int
     purpose: str
     speaker_id: str
@@ -79,12 +79,12 @@ class ActorStage:
     segments: list[MemoryEntry] = field(default_factory=list)
 
     def start(self) -> None:
-        self.desk.stage.tell("actor_started", beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose)
+        self.run.stage.tell("actor_started", beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose)
 
     def more(self, tag: str, text: str) -> None:
         """Thoughts and speech are streamed; an action is told when it is whole."""
         if tag in ("thought", "dialogue"):
-            self.desk.stage.delta(f"actor_{tag}_delta", text, beat_index=self.index, speaker_id=self.speaker_id)
+            self.run.stage.delta(f"actor_{tag}_delta", text, beat_index=self.index, speaker_id=self.speaker_id)
 
     def close(self, tag: str, text: str) -> None:
         text = text.strip()
@@ -96,7 +96,7 @@ class ActorStage:
                     MemoryEntry(speaker_id=self.speaker_id, speaker_name=self.speaker_name, kind=tag, text=text)
                 )
         if tag == "action":
-            self.desk.stage.tell("actor_action_complete", beat_index=self.index, speaker_id=self.speaker_id, text=text)
+            self.run.stage.tell("actor_action_complete", beat_index=self.index, speaker_id=self.speaker_id, text=text)
 
     def end(self) -> Beat:
         response: JsonObject = {
@@ -111,7 +111,7 @@ class ActorStage:
             "purpose": self.purpose,
             "response": response,
         }
-        self.desk.stage.tell("actor_completed", **fields)
+        self.run.stage.tell("actor_completed", **fields)
         return Beat(view={"type": "actor", **fields}, entries=self.segments)
 
 
@@ -127,19 +127,19 @@ def beat_context(teller: SceneTeller, beat: PlannedBeat) -> RoleContext:
     return teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
 
 
-async def perform_beat(desk: Desk, teller: SceneTeller, beat: PlannedBeat, index: int) -> Beat:
+async def perform_beat(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: int) -> Beat:
     """One passage of narration, or one character who thinks, acts and speaks."""
     if isinstance(beat, NarratorBeat):
-        return await _narrator_beat(desk, teller, beat, index)
-    return await _actor_beat(desk, teller, beat, index)
+        return await _narrator_beat(run, teller, beat, index)
+    return await _actor_beat(run, teller, beat, index)
 
 
-async def _narrator_beat(desk: Desk, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
-    told = NarratorStage(desk=desk, index=index, purpose=beat.purpose)
+async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
+    told = NarratorStage(run=run, index=index, purpose=beat.purpose)
     parser = TagParser(_NARRATION)
     told.start()
     with during("narrator"):
-        async with aclosing(await stream(desk, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
+        async with aclosing(await stream(run, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
             async for part in parts:
                 if isinstance(part, Piece):
                     told.raw.append(part.text)
@@ -154,13 +154,13 @@ def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
             told.more(event.delta)
 
 
-async def _actor_beat(desk: Desk, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
+async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
     name = teller.member(beat.speaker_id).name
-    told = ActorStage(desk=desk, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
+    told = ActorStage(run=run, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
     parser = TagParser(ACTOR_TAGS)
     told.start()
     with during("actor"):
-        async with aclosing(await stream(desk, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
+        async with aclosing(await stream(run, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
             async for part in parts:
                 if isinstance(part, Piece):
                     told.raw.append(part.text)

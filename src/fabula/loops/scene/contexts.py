@@ -1,11 +1,11 @@
-"""Contexts: what each role of a turn is told, built from the bundle and the state."""
+"""Contexts: what each role of a turn is told, built from the setup and the state."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from fabula.loops.scene.bundle import Bundle
+from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.contexts import (
     ActorContext,
     ActorPurpose,
@@ -50,7 +50,7 @@ class SceneTeller:
 
     def __init__(
         self,
-        bundle: Bundle,
+        setup: PlaySetup,
         play: PlayState,
         scene: Scene,
         player_input: str,
@@ -63,10 +63,10 @@ class SceneTeller:
         `turn_index` is the turn that was last begun.
         """
         self._turn_index = turn_index
-        self._bundle, self._play, self._scene, self._input = bundle, play, scene, player_input
-        self._node = bundle.nodes[play.world.current_node]
+        self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
+        self._node = setup.nodes[play.world.current_node]
         short = play.world.actor_shared_history
-        self._history = [*past, *scene.noticed] if bundle.told_history else short
+        self._history = [*past, *scene.noticed] if setup.told_history else short
 
     @property
     def node(self) -> Node:

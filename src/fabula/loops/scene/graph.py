@@ -14,14 +14,14 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from fabula.loops.scene.ahead import ask_ahead_of_all, ask_ahead_of_beats, ask_ahead_of_persisting
 from fabula.loops.scene.beats import Beat
 from fabula.loops.scene.contexts import Scene
-from fabula.loops.scene.desk import Desk
-from fabula.loops.scene.keeping import after_beats, applied, ask_keeper
-from fabula.loops.scene.narrate import perform
-from fabula.loops.scene.persist import persist
-from fabula.loops.scene.resolve import first_keeper, make_plan, move_on, record_input
+from fabula.loops.scene.keeper import after_beats, applied, ask_keeper
+from fabula.loops.scene.narration import perform
+from fabula.loops.scene.persistence import persist
+from fabula.loops.scene.prefetch import ask_ahead_of_all, ask_ahead_of_beats, ask_ahead_of_persisting
+from fabula.loops.scene.resolution import first_keeper, make_plan, move_on, record_input
+from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly
 from fabula.loops.untraced import untraced
 from fabula.story.graph import Transition
@@ -46,18 +46,18 @@ class SceneState(TypedDict, total=False):
     output: JsonObject | None
 
 
-async def load_context(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
+async def load_context(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
     """The player's words join the state that the turn starts from. Nothing is written."""
     return {"play": record_input(runtime.context).as_json()}
 
 
-async def resolve(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
+async def resolve(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
     """Keeper, transition, director."""
-    desk = runtime.context
-    kept = await first_keeper(desk, PlayState.model_validate(state["play"]))
-    play, scene, way = move_on(desk, kept.play)
-    director, plan = await make_plan(desk, play, scene)
-    await ask_ahead_of_beats(desk, play, scene, plan)
+    run = runtime.context
+    kept = await first_keeper(run, PlayState.model_validate(state["play"]))
+    play, scene, way = move_on(run, kept.play)
+    director, plan = await make_plan(run, play, scene)
+    await ask_ahead_of_beats(run, play, scene, plan)
     return {
         "play": play.as_json(),
         "scene": scene.as_json(),
@@ -67,17 +67,17 @@ async def resolve(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
     }
 
 
-async def narrate(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
+async def narrate(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
     """The beats, in the pace of the preset."""
-    desk = runtime.context
+    run = runtime.context
     play, scene = PlayState.model_validate(state["play"]), Scene.model_validate(state["scene"])
-    if desk.bundle.swift:
-        play, beats, update, output = await perform_swiftly(desk, play, scene)
+    if run.setup.swift:
+        play, beats, update, output = await perform_swiftly(run, play, scene)
         proposed: JsonObject | None = update.as_json()
     else:
         plan = ResponsePlan.model_validate(state["director"]["response_plan"])
-        play, beats = await perform(desk, play, scene, plan)
-        await ask_ahead_of_persisting(desk, play, scene, beats)
+        play, beats = await perform(run, play, scene, plan)
+        await ask_ahead_of_persisting(run, play, scene, beats)
         proposed = output = None
     return {
         "play": play.as_json(),
@@ -88,19 +88,19 @@ async def narrate(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
     }
 
 
-async def persist_turn_artifacts(state: SceneState, runtime: Runtime[Desk]) -> SceneState:
+async def persist_turn_artifacts(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
     """The keeper again, then one transaction."""
-    desk = runtime.context
+    run = runtime.context
     play, scene = PlayState.model_validate(state["play"]), Scene.model_validate(state["scene"])
     said = [MemoryEntry.model_validate(entry) for entry in state["said"]]
     way = None if state["way"] is None else Transition.model_validate(state["way"])
     update = state["update"]
     if update is None:
-        second = await ask_keeper(desk, play, after_beats(desk, play, scene, said), way=way)
+        second = await ask_keeper(run, play, after_beats(run, play, scene, said), way=way)
     else:
-        second = applied(desk, play, StateUpdate.model_validate(update), output=state["output"], way=way)
+        second = applied(run, play, StateUpdate.model_validate(update), output=state["output"], way=way)
     await persist(
-        desk,
+        run,
         scene=scene,
         first=state["first_keeper"],
         director=state["director"],
@@ -115,30 +115,30 @@ def _beats(views: list[JsonObject], said: list[MemoryEntry]) -> list[Beat]:
     return [Beat(view=view, entries=said if place == 0 else []) for place, view in enumerate(views)]
 
 
-async def play_scene(desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -> None:
+async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool) -> None:
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
     graph = _compiled(saver)
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
-    start: SceneState | None = None if known else {"turn_id": desk.turn.turn_id}
+    start: SceneState | None = None if known else {"turn_id": run.turn.turn_id}
     try:
         if not resumed:
-            await ask_ahead_of_all(desk)
+            await ask_ahead_of_all(run)
         with untraced():
-            await graph.ainvoke(start, config, context=desk, durability="async")
+            await graph.ainvoke(start, config, context=run, durability="async")
     finally:
-        await desk.ahead.close()
+        await run.ahead.close()
 
 
 @lru_cache(maxsize=8)
-def _compiled(saver: Any) -> CompiledStateGraph[SceneState, Desk, Any, Any]:
+def _compiled(saver: Any) -> CompiledStateGraph[SceneState, SceneRun, Any, Any]:
     return scene_graph().compile(checkpointer=saver)
 
 
 @lru_cache(maxsize=1)
-def scene_graph() -> StateGraph[SceneState, Desk, Any, Any]:
+def scene_graph() -> StateGraph[SceneState, SceneRun, Any, Any]:
     """The graph, not yet bound to a checkpointer."""
-    graph: StateGraph[SceneState, Desk, Any, Any] = StateGraph(SceneState, context_schema=Desk)
+    graph: StateGraph[SceneState, SceneRun, Any, Any] = StateGraph(SceneState, context_schema=SceneRun)
     graph.add_node("load_context", load_context)
     graph.add_node("resolve", resolve)
     graph.add_node("narrate", narrate)
@@ -154,4 +154,4 @@ def scene_graph() -> StateGraph[SceneState, Desk, Any, Any]:
 class PlayScene(Protocol):
     """`play_scene`, for those who load it late."""
 
-    async def __call__(self, desk: Desk, saver: Any, *, thread_id: str, resumed: bool) -> None: ...
+    async def __call__(self, run: SceneRun, saver: Any, *, thread_id: str, resumed: bool) -> None: ...

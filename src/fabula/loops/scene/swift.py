@@ -9,11 +9,11 @@ from __future__ import annotations
 from contextlib import aclosing
 
 from fabula.agents.replies.keeper import read_state_update
-from fabula.loops.scene.asking import output_view, stream
 from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage
 from fabula.loops.scene.contexts import Scene, SceneTeller
-from fabula.loops.scene.desk import Desk, during
-from fabula.loops.scene.narrate import remembered
+from fabula.loops.scene.narration import remembered
+from fabula.loops.scene.questions import output_view, stream
+from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.ports.models import ModelReply, Piece
 from fabula.story.plays import PlayState
 from fabula.story.state import StateUpdate
@@ -24,14 +24,14 @@ SWIFT_CALL = "swift"
 
 
 async def perform_swiftly(
-    desk: Desk, play: PlayState, scene: Scene
+    run: SceneRun, play: PlayState, scene: Scene
 ) -> tuple[PlayState, list[Beat], StateUpdate, JsonObject | None]:
     """Streams the turn; answers state, beats, the proposed update and the model's words."""
-    writing = _Writing(desk, desk.teller(play, scene), scene)
+    writing = _Writing(run, run.teller(play, scene), scene)
     parser = TagParser(SWIFT_TAGS)
     reply: ModelReply | None = None
     with during("narrator"):
-        async with aclosing(await stream(desk, writing.teller.swift(), call=SWIFT_CALL)) as parts:
+        async with aclosing(await stream(run, writing.teller.swift(), call=SWIFT_CALL)) as parts:
             async for part in parts:
                 if isinstance(part, Piece):
                     writing.take(parser.feed(part.text))
@@ -40,17 +40,17 @@ async def perform_swiftly(
     writing.take(parser.close())
     beats = writing.finish()
     for beat in beats:
-        play = remembered(desk, play, beat)
-    return play, beats, _update(desk, writing.updates), output_view(reply)
+        play = remembered(run, play, beat)
+    return play, beats, _update(run, writing.updates), output_view(reply)
 
 
-def _update(desk: Desk, texts: list[str]) -> StateUpdate:
+def _update(run: SceneRun, texts: list[str]) -> StateUpdate:
     ops = []
     for text in texts:
         update, problems = read_state_update(text)
         if problems:
             reason = f"its update could not be used: {'; '.join(problems[:3])}"
-            desk.stage.tell("agent_degraded", agent="keeper", reason=reason)
+            run.stage.tell("agent_degraded", agent="keeper", reason=reason)
         if update is not None:
             ops += update.ops
     return StateUpdate(ops=ops)
@@ -59,8 +59,8 @@ def _update(desk: Desk, texts: list[str]) -> StateUpdate:
 class _Writing:
     """Turns tags into beats: a beat goes on while its voice stays the same."""
 
-    def __init__(self, desk: Desk, teller: SceneTeller, scene: Scene) -> None:
-        self._desk, self.teller, self._scene = desk, teller, scene
+    def __init__(self, run: SceneRun, teller: SceneTeller, scene: Scene) -> None:
+        self._desk, self.teller, self._scene = run, teller, scene
         self._beats: list[Beat] = []
         self._narrator: NarratorStage | None = None
         self._actor: ActorStage | None = None
@@ -96,13 +96,13 @@ class _Writing:
         self._end_beat()
         first = self._scene.transitioned and not self._beats
         purpose = "DescribeTransition" if first else "DescribeResult"
-        self._narrator = NarratorStage(desk=self._desk, index=len(self._beats), purpose=purpose)
+        self._narrator = NarratorStage(run=self._desk, index=len(self._beats), purpose=purpose)
         self._narrator.start()
 
     def _begin_acting(self, speaker: str) -> None:
         self._end_beat()
         self._actor = ActorStage(
-            desk=self._desk,
+            run=self._desk,
             index=len(self._beats),
             purpose="ReactToPlayer",
             speaker_id=speaker,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fabula.actions.tokens import token_hash
+from fabula.actions.care.tokens import token_hash
 from fabula.ports.store import Token, TokenRole
 
 TokenLookup = Callable[[str], Awaitable[Token | None]]

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from fabula.actions.files import give_file, take_file
 from fabula.actions.house import House
+from fabula.actions.library.files import give_file, take_file
 from fabula.ports.errors import Denied, FabulaError, InvalidRequest
 from fabula.server.access import caller_of
 from fabula.server.rpc.envelopes import INTERNAL_ERROR, error_payload

@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from fabula.actions.address_npc import address_npc, gather_company, take_up_turns
+from fabula.actions.care.tokens import find_token, token_hash
 from fabula.actions.house import House
-from fabula.actions.tokens import find_token, token_hash
+from fabula.actions.npcs.address_npc import address_npc, gather_company, take_up_turns
 from fabula.loops.npc.company import Company
 from fabula.ports.errors import FabulaError
-from fabula.server.game_socket.gathered import sending_on
+from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog
-from fabula.server.game_socket.outbox import Outbox, too_slow, written
 from fabula.server.game_socket.pace import FRAMES_PER_SECOND, Pace
+from fabula.server.game_socket.send_queue import SendQueue, too_slow, written
 from fabula.story.game_frames import LARGEST_FRAME, read_frame
 from fabula.story.game_messages import ClientMessage, Hello, Ping, Pong, Problem, Told, Welcome
 from fabula.story.values import JsonObject
@@ -42,7 +42,7 @@ class Connection:
         self._house, self._socket, self._open = house, socket, open
         self.connection_id = house.ids.new("connection")
         self._game_id = f"token:{token_id}" if token_id else NAMELESS_GAME
-        self._outbox = Outbox(sending_on(socket))
+        self._outbox = SendQueue(sending_on(socket))
         self._pace = Pace(house.clock.monotonic)
         self._log = ConnectionLog(house.settings.log_folder, self.connection_id, house.clock)
         self._company: Company | None = None

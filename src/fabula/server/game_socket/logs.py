@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from fabula.ports.gate import off_loop
 from fabula.ports.models import Message
+from fabula.ports.threads import run_in_thread
 from fabula.ports.world import Clock
 from fabula.story.game_messages import (
     AgentTurnFinished,
@@ -59,7 +59,7 @@ class LogFile:
         lines, self._lines = self._lines, []
         self._written, self._waiting = self._written + self._waiting, 0
         if lines:
-            await off_loop(_append, self._path, b"".join(lines))
+            await run_in_thread(_append, self._path, b"".join(lines))
 
 
 class ConnectionLog:

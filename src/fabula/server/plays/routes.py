@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from fabula.actions.agent_decision import SayToAgent, say_to_agent
 from fabula.actions.house import House
+from fabula.actions.plays.agent_decision import SayToAgent, say_to_agent
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.rpc.dispatch import decode
 from fabula.server.rpc.envelopes import error_payload, json_response

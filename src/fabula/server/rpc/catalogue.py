@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from fabula.actions import (
+from fabula.actions.care import overview, usage
+from fabula.actions.drafts import build_story, story_drafts
+from fabula.actions.library import (
     api_groups,
     apis,
-    branches,
-    build_story,
     characters,
     ink_stories,
     lorebooks,
-    messages,
-    overview,
     packages,
-    player,
     player_profiles,
     presets,
-    preview_prompts,
-    run_turn,
     schemas,
+    stories,
+    story_resources,
+)
+from fabula.actions.plays import (
+    branches,
+    messages,
+    player,
+    preview_prompts,
     session_characters,
     sessions,
     start_session,
-    stories,
-    story_drafts,
-    story_resources,
     suggest_replies,
-    usage,
 )
+from fabula.actions.turns import run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.server.rpc.method import Catalogue, Method, free_method, method, session_method
 from fabula.server.rpc.progress import progress_method
-from fabula.server.rpc.streaming import turn_methods
+from fabula.server.rpc.streams import turn_methods
 
 
 def build_catalogue() -> Catalogue:

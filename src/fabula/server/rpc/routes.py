@@ -14,7 +14,7 @@ from fabula.server.rpc.envelopes import Malformed, json_response, read_request, 
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.server.rpc.openrpc import openrpc_once
 from fabula.server.rpc.progress import is_watched, progress_response
-from fabula.server.rpc.streaming import StreamingMethod
+from fabula.server.rpc.streams import StreamingMethod
 from fabula.server.stream.routes import STATUS, turn_response
 from fabula.story.values import JsonObject
 

@@ -6,8 +6,8 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
-from fabula.actions.run_turn import TurnAccepted
-from fabula.actions.watch_turn import watched_turn
+from fabula.actions.turns.run_turn import TurnAccepted
+from fabula.actions.turns.watch_turn import watched_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 from fabula.server.rpc.envelopes import Request as RpcRequest

@@ -123,13 +123,13 @@ class UnitsLaw:
 
     async def test_what_need_not_last_is_there_for_everyone_at_once_and_so_is_what_lasts(self, store: Store) -> None:
         for number in range(6):
-            await store.write(_putting(number), lasting=number % 2 == 0)
+            await store.write(_putting(number), durable=number % 2 == 0)
         async with store.writing() as unit:
             await unit.memo.put("last", {})
         async with store.reading() as unit:
             assert [await unit.memo.get(f"k{number}") for number in range(6)] == [{"n": n} for n in range(6)]
         with pytest.raises(Interrupted):
-            await store.write(_put_and_stumble, lasting=False)
+            await store.write(_put_and_stumble, durable=False)
         assert await store.read(lambda unit: unit.memo.get("stumbled")) is None
 
     async def test_a_read_in_one_go_cannot_change_anything(self, store: Store) -> None:

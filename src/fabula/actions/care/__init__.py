@@ -1,0 +1,1 @@
+"""What an operator looks at: tokens, usage, the dashboard."""

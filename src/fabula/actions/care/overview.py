@@ -1,0 +1,133 @@
+"""Show how things stand: the default binding, the dashboard's counts, and what was touched last."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SESSIONS
+from fabula.actions.views import Nothing, View
+from fabula.ports.errors import Conflict
+from fabula.ports.store import Unit
+from fabula.story.stories import Story
+from fabula.story.values import Value
+
+RECENT = 5
+
+
+class GlobalConfig(View):
+    type: Literal["global_config"] = "global_config"
+    api_group_id: str | None
+    preset_id: str | None
+
+
+class Health(Value):
+    status: Literal["ok"] = "ok"
+
+
+class Counts(Value):
+    characters_total: int
+    characters_with_cover: int
+    story_resources_total: int
+    stories_total: int
+    sessions_total: int
+
+
+class RecentStory(Value):
+    story_id: str
+    display_name: str
+    resource_id: str
+    introduction: str
+    updated_at_ms: int
+
+
+class RecentSession(Value):
+    session_id: str
+    story_id: str
+    display_name: str
+    turn_index: int
+    updated_at_ms: int
+
+
+class Dashboard(View):
+    type: Literal["dashboard"] = "dashboard"
+    health: Health
+    counts: Counts
+    global_config: GlobalConfig
+    recent_stories: list[RecentStory]
+    recent_sessions: list[RecentSession]
+
+
+async def get_global_config(house: House, command: Nothing) -> GlobalConfig:
+    """The api group and preset that are taken when none is named."""
+    async with house.store.reading() as unit:
+        return await _global_config(unit)
+
+
+async def get_dashboard(house: House, command: Nothing) -> Dashboard:
+    """Counts, the default binding, and the stories and sessions that changed last."""
+    async with house.store.reading() as unit:
+        return Dashboard(
+            health=Health(),
+            counts=await _counts(unit),
+            global_config=await _global_config(unit),
+            recent_stories=await _recent_stories(unit),
+            recent_sessions=await _recent_sessions(unit),
+        )
+
+
+async def default_binding(unit: Unit, api_group_id: str | None, preset_id: str | None) -> tuple[str, str]:
+    """The named group and preset, or the first available ones; Conflict when there is none."""
+    group = api_group_id or await unit.resources.first("api_group")
+    preset = preset_id or await unit.resources.first("preset")
+    if group is None or preset is None:
+        raise Conflict("No model is set up yet: make an api group and a preset first.")
+    return group, preset
+
+
+async def _global_config(unit: Unit) -> GlobalConfig:
+    group, preset = await unit.resources.first("api_group"), await unit.resources.first("preset")
+    if group is None or preset is None:
+        return GlobalConfig(api_group_id=None, preset_id=None)
+    return GlobalConfig(api_group_id=group, preset_id=preset)
+
+
+async def _counts(unit: Unit) -> Counts:
+    characters = [CHARACTERS.read(stored) for stored in await unit.resources.page("character")]
+    return Counts(
+        characters_total=len(characters),
+        characters_with_cover=sum(character.cover is not None for character in characters),
+        story_resources_total=await unit.resources.count("story_resources"),
+        stories_total=await unit.resources.count("story"),
+        sessions_total=await unit.resources.count("session"),
+    )
+
+
+async def _recent_sessions(unit: Unit) -> list[RecentSession]:
+    plays = await unit.plays.recent(limit=RECENT)
+    sessions = await SESSIONS.get_all(unit, [play.session_id for play in plays])
+    return [
+        RecentSession(
+            session_id=play.session_id,
+            story_id=sessions[play.session_id].story_id,
+            display_name=sessions[play.session_id].display_name,
+            turn_index=play.turn_index,
+            updated_at_ms=play.updated_at_ms,
+        )
+        for play in plays
+    ]
+
+
+async def _recent_stories(unit: Unit) -> list[RecentStory]:
+    rows = await unit.resources.recent("story", limit=RECENT)
+    stories = [(ALL_STORIES.read(row), row.updated_at_ms) for row in rows]
+    return [
+        RecentStory(
+            story_id=story.story_id,
+            display_name=story.display_name,
+            resource_id=story.resource_id if isinstance(story, Story) else "",
+            introduction=story.introduction,
+            updated_at_ms=updated_at_ms,
+        )
+        for story, updated_at_ms in stories
+    ]

@@ -1,0 +1,255 @@
+"""Build stories: plan one, start a draft, continue it section by section, or do everything at once.
+
+A section is built outside of any transaction and kept in one: a failure leaves the draft as it was. Work on a draft is
+held (see `draft_work`), so that two callers never build the same section; after a crash the same call goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from fabula.actions.drafts.draft_setup import gather_draft_setup
+from fabula.actions.drafts.draft_work import (
+    Work,
+    command_done,
+    command_name,
+    count_failure,
+    draft_for,
+    forget_work,
+    take_up,
+    thread_of,
+    working,
+)
+from fabula.actions.drafts.new_draft import Order, add_section, checked_variables, open_draft
+from fabula.actions.drafts.story_drafts import NameDraft, StoryDraftView, draft_view, remove_draft, story_from
+from fabula.actions.house import House
+from fabula.actions.library.repositories import DRAFTS, SCHEMAS
+from fabula.actions.library.stories import StoryGenerated
+from fabula.actions.views import Command, View
+from fabula.loops.generation import section_builder
+from fabula.loops.generation.draft_setup import DraftSetup
+from fabula.loops.generation.section_run import Begun, Opened, SectionRun
+from fabula.loops.generation.section_writer import draw_plan
+from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.ports.models import CallOrigin, ModelUnusable
+from fabula.ports.progress import Progress, quiet
+from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.story.sections import Section
+from fabula.story.stories import CommonVariable
+
+
+class GeneratePlan(Command):
+    resource_id: str
+    api_group_id: str | None = None
+    preset_id: str | None = None
+
+
+class StartDraft(Command):
+    """`stream` true answers with events of progress before the result."""
+
+    resource_id: str
+    display_name: str | None = None
+    api_group_id: str | None = None
+    preset_id: str | None = None
+    common_variables: list[CommonVariable] | None = None
+    stream: bool = False
+
+
+class GenerateStory(StartDraft):
+    pass
+
+
+class ContinueDraft(NameDraft):
+    stream: bool = False
+
+
+class StoryPlanned(View):
+    type: Literal["story_planned"] = "story_planned"
+    resource_id: str
+    story_script: str
+
+
+async def generate_plan(house: House, command: GeneratePlan) -> StoryPlanned:
+    """Writes a plan for a story resource; it is shown, not kept."""
+    async with house.store.reading() as unit:
+        materials = await gather_draft_setup(unit, command.resource_id, command.api_group_id, command.preset_id)
+    plan = await draw_plan(
+        materials, house.models, origin=CallOrigin(agent="planner"), seed=None, deadline=_deadline(house)
+    )
+    return StoryPlanned(resource_id=command.resource_id, story_script=plan)
+
+
+async def start_draft(house: House, command: StartDraft, progress: Progress = quiet) -> StoryDraftView:
+    """Starts a draft: plans the story if it has no plan, and builds the first section."""
+    async with house.store.writing() as unit:
+        order = await _order(unit, command)
+        name = await _name(unit, order, "start")
+        draft_id = await draft_for(house, unit, name)
+        work = await take_up(house, unit, draft_id)
+    async with working(house, work):
+        await _build_opening(house, order, work, progress, name)
+    async with house.store.reading() as unit:
+        return await draft_view(unit, draft_id)
+
+
+async def continue_draft(house: House, command: ContinueDraft, progress: Progress = quiet) -> StoryDraftView:
+    """Builds the next section of a draft."""
+    async with house.store.writing() as unit:
+        draft = await DRAFTS.get(unit, command.draft_id)
+        if draft.status != "building":
+            raise InvalidRequest(f"This draft has all its sections; its status is {draft.status}.")
+        work = await take_up(house, unit, draft.draft_id)
+    async with working(house, work):
+        await _build_next(house, work, progress)
+    async with house.store.reading() as unit:
+        return await draft_view(unit, command.draft_id)
+
+
+async def generate_story(house: House, command: GenerateStory, progress: Progress = quiet) -> StoryGenerated:
+    """Plans and builds a whole story in one go; a failure leaves nothing behind."""
+    async with house.store.writing() as unit:
+        order = await _order(unit, command)
+        name = await _name(unit, order, "generate")
+        draft_id, begun = await _unfinished(house, unit, name)
+        work = await take_up(house, unit, draft_id)
+    async with working(house, work):
+        try:
+            if not begun:
+                await _build_opening(house, order, work, progress, None)
+            while await _is_building(house, draft_id):
+                work = await _hold(house, work)
+                await _build_next(house, work, progress)
+            return await _finished(house, draft_id, name)
+        except FabulaError:
+            await _clear_away(house, draft_id)
+            raise
+
+
+async def _unfinished(house: House, unit: Unit, name: str) -> tuple[str, bool]:
+    """The draft of a command, and whether it has begun; one that its author finished by hand is left alone."""
+    draft_id = await draft_for(house, unit, name)
+    draft = await DRAFTS.find(unit, draft_id)
+    if draft is None or draft.status != "finalized":
+        return draft_id, draft is not None
+    await command_done(unit, name, draft_id)
+    return await draft_for(house, unit, name), False
+
+
+async def _order(unit: Unit, command: StartDraft) -> Order:
+    materials = await gather_draft_setup(unit, command.resource_id, command.api_group_id, command.preset_id)
+    order = Order(materials=materials, display_name=command.display_name, variables=command.common_variables or [])
+    checked_variables(order)
+    return order
+
+
+async def _name(unit: Unit, order: Order, verb: str) -> str:
+    """What the command is about; its display name and pinned variables may be put right when it is sent again."""
+    materials = order.materials
+    stored = await unit.resources.get("story_resources", materials.resource.resource_id)
+    assert stored is not None
+    return command_name(verb, stored.id, stored.revision, materials.group.api_group_id, materials.preset.preset_id)
+
+
+async def _build_opening(house: House, order: Order, work: Work, progress: Progress, name: str | None) -> None:
+    async def keep(made: Opened | Section) -> None:
+        assert isinstance(made, Opened)
+        async with house.store.writing() as unit:
+            await open_draft(house, unit, order, work.draft_id, made)
+            if name is not None:
+                await command_done(unit, name, work.draft_id)
+
+    run_key = f"0:{work.attempt(0)}:{name}"
+    await _build(house, _section_run(house, order.materials, work, None, run_key, progress, keep), work, 0)
+
+
+async def _build_next(house: House, work: Work, progress: Progress) -> None:
+    async with house.store.reading() as unit:
+        begun, materials, revision = await _begun(unit, work.draft_id)
+    index = begun.draft.next_section_index
+
+    async def keep(made: Opened | Section) -> None:
+        assert isinstance(made, Section)
+        async with house.store.writing() as unit:
+            await add_section(unit, work.draft_id, index, made)
+
+    run_key = f"{index}:{work.attempt(index)}:{revision}"
+    await _build(house, _section_run(house, materials, work, begun, run_key, progress, keep), work, index)
+
+
+async def _build(house: House, run: SectionRun, work: Work, section: int) -> None:
+    build_section = await run_in_thread(section_builder)
+    try:
+        await build_section(run, await house.checkpoints.saver(), thread_id=thread_of(work.draft_id))
+    except ModelUnusable:
+        await count_failure(house, work, section)
+        raise
+    await house.checkpoints.forget(thread_of(work.draft_id))
+
+
+def _section_run(
+    house: House,
+    materials: DraftSetup,
+    work: Work,
+    begun: Begun | None,
+    run: str,
+    progress: Progress,
+    keep: Callable[[Opened | Section], Awaitable[None]],
+) -> SectionRun:
+    return SectionRun(
+        draft_id=work.draft_id,
+        begun=begun,
+        materials=materials,
+        models=house.models,
+        deadline=_deadline(house),
+        attempt=work.attempt(0 if begun is None else begun.draft.next_section_index),
+        run=run,
+        progress=progress,
+        keep=keep,
+    )
+
+
+async def _begun(unit: Unit, draft_id: str) -> tuple[Begun, DraftSetup, int]:
+    stored = await unit.resources.get("story_draft", draft_id)
+    if stored is None:
+        raise DRAFTS.missing(draft_id)
+    draft = DRAFTS.read(stored)
+    materials = await gather_draft_setup(unit, draft.resource_id, draft.api_group_id, draft.preset_id)
+    schemas = await SCHEMAS.get_all(unit, [draft.world_schema_id, draft.player_schema_id])
+    begun = Begun(draft=draft, world=schemas[draft.world_schema_id], player=schemas[draft.player_schema_id])
+    return begun, materials, stored.revision
+
+
+def _deadline(house: House) -> float:
+    return house.clock.monotonic() + house.settings.section_deadline_s
+
+
+async def _hold(house: House, work: Work) -> Work:
+    """Holds the draft for another section's time."""
+    async with house.store.writing() as unit:
+        return await take_up(house, unit, work.draft_id, work_id=work.work_id)
+
+
+async def _is_building(house: House, draft_id: str) -> bool:
+    async with house.store.reading() as unit:
+        return (await DRAFTS.get(unit, draft_id)).status == "building"
+
+
+async def _finished(house: House, draft_id: str, name: str) -> StoryGenerated:
+    """The story in place of its draft, in one transaction."""
+    async with house.store.writing() as unit:
+        draft = await DRAFTS.get(unit, draft_id)
+        story = await story_from(house, unit, draft)
+        await remove_draft(unit, draft.model_copy(update={"status": "finalized"}))
+        await forget_work(unit, draft_id)
+        await command_done(unit, name, draft_id)
+    return StoryGenerated(**dict(story))
+
+
+async def _clear_away(house: House, draft_id: str) -> None:
+    """Nothing is left of a generation that failed but the answers that it got: sent again, it need not ask twice."""
+    async with house.store.writing() as unit:
+        draft = await DRAFTS.find(unit, draft_id)
+        if draft is not None:
+            await remove_draft(unit, draft)

@@ -1,0 +1,1 @@
+"""Everything an author keeps: resources, packages, files and samples."""

@@ -1,0 +1,161 @@
+"""Keep apis: which models there are and how they are reached. Keys go in and never come out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import APIS, checked_new_name
+from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.ports.errors import InvalidRequest
+from fabula.ports.store import Unit
+from fabula.story.resources import Api, Provider
+
+
+class CreateApi(Command):
+    api_id: str
+    display_name: str
+    provider: Provider
+    base_url: str
+    api_key: str
+    model: str
+
+
+class UpdateApi(Command):
+    api_id: str
+    display_name: str | None = None
+    provider: Provider | None = None
+    base_url: str | None = None
+    api_key: str | None = None
+    model: str | None = None
+
+
+class NameApi(Command):
+    api_id: str
+
+
+class ListModels(Command):
+    provider: Provider
+    base_url: str
+    api_key: str
+
+
+class ApiView(View):
+    optional = frozenset({"api_key_masked"})
+    type: Literal["api"] = "api"
+    api_id: str
+    display_name: str
+    provider: Provider
+    base_url: str
+    model: str
+    has_api_key: bool
+    api_key_masked: str | None = None
+
+
+class ApisListed(ListView):
+    type: Literal["apis_listed"] = "apis_listed"
+    apis: list[ApiView]
+
+
+class ApiModelsListed(View):
+    type: Literal["api_models_listed"] = "api_models_listed"
+    provider: Provider
+    base_url: str
+    models: list[str]
+
+
+class ApiDeleted(View):
+    type: Literal["api_deleted"] = "api_deleted"
+    api_id: str
+
+
+def secret_name(api_id: str) -> str:
+    """Under which name an api's key is kept among the secrets."""
+    return f"api:{api_id}"
+
+
+async def create_api(house: House, command: CreateApi) -> ApiView:
+    """Adds an api. Its key is encrypted and never shown again."""
+    checked_new_name(command.api_id, APIS.noun)
+    api = await _checked(house, Api(**command.model_dump(exclude={"api_key"})), command.api_key)
+    async with house.store.writing() as unit:
+        await APIS.add(unit, api.api_id, api)
+        await _keep_key(unit, api.api_id, command.api_key)
+        return await _view(unit, api)
+
+
+async def get_api(house: House, command: NameApi) -> ApiView:
+    """Shows an api, its key masked."""
+    async with house.store.reading() as unit:
+        return await _view(unit, await APIS.get(unit, command.api_id))
+
+
+async def list_apis(house: House, command: Paging) -> ApisListed:
+    """Lists all apis by id."""
+    async with house.store.reading() as unit:
+        apis, cursor = await APIS.page(unit, command)
+        return ApisListed(apis=[await _view(unit, api) for api in apis], next_cursor=cursor)
+
+
+async def list_models(house: House, command: ListModels) -> ApiModelsListed:
+    """Asks an address which models it offers; nothing is kept."""
+    if command.provider == "open_ai":
+        await house.addresses.check(command.base_url)
+    found = await house.models.list_models(
+        provider=command.provider, base_url=command.base_url, api_key=command.api_key
+    )
+    return ApiModelsListed(provider=command.provider, base_url=found.base_url, models=list(found.models))
+
+
+async def update_api(house: House, command: UpdateApi) -> ApiView:
+    """Changes an api; fields that are not given stay as they are. An empty key removes the key."""
+    async with house.store.reading() as unit:
+        before = await APIS.get(unit, command.api_id)
+        old_key = await unit.secrets.get(secret_name(before.api_id)) or ""
+    after = Api(**changed(before, command, "display_name", "provider", "base_url", "model"))
+    key = old_key if command.api_key is None else command.api_key
+    after = await _checked(house, after, key if after.provider == "open_ai" else (command.api_key or ""))
+    async with house.store.writing() as unit:
+        await APIS.put(unit, after.api_id, after)
+        if command.api_key is not None:
+            await _keep_key(unit, after.api_id, command.api_key)
+        return await _view(unit, after)
+
+
+async def delete_api(house: House, command: NameApi) -> ApiDeleted:
+    """Removes an api that no group uses, and its key."""
+    async with house.store.writing() as unit:
+        await APIS.remove(unit, command.api_id)
+        await unit.secrets.remove(secret_name(command.api_id))
+    house.models.forget(command.api_id)
+    return ApiDeleted(api_id=command.api_id)
+
+
+async def _checked(house: House, api: Api, key: str) -> Api:
+    """The api with a normalised address; raises when the provider cannot be used like this."""
+    if api.provider == "open_ai":
+        if not api.model.strip():
+            raise InvalidRequest("Name the model: `model` is empty.")
+        return api.model_copy(update={"base_url": await house.addresses.check(api.base_url)})
+    if api.base_url or key:
+        raise InvalidRequest(f"An api of provider '{api.provider}' takes an empty base_url and an empty api_key.")
+    if api.provider == "local" and not api.model.strip():
+        raise InvalidRequest("Name a GGUF file of the models folder in `model`.")
+    return api
+
+
+async def _keep_key(unit: Unit, api_id: str, key: str) -> None:
+    if key:
+        await unit.secrets.put(secret_name(api_id), key)
+    else:
+        await unit.secrets.remove(secret_name(api_id))
+
+
+async def _view(unit: Unit, api: Api) -> ApiView:
+    key = await unit.secrets.get(secret_name(api.api_id))
+    return ApiView(**dict(api), has_api_key=bool(key), api_key_masked=masked(key) if key else None)
+
+
+def masked(key: str) -> str:
+    """A key as it may be shown: short ones as stars, long ones by their ends."""
+    return "*" * len(key) if len(key) <= 8 else f"{key[:4]}...{key[-4:]}"

@@ -1,0 +1,129 @@
+"""Ink stories ready to be played: compiled once, and kept while they are in use, with the models that play them.
+
+What was gathered for a session is kept with the revisions of everything in it, its own settings among them. The next
+turn asks the store for those revisions alone, in one read, and gathers anew only when one of them has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabula.actions.library.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
+from fabula.knots.names import default_ai_seed
+from fabula.knots.published import publish, source_digest
+from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
+from fabula.ports.errors import InvalidRequest
+from fabula.ports.store import Reference, Unit
+from fabula.ports.threads import run_in_thread
+from fabula.story.caches import LastUsed
+from fabula.story.plays import SessionSettings
+from fabula.story.resources import Api, ApiGroup, Preset
+
+WORKS_KEPT = 32
+MATERIALS_KEPT = 64
+SESSIONS_KEPT = 256
+LONGEST_SOURCE = 4_000_000
+STEPS_PREPARED = 600_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class InkPlaySetup:
+    """What a session plays: the story, and whom it asks."""
+
+    work: CompiledStory
+    preset: Preset
+    group: ApiGroup
+    apis: dict[str, Api]
+    api_revisions: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A session and what it plays, as they were at these revisions."""
+
+    session: SessionSettings
+    material: InkPlaySetup
+    revisions: dict[Reference, int]
+
+
+class CompiledStories:
+    """Published stories by the hash of their source. An edit is another source, so nothing is ever stale."""
+
+    def __init__(self) -> None:
+        self._works: LastUsed[str, CompiledStory] = LastUsed(WORKS_KEPT)
+        self._materials: LastUsed[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LastUsed(
+            MATERIALS_KEPT
+        )
+        self._played: LastUsed[str, Played] = LastUsed(SESSIONS_KEPT)
+
+    async def at_hand(self, unit: Unit, session_id: str) -> Played | None:
+        """What a session plays, if it was played lately and nothing of it has changed. Awaits nothing but the unit."""
+        kept = self._played.get(session_id)
+        return kept if kept is not None and await _are_current(unit, kept.revisions) else None
+
+    async def played_by(self, unit: Unit, session_id: str) -> Played:
+        """What a session plays, as it is now."""
+        known = await self.at_hand(unit, session_id)
+        if known is not None:
+            return known
+        session = await SESSIONS.get(unit, session_id)
+        itself = await unit.resources.revisions([Reference(kind="session", id=session_id)])
+        material, revisions = await self._shared_by(unit, session)
+        played = Played(session=session, material=material, revisions={**revisions, **itself})
+        return self._played.put(session_id, played)
+
+    async def material(self, unit: Unit, session: SessionSettings) -> InkPlaySetup:
+        """What a session plays that is about to start."""
+        return (await self._shared_by(unit, session))[0]
+
+    async def _shared_by(self, unit: Unit, session: SessionSettings) -> tuple[InkPlaySetup, dict[Reference, int]]:
+        key = (session.story_id, session.api_group_id, session.preset_id)
+        kept = self._materials.get(key)
+        if kept is None or not await _are_current(unit, kept[1]):
+            kept = self._materials.put(key, await self._gathered(unit, session))
+        return kept
+
+    async def _gathered(self, unit: Unit, session: SessionSettings) -> tuple[InkPlaySetup, dict[Reference, int]]:
+        story = await INK_STORIES.get(unit, session.story_id)
+        group = await API_GROUPS.get(unit, session.api_group_id)
+        apis = await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values())))
+        names = [
+            Reference(kind="story", id=session.story_id),
+            Reference(kind="preset", id=session.preset_id),
+            Reference(kind="api_group", id=session.api_group_id),
+            *(Reference(kind="api", id=id) for id in apis),
+        ]
+        revisions = await unit.resources.revisions(names)
+        material = InkPlaySetup(
+            work=await self.of(story.source, story.files),
+            preset=await PRESETS.get(unit, session.preset_id),
+            group=group,
+            apis=apis,
+            api_revisions={name.id: revision for name, revision in revisions.items() if name.kind == "api"},
+        )
+        return material, revisions
+
+    async def of(self, source: str, files: Mapping[str, str]) -> CompiledStory:
+        """The story, compiled now unless it was lately."""
+        size = len(source) + sum(len(text) for text in files.values())
+        if size > LONGEST_SOURCE:
+            raise InvalidRequest(f"The story has {size} characters; {LONGEST_SOURCE} is the most that can be taken.")
+        digest = source_digest(source, files)
+        work = self._works.get(digest)
+        return work or self._works.put(digest, CompiledStory(published=await run_in_thread(publish, source, files)))
+
+    async def prepare(self, work: CompiledStory) -> int:
+        """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.
+
+        Characters beyond its bounds are learned at the first question, and to the same.
+        """
+        taken = 0
+        for character in sorted({character for character, _ in work.published.talks})[:CHARACTERS_PREPARED]:
+            if taken < STEPS_PREPARED:
+                taken += await run_in_thread(work.learn, character, default_ai_seed())
+        return taken
+
+
+async def _are_current(unit: Unit, revisions: dict[Reference, int]) -> bool:
+    return await unit.resources.revisions(list(revisions)) == revisions

@@ -1,0 +1,158 @@
+"""Take in and give out files: characters' covers and `.chr` archives, and the archives of data packages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.actions.house import House
+from fabula.actions.library.characters import checked_content, drop_cover
+from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
+from fabula.actions.library.repositories import CHARACTERS, SCHEMAS, checked_name
+from fabula.actions.views import View, refuse
+from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
+from fabula.formats.images import cover_name, read_image
+from fabula.ports.errors import Conflict, InvalidRequest
+from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.story.resources import Character, CharacterContent, Cover
+from fabula.story.schemas import Schema, schema_problems
+
+
+class ResourceFile(View):
+    """What is known of a file that was taken in."""
+
+    resource_id: str
+    file_id: str
+    file_name: str | None
+    content_type: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileToSend:
+    """A file that is given out."""
+
+    data: bytes
+    content_type: str
+    file_name: str
+
+
+async def take_file(
+    house: House, resource_id: str, file_id: str, data: bytes, *, file_name: str | None, content_type: str
+) -> ResourceFile:
+    """Takes a file in; only pairs that exist are known: covers, `.chr` archives, packages to import."""
+    kind, _, name = resource_id.partition(":")
+    match (kind, file_id):
+        case ("character", "cover"):
+            file_name, content_type = await _take_cover(house, name, data)
+        case ("character", "archive"):
+            await _take_archive(house, name, data)
+            content_type = CHR_MEDIA_TYPE
+        case ("package_import", "archive"):
+            await keep_import_archive(house, name, data)
+        case _:
+            raise _no_such_pair(resource_id, file_id, "uploaded to")
+    return ResourceFile(
+        resource_id=resource_id, file_id=file_id, file_name=file_name, content_type=content_type, size_bytes=len(data)
+    )
+
+
+async def give_file(house: House, resource_id: str, file_id: str) -> FileToSend:
+    """Gives a file out: covers, `.chr` archives, packages that were exported."""
+    kind, _, name = resource_id.partition(":")
+    match (kind, file_id):
+        case ("character", "cover"):
+            return await _give_cover(house, name)
+        case ("character", "archive"):
+            return await _give_archive(house, name)
+        case ("package_export", "archive"):
+            data, file_name, content_type = await read_export_archive(house, name)
+            return FileToSend(data=data, content_type=content_type, file_name=file_name)
+        case _:
+            raise _no_such_pair(resource_id, file_id, "downloaded from")
+
+
+async def keep_cover(unit: Unit, data: bytes, mime_type: str) -> Cover:
+    """Keeps the bytes of a picture that was checked."""
+    match mime_type:
+        case "image/png" | "image/jpeg" | "image/webp":
+            return Cover(blob=await unit.blobs.put(data), file_name=cover_name(mime_type), mime_type=mime_type)
+        case _:
+            raise InvalidRequest("A cover is a png, jpeg or webp picture.")
+
+
+async def _take_cover(house: House, character_id: str, data: bytes) -> tuple[str, str]:
+    kind, problems = await run_in_thread(read_image, data)
+    refuse(problems, "cover")
+    assert kind is not None
+    async with house.store.writing() as unit:
+        before = await CHARACTERS.get(unit, character_id)
+        after = before.model_copy(update={"cover": await keep_cover(unit, data, kind)})
+        await CHARACTERS.put(unit, character_id, after)
+        await drop_cover(unit, before)
+    return cover_name(kind), kind
+
+
+async def _take_archive(house: House, character_id: str, data: bytes) -> None:
+    checked_name(character_id, CHARACTERS.noun)
+    card, problems = await run_in_thread(read_chr, data, limits_of(house))
+    refuse(problems, "archive")
+    assert card is not None
+    if card.character_id != character_id:
+        raise InvalidRequest(f"The archive holds the character '{card.character_id}', not '{character_id}'.")
+    content = checked_content(CharacterContent.model_validate({"tags": [], "folder": "", **card.content}))
+    async with house.store.writing() as unit:
+        if await CHARACTERS.find(unit, character_id) is not None:
+            raise Conflict(f"There is already a character named '{character_id}'. Delete it, or rename the new one.")
+        await _bring_schema(unit, content.schema_id, card)
+        cover = await keep_cover(unit, card.cover, card.cover_mime_type)
+        await CHARACTERS.add(unit, character_id, Character(content=content, cover=cover))
+
+
+async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None:
+    """A schema that travels with the archive is used only where it is missing."""
+    if await SCHEMAS.find(unit, schema_id) is not None:
+        return
+    if card.schema is None:
+        raise SCHEMAS.missing(schema_id)
+    schema = Schema.model_validate(card.schema)
+    refuse(schema_problems(schema.fields), "schema of the archive")
+    await SCHEMAS.add(unit, schema_id, schema)
+
+
+async def _give_cover(house: House, character_id: str) -> FileToSend:
+    async with house.store.reading() as unit:
+        character = await CHARACTERS.get(unit, character_id)
+        cover, data = await _cover_bytes(unit, character)
+    return FileToSend(data=data, content_type=cover.mime_type, file_name=cover.file_name)
+
+
+async def _give_archive(house: House, character_id: str) -> FileToSend:
+    async with house.store.reading() as unit:
+        character = await CHARACTERS.get(unit, character_id)
+        cover, data = await _cover_bytes(unit, character)
+        schema = await SCHEMAS.get(unit, character.content.schema_id)
+    card = CharacterCard(
+        content={**character.content.as_json()},
+        cover=data,
+        cover_mime_type=cover.mime_type,
+        schema={**schema.as_json()},
+    )
+    archive, problems = await run_in_thread(write_chr, card)
+    refuse(problems, "character")
+    assert archive is not None
+    return FileToSend(data=archive, content_type=CHR_MEDIA_TYPE, file_name=f"{character_id}.chr")
+
+
+async def _cover_bytes(unit: Unit, character: Character) -> tuple[Cover, bytes]:
+    data = None if character.cover is None else await unit.blobs.get(character.cover.blob)
+    if character.cover is None or data is None:
+        raise Conflict(f"The character '{character.content.id}' has no cover. Upload one first.")
+    return character.cover, data
+
+
+def _no_such_pair(resource_id: str, file_id: str, verb: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"'{resource_id[:140]}' and '{file_id[:60]}' are no pair that can be {verb}. "
+        "Known are character:ID with cover or archive, and package_import:ID or package_export:ID with archive."
+    )

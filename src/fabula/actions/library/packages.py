@@ -1,0 +1,409 @@
+"""Move resources between servers in data packages: prepare an export, prepare and commit an import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import (
+    ALL_STORIES,
+    CHARACTERS,
+    LOREBOOKS,
+    PLAYER_PROFILES,
+    PRESETS,
+    SCHEMAS,
+    STORY_RESOURCES,
+    Repository,
+    checked_name,
+)
+from fabula.actions.views import Command, Nothing, View, refuse
+from fabula.agents.presets.forms import normalise
+from fabula.formats.archives import Limits
+from fabula.formats.packages import (
+    PACKAGE_MEDIA_TYPE,
+    SHELVES,
+    DataPackage,
+    PackagedCover,
+    package_file_name,
+    read_package,
+    write_package,
+)
+from fabula.formats.packages import Shelf as ShelfName
+from fabula.knots.published import publish
+from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.progress import Progress, quiet
+from fabula.ports.store import Slot, Unit
+from fabula.ports.threads import run_in_thread
+from fabula.story.graph import graph_problems
+from fabula.story.ink_stories import InkStory
+from fabula.story.resources import Character, CharacterContent, Cover, Preset
+from fabula.story.schemas import Schema, schema_problems
+from fabula.story.stories import Story
+from fabula.story.values import JsonObject, Value
+
+SLOT_LIFETIME_MS = 30 * 60 * 1000
+
+_SHELVES: dict[ShelfName, Repository[Any]] = {
+    "presets": PRESETS,
+    "schemas": SCHEMAS,
+    "lorebooks": LOREBOOKS,
+    "player_profiles": PLAYER_PROFILES,
+    "characters": CHARACTERS,
+    "story_resources": STORY_RESOURCES,
+    "stories": ALL_STORIES,
+}
+# What others refer to comes first, so that every reference finds its target.
+_IMPORT_ORDER: tuple[ShelfName, ...] = (
+    "presets",
+    "schemas",
+    "lorebooks",
+    "player_profiles",
+    "characters",
+    "story_resources",
+    "stories",
+)
+_SHELF_OF_KIND: dict[str, ShelfName] = {shelf.kind: name for name, shelf in _SHELVES.items()}
+
+
+class PrepareExport(Command):
+    preset_ids: list[str] = []
+    schema_ids: list[str] = []
+    lorebook_ids: list[str] = []
+    player_profile_ids: list[str] = []
+    character_ids: list[str] = []
+    story_resource_ids: list[str] = []
+    story_ids: list[str] = []
+    include_dependencies: bool = True
+
+
+class CommitImport(Command):
+    """`stream` true answers with events of progress before the result."""
+
+    import_id: str
+    on_conflict: Literal["fail", "skip", "rename"] = "fail"
+    stream: bool = False
+
+
+class ArchivePlace(Value):
+    """Where an archive is uploaded to or downloaded from."""
+
+    resource_id: str
+    file_id: Literal["archive"] = "archive"
+
+
+class ShelfContents(Value):
+    ids: list[str]
+    count: int
+
+
+class PackageContents(Value):
+    presets: ShelfContents
+    schemas: ShelfContents
+    lorebooks: ShelfContents
+    player_profiles: ShelfContents
+    characters: ShelfContents
+    story_resources: ShelfContents
+    stories: ShelfContents
+
+
+class ExportPrepared(View):
+    type: Literal["data_package_export_prepared"] = "data_package_export_prepared"
+    export_id: str
+    archive: ArchivePlace
+    contents: PackageContents
+
+
+class ImportPrepared(View):
+    type: Literal["data_package_import_prepared"] = "data_package_import_prepared"
+    import_id: str
+    archive: ArchivePlace
+
+
+class ImportCommitted(View):
+    type: Literal["data_package_import_committed"] = "data_package_import_committed"
+    import_id: str
+    contents: PackageContents
+
+
+async def prepare_export(house: House, command: PrepareExport) -> ExportPrepared:
+    """Writes the named resources, and what they depend on, into an archive that waits to be downloaded."""
+    async with house.store.reading() as unit:
+        package = await collect(house, unit, command)
+    archive, problems = await run_in_thread(write_package, package, limits_of(house))
+    refuse(problems, "package")
+    assert archive is not None
+    export_id = house.ids.new("export")
+    async with house.store.writing() as unit:
+        await unit.slots.sweep()
+        blob = await unit.blobs.put(archive)
+        await unit.slots.put(_slot(house, export_id, "package_export", blob))
+    return ExportPrepared(
+        export_id=export_id,
+        archive=ArchivePlace(resource_id=f"package_export:{export_id}"),
+        contents=_contents(package),
+    )
+
+
+async def prepare_import(house: House, command: Nothing) -> ImportPrepared:
+    """Opens a place to which an archive can be uploaded; it stays open for 30 minutes."""
+    import_id = house.ids.new("import")
+    async with house.store.writing() as unit:
+        await unit.slots.sweep()
+        await unit.slots.put(_slot(house, import_id, "package_import", None))
+    return ImportPrepared(import_id=import_id, archive=ArchivePlace(resource_id=f"package_import:{import_id}"))
+
+
+async def commit_import(house: House, command: CommitImport, progress: Progress = quiet) -> ImportCommitted:
+    """Takes all resources of an uploaded archive in, or none of them."""
+    async with house.store.reading() as unit:
+        data = await _uploaded(unit, checked_name(command.import_id, "import"))
+    package = await read_archive(house, data)
+    async with house.store.writing() as unit:
+        await _uploaded(unit, command.import_id)
+        taken = await take_in(unit, package, command.on_conflict, progress)
+        await unit.slots.remove(command.import_id)
+    return ImportCommitted(import_id=command.import_id, contents=_contents(taken))
+
+
+async def keep_import_archive(house: House, import_id: str, data: bytes) -> None:
+    """Keeps an uploaded archive until its import is committed."""
+    await read_archive(house, data)
+    async with house.store.writing() as unit:
+        slot = await _open_slot(unit, import_id, "package_import")
+        blob = await unit.blobs.put(data)
+        await unit.slots.put(_slot(house, slot.slot_id, "package_import", blob))
+
+
+async def read_export_archive(house: House, export_id: str) -> tuple[bytes, str, str]:
+    """The bytes, file name and media type of an exported package."""
+    async with house.store.reading() as unit:
+        slot = await _open_slot(unit, export_id, "package_export")
+        data = None if slot.blob is None else await unit.blobs.get(slot.blob)
+    if data is None:
+        raise NotFound(f"There is no export named '{export_id}'. Prepare it again.")
+    return data, package_file_name(export_id), PACKAGE_MEDIA_TYPE
+
+
+async def read_archive(house: House, data: bytes) -> DataPackage:
+    """The package in an archive; raises InvalidRequest that names what is wrong."""
+    package, problems = await run_in_thread(read_package, data, limits_of(house))
+    refuse(problems, "package")
+    assert package is not None
+    if not any(package.documents.values()):
+        raise InvalidRequest("The package is empty.")
+    return package
+
+
+async def collect(house: House, unit: Unit, command: PrepareExport) -> DataPackage:
+    """The named resources and, if asked for, everything that they refer to."""
+    waiting: list[tuple[ShelfName, str]] = [(name, id) for name in SHELVES for id in _named(command, name)]
+    if not waiting:
+        raise InvalidRequest("Name at least one resource to export.")
+    documents: dict[ShelfName, dict[str, JsonObject]] = {name: {} for name in SHELVES}
+    covers: dict[str, PackagedCover] = {}
+    while waiting:
+        name, id = waiting.pop()
+        if id in documents[name]:
+            continue
+        value = await _SHELVES[name].get(unit, id)
+        documents[name][id] = _document(value)
+        if isinstance(value, Character) and value.cover is not None:
+            covers[id] = await _packaged(unit, value.cover)
+        if command.include_dependencies:
+            waiting += [(_SHELF_OF_KIND[one.kind], one.id) for one in _SHELVES[name].refers_to(value)]
+    return DataPackage(created_at_ms=house.clock.now_ms(), documents=documents, covers=covers)
+
+
+def _named(command: PrepareExport, shelf: ShelfName) -> list[str]:
+    fields: dict[ShelfName, list[str]] = {
+        "presets": command.preset_ids,
+        "schemas": command.schema_ids,
+        "lorebooks": command.lorebook_ids,
+        "player_profiles": command.player_profile_ids,
+        "characters": command.character_ids,
+        "story_resources": command.story_resource_ids,
+        "stories": command.story_ids,
+    }
+    return fields[shelf]
+
+
+def _document(value: Value) -> JsonObject:
+    return value.content.as_json() if isinstance(value, Character) else value.as_json()
+
+
+async def _packaged(unit: Unit, cover: Cover) -> PackagedCover:
+    data = await unit.blobs.get(cover.blob)
+    if data is None:
+        raise Conflict("A cover is missing from the store. Upload it again.")
+    return PackagedCover(data=data, file_name=cover.file_name, content_type=cover.mime_type)
+
+
+async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: Progress = quiet) -> DataPackage:
+    """Adds all resources of a package inside one unit of work; answers what was really added."""
+    clashes = await _clashes(unit, package)
+    if clashes and on_conflict == "fail":
+        shelf, id = clashes[0]
+        raise Conflict(
+            f"There is already a {_SHELVES[shelf].noun} named '{id}'. Skip or rename what is there already, "
+            'with on_conflict "skip" or "rename".',
+            clashes=[f"{name}/{clash}" for name, clash in clashes[:50]],
+        )
+    if on_conflict == "skip":
+        package = _without(package, clashes)
+    elif clashes:
+        package = await _renamed(unit, package, clashes)
+    waiting = [(shelf, id) for shelf in _IMPORT_ORDER for id in package.documents.get(shelf, {})]
+    for done, (shelf, id) in enumerate(waiting):
+        progress(done, len(waiting), f"Taking in {shelf.replace('_', ' ')}: {id}")
+        value = await _value(unit, package, shelf, id, package.documents[shelf][id])
+        await _SHELVES[shelf].add(unit, id, value)
+    return package
+
+
+async def _clashes(unit: Unit, package: DataPackage) -> list[tuple[ShelfName, str]]:
+    found: list[tuple[ShelfName, str]] = []
+    for shelf in _IMPORT_ORDER:
+        ids = sorted(package.documents.get(shelf, {}))
+        there = await unit.resources.get_many(_SHELVES[shelf].kind, ids)
+        found += [(shelf, id) for id in ids if id in there]
+    return found
+
+
+def _without(package: DataPackage, clashes: Sequence[tuple[ShelfName, str]]) -> DataPackage:
+    gone = set(clashes)
+    documents: dict[ShelfName, dict[str, JsonObject]] = {
+        shelf: {id: doc for id, doc in docs.items() if (shelf, id) not in gone}
+        for shelf, docs in package.documents.items()
+    }
+    return DataPackage(created_at_ms=package.created_at_ms, documents=documents, covers=package.covers)
+
+
+async def _renamed(unit: Unit, package: DataPackage, clashes: Sequence[tuple[ShelfName, str]]) -> DataPackage:
+    """The package with new names for what clashes, and with every reference following its target."""
+    names: dict[tuple[ShelfName, str], str] = {}
+    for shelf, id in clashes:
+        names[(shelf, id)] = await _free_name(unit, package, shelf, id)
+    documents: dict[ShelfName, dict[str, JsonObject]] = {}
+    for shelf, docs in package.documents.items():
+        documents[shelf] = {names.get((shelf, id), id): _follow(shelf, doc, names) for id, doc in docs.items()}
+    covers = {names.get(("characters", id), id): cover for id, cover in package.covers.items()}
+    return DataPackage(created_at_ms=package.created_at_ms, documents=documents, covers=covers)
+
+
+async def _free_name(unit: Unit, package: DataPackage, shelf: ShelfName, id: str) -> str:
+    base = re.sub(r"-\d+$", "", id)[:120]
+    for number in range(2, 10_000):
+        name = f"{base}-{number}"
+        if name not in package.documents.get(shelf, {}) and await _SHELVES[shelf].find(unit, name) is None:
+            return name
+    raise Conflict(f"No free name was found for '{id}'. Rename it before the import.")
+
+
+_SINGLE: Mapping[str, ShelfName] = {
+    "preset_id": "presets",
+    "schema_id": "schemas",
+    "lorebook_id": "lorebooks",
+    "player_profile_id": "player_profiles",
+    "resource_id": "story_resources",
+    "story_id": "stories",
+    "player_schema_id_seed": "schemas",
+    "world_schema_id_seed": "schemas",
+    "world_schema_id": "schemas",
+    "player_schema_id": "schemas",
+    "character_id": "characters",
+    "character": "characters",
+}
+_MANY: Mapping[str, ShelfName] = {
+    "character_ids": "characters",
+    "lorebook_ids": "lorebooks",
+    "characters": "characters",
+}
+
+
+def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], str]) -> Any:
+    """A document with every id that was renamed in its place."""
+    if isinstance(value, list):
+        return [_follow(shelf, item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    followed: dict[str, Any] = {}
+    for key, item in value.items():
+        if shelf == "characters" and key == "id":
+            followed[key] = names.get(("characters", item), item)
+        elif key in _SINGLE and isinstance(item, str):
+            followed[key] = names.get((_SINGLE[key], item), item)
+        elif key in _MANY and isinstance(item, list):
+            followed[key] = [names.get((_MANY[key], one), one) if isinstance(one, str) else one for one in item]
+        else:
+            followed[key] = _follow(shelf, item, names)
+    return followed
+
+
+async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, document: JsonObject) -> Value:
+    """The typed value of a document; raises InvalidRequest that names the document and its fault."""
+    try:
+        value: Value = _model(shelf, document).model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InvalidRequest(f"{shelf}/{id} in the package cannot be used: {field}: {first['msg']}.") from None
+    match value:
+        case CharacterContent():
+            return Character(content=value, cover=await _cover(unit, package.covers.get(id)))
+        case Preset():
+            compact, problems = normalise(value.agents)
+            refuse(problems, f"preset '{id}'")
+            return value.model_copy(update={"agents": compact})
+        case Schema():
+            refuse(schema_problems(value.fields), f"schema '{id}'")
+        case Story():
+            refuse(graph_problems(value.graph), f"graph of story '{id}'")
+        case InkStory():
+            refuse((await run_in_thread(publish, value.source, value.files)).errors, f"story '{id}'")
+    return value
+
+
+def _model(shelf: ShelfName, document: JsonObject) -> type[Value]:
+    return CharacterContent if shelf == "characters" else _SHELVES[shelf].model_of(document)
+
+
+async def _cover(unit: Unit, packaged: PackagedCover | None) -> Cover | None:
+    if packaged is None:
+        return None
+    blob = await unit.blobs.put(packaged.data)
+    return Cover(blob=blob, file_name=packaged.file_name, mime_type=packaged.content_type)
+
+
+async def _open_slot(unit: Unit, slot_id: str, purpose: str) -> Slot:
+    slot = await unit.slots.get(checked_name(slot_id, "package slot"))
+    if slot is None or slot.purpose != purpose:
+        raise NotFound(
+            f"There is no {purpose.replace('_', ' ')} named '{slot_id}', or it has expired. Prepare it again."
+        )
+    return slot
+
+
+async def _uploaded(unit: Unit, import_id: str) -> bytes:
+    slot = await _open_slot(unit, import_id, "package_import")
+    data = None if slot.blob is None else await unit.blobs.get(slot.blob)
+    if data is None:
+        raise Conflict(f"Upload the archive to package_import:{import_id} first.")
+    return data
+
+
+def _slot(house: House, slot_id: str, purpose: Literal["package_import", "package_export"], blob: str | None) -> Slot:
+    expires = house.clock.now_ms() + SLOT_LIFETIME_MS
+    return Slot(slot_id=slot_id, purpose=purpose, blob=blob, doc={}, expires_at_ms=expires)
+
+
+def _contents(package: DataPackage) -> PackageContents:
+    return PackageContents.model_validate(package.contents())
+
+
+def limits_of(house: House) -> Limits:
+    """How large archives may be on this server."""
+    return Limits(unpacked_bytes=house.settings.max_archive_mib * 1024 * 1024)

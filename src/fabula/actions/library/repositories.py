@@ -1,0 +1,200 @@
+"""Shelves: each kind of resource by its typed value, with what it refers to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import ValidationError
+
+from fabula.actions.views import Paging
+from fabula.ports.errors import InvalidRequest, NotFound, StoreError
+from fabula.ports.store import Kind, Reference, Stored, Unit
+from fabula.story.ink_stories import InkStory
+from fabula.story.plays import SessionSettings
+from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
+from fabula.story.schemas import Schema
+from fabula.story.stories import Story, StoryDraft
+from fabula.story.values import JsonObject, Value
+
+V = TypeVar("V", bound=Value)
+STORED_VERSION = 1
+_ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository(Generic[V]):
+    """All resources of one kind. Every stored document carries the version of its shape.
+
+    Where a kind has several shapes, `shapes` names those of this shelf by the document's own `kind`.
+    """
+
+    kind: Kind
+    noun: str
+    model: type[V]
+    references: Callable[[V], Iterable[Reference]]
+    shapes: Mapping[str, type[V]] | None = None
+
+    async def find(self, unit: Unit, id: str) -> V | None:
+        stored = await unit.resources.get(self.kind, checked_name(id, self.noun))
+        return None if stored is None else self.read(stored)
+
+    async def get(self, unit: Unit, id: str) -> V:
+        found = await self.find(unit, id)
+        if found is None:
+            raise self.missing(id)
+        return found
+
+    async def get_all(self, unit: Unit, ids: Sequence[str]) -> dict[str, V]:
+        """Several at once; the first missing one is named."""
+        stored = await unit.resources.get_many(self.kind, list(ids))
+        for id in ids:
+            if id not in stored:
+                raise self.missing(id)
+        return {id: self.read(one) for id, one in stored.items()}
+
+    async def add(self, unit: Unit, id: str, value: V, *, built_in: bool = False) -> Stored:
+        checked_new_name(id, self.noun)
+        return await unit.resources.add(
+            self.kind, id, self.write(value), references=self.refers_to(value), built_in=built_in
+        )
+
+    async def put(self, unit: Unit, id: str, value: V) -> Stored:
+        return await unit.resources.put(self.kind, id, self.write(value), references=self.refers_to(value))
+
+    async def remove(self, unit: Unit, id: str) -> None:
+        await unit.resources.remove(self.kind, checked_name(id, self.noun))
+
+    async def page(self, unit: Unit, paging: Paging) -> tuple[list[V], str | None]:
+        """The values of one page in id order, and the cursor of the next page if a limit cut it."""
+        limit = None if paging.limit is None else paging.limit + 1
+        rows = await unit.resources.page(self.kind, after=paging.cursor, limit=limit)
+        if paging.limit is None or len(rows) <= paging.limit:
+            return [self.read(row) for row in rows], None
+        rows = rows[: paging.limit]
+        return [self.read(row) for row in rows], rows[-1].id
+
+    def refers_to(self, value: V) -> list[Reference]:
+        return sorted(set(self.references(value)))
+
+    def write(self, value: V) -> JsonObject:
+        return {**value.as_json(), "stored_version": STORED_VERSION}
+
+    def read(self, stored: Stored) -> V:
+        doc = {name: value for name, value in stored.doc.items() if name != "stored_version"}
+        if stored.doc.get("stored_version") != STORED_VERSION:
+            raise StoreError(f"The {self.noun} '{stored.id}' was written by a newer Fabula. Update this server.")
+        try:
+            return self.model_of(doc).model_validate(doc)
+        except ValidationError as error:
+            raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {error.errors()[0]['msg']}.") from None
+
+    def model_of(self, doc: JsonObject) -> type[V]:
+        """The shape of a document; one that does not stand on this shelf is refused."""
+        if self.shapes is None:
+            return self.model
+        shape = self.shapes.get(str(doc.get("kind", "graph")))
+        if shape is None:
+            raise InvalidRequest(
+                f"This cannot be done with the {self.noun} '{doc.get('story_id')}': it is of kind "
+                f"'{doc.get('kind', 'graph')}'."
+            )
+        return shape
+
+    def missing(self, id: str) -> NotFound:
+        return NotFound(f"There is no {self.noun} named '{id}'.", kind=self.kind, id=id)
+
+
+def checked_name(id: str, noun: str) -> str:
+    """The id of something that should exist; an empty one is refused."""
+    if not id.strip():
+        raise InvalidRequest(f"The id of the {noun} is empty. Name it.")
+    return id
+
+
+def checked_new_name(id: str, noun: str) -> str:
+    """The id for something new: 1 to 128 letters, digits, `-_.:`."""
+    checked_name(id, noun)
+    if not _ID.fullmatch(id):
+        raise InvalidRequest(f"The {noun} id '{id[:140]}' cannot be used: take 1 to 128 letters, digits or any of -_.:")
+    return id
+
+
+def _nothing(_: Value) -> Iterable[Reference]:
+    return ()
+
+
+def _of(kind: Kind, *ids: str | None) -> list[Reference]:
+    return [Reference(kind=kind, id=id) for id in ids if id is not None]
+
+
+def _group_references(group: ApiGroup) -> list[Reference]:
+    return _of("api", *group.bindings.model_dump().values())
+
+
+def _resource_references(resource: StoryResources) -> list[Reference]:
+    return [
+        *_of("character", *resource.character_ids),
+        *_of("lorebook", *resource.lorebook_ids),
+        *_of("schema", resource.player_schema_id_seed, resource.world_schema_id_seed),
+    ]
+
+
+def _story_references(story: Story) -> list[Reference]:
+    return [
+        *_of("story_resources", story.resource_id),
+        *_of("schema", story.world_schema_id, story.player_schema_id),
+    ]
+
+
+def _draft_references(draft: StoryDraft) -> list[Reference]:
+    """A finalised draft is history: it holds nothing back."""
+    if draft.status == "finalized":
+        return []
+    return [
+        *_of("story_resources", draft.resource_id),
+        *_of("api_group", draft.api_group_id),
+        *_of("preset", draft.preset_id),
+        *_of("schema", draft.world_schema_id, draft.player_schema_id),
+    ]
+
+
+def _session_references(session: SessionSettings) -> list[Reference]:
+    return [
+        *_of("story", session.story_id),
+        *_of("player_profile", session.player_profile_id),
+        *_of("schema", session.player_schema_id or None),
+        *_of("api_group", session.api_group_id),
+        *_of("preset", session.preset_id),
+    ]
+
+
+APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)
+API_GROUPS = Repository(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
+PRESETS = Repository(kind="preset", noun="preset", model=Preset, references=_nothing)
+SCHEMAS = Repository(kind="schema", noun="schema", model=Schema, references=_nothing)
+LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing)
+PLAYER_PROFILES = Repository(kind="player_profile", noun="player profile", model=PlayerProfile, references=_nothing)
+CHARACTERS = Repository(
+    kind="character",
+    noun="character",
+    model=Character,
+    references=lambda character: _of("schema", character.content.schema_id),
+)
+STORY_RESOURCES = Repository(
+    kind="story_resources", noun="story resource", model=StoryResources, references=_resource_references
+)
+STORIES = Repository(kind="story", noun="story", model=Story, references=_story_references, shapes={"graph": Story})
+INK_STORIES = Repository(kind="story", noun="story", model=InkStory, references=_nothing, shapes={"ink": InkStory})
+AnyStory = Story | InkStory
+ALL_STORIES: Repository[AnyStory] = Repository(
+    kind="story",
+    noun="story",
+    model=Story,
+    references=lambda story: _story_references(story) if isinstance(story, Story) else (),
+    shapes={"graph": Story, "ink": InkStory},
+)
+SESSIONS = Repository(kind="session", noun="session", model=SessionSettings, references=_session_references)
+DRAFTS = Repository(kind="story_draft", noun="story draft", model=StoryDraft, references=_draft_references)

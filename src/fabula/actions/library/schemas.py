@@ -1,0 +1,94 @@
+"""Keep schemas: the variables of worlds, players and characters."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import SCHEMAS, checked_new_name
+from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.story.schemas import Schema, SchemaField, schema_problems
+
+
+class CreateSchema(Command):
+    schema_id: str
+    display_name: str
+    tags: list[str] = []
+    fields: dict[str, SchemaField]
+    additional: bool = True
+
+
+class UpdateSchema(Command):
+    schema_id: str
+    display_name: str | None = None
+    tags: list[str] | None = None
+    fields: dict[str, SchemaField] | None = None
+    additional: bool | None = None
+
+
+class NameSchema(Command):
+    schema_id: str
+
+
+class SchemaView(View):
+    type: Literal["schema"] = "schema"
+    schema_id: str
+    display_name: str
+    tags: list[str]
+    fields: dict[str, SchemaField]
+    additional: bool
+
+
+class SchemasListed(ListView):
+    type: Literal["schemas_listed"] = "schemas_listed"
+    schemas: list[SchemaView]
+
+
+class SchemaDeleted(View):
+    type: Literal["schema_deleted"] = "schema_deleted"
+    schema_id: str
+
+
+async def create_schema(house: House, command: CreateSchema) -> SchemaView:
+    """Adds a schema; defaults must fit their types and enums."""
+    refuse(schema_problems(command.fields), "schema")
+    checked_new_name(command.schema_id, SCHEMAS.noun)
+    schema = Schema(**dict(command))
+    async with house.store.writing() as unit:
+        await SCHEMAS.add(unit, schema.schema_id, schema)
+    return _view(schema)
+
+
+async def get_schema(house: House, command: NameSchema) -> SchemaView:
+    """Shows a schema."""
+    async with house.store.reading() as unit:
+        return _view(await SCHEMAS.get(unit, command.schema_id))
+
+
+async def list_schemas(house: House, command: Paging) -> SchemasListed:
+    """Lists all schemas by id."""
+    async with house.store.reading() as unit:
+        schemas, cursor = await SCHEMAS.page(unit, command)
+    return SchemasListed(schemas=[_view(schema) for schema in schemas], next_cursor=cursor)
+
+
+async def update_schema(house: House, command: UpdateSchema) -> SchemaView:
+    """Changes a schema; fields that are not given stay as they are."""
+    if command.fields is not None:
+        refuse(schema_problems(command.fields), "schema")
+    async with house.store.writing() as unit:
+        before = await SCHEMAS.get(unit, command.schema_id)
+        after = Schema(**changed(before, command, "display_name", "tags", "fields", "additional"))
+        await SCHEMAS.put(unit, after.schema_id, after)
+    return _view(after)
+
+
+async def delete_schema(house: House, command: NameSchema) -> SchemaDeleted:
+    """Removes a schema that nothing uses."""
+    async with house.store.writing() as unit:
+        await SCHEMAS.remove(unit, command.schema_id)
+    return SchemaDeleted(schema_id=command.schema_id)
+
+
+def _view(schema: Schema) -> SchemaView:
+    return SchemaView(**dict(schema))

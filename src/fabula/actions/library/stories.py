@@ -1,0 +1,193 @@
+"""Keep stories: write one by hand, read, rename, redraw its graph, remove it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
+from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.ports.store import Unit
+from fabula.story.graph import Graph, graph_problems
+from fabula.story.ink_stories import InkStory
+from fabula.story.stories import CommonVariable, Story, common_variable_problems
+
+
+class CreateStory(Command):
+    resource_id: str
+    display_name: str | None = None
+    graph: Graph
+    world_schema_id: str
+    player_schema_id: str
+    introduction: str
+    common_variables: list[CommonVariable] | None = None
+
+
+class UpdateStory(Command):
+    story_id: str
+    display_name: str | None = None
+    common_variables: list[CommonVariable] | None = None
+
+
+class UpdateStoryGraph(Command):
+    story_id: str
+    graph: Graph
+
+
+class NameStory(Command):
+    story_id: str
+
+
+class StorySummary(View):
+    """A story in short. Ink stories have neither resource nor schemas: those fields are empty."""
+
+    type: Literal["story_summary"] = "story_summary"
+    kind: Literal["graph", "ink"] = "graph"
+    story_id: str
+    display_name: str
+    resource_id: str
+    world_schema_id: str
+    player_schema_id: str
+    introduction: str
+    common_variables: list[CommonVariable]
+
+
+class _StoryFields(View):
+    story_id: str
+    display_name: str
+    resource_id: str
+    graph: Graph
+    world_schema_id: str
+    player_schema_id: str
+    introduction: str
+    common_variables: list[CommonVariable]
+
+
+class StoryView(_StoryFields):
+    type: Literal["story"] = "story"
+
+
+class StoryGenerated(_StoryFields):
+    type: Literal["story_generated"] = "story_generated"
+
+
+class StoriesListed(ListView):
+    type: Literal["stories_listed"] = "stories_listed"
+    stories: list[StorySummary]
+
+
+class InkStoryView(View):
+    type: Literal["story"] = "story"
+    kind: Literal["ink"] = "ink"
+    story_id: str
+    display_name: str
+    source: str
+    files: dict[str, str]
+    introduction: str
+
+
+class StoryDeleted(View):
+    type: Literal["story_deleted"] = "story_deleted"
+    story_id: str
+
+
+async def create_story(house: House, command: CreateStory) -> StoryGenerated:
+    """Adds a story that its author wrote by hand."""
+    async with house.store.writing() as unit:
+        story = await add_story(house, unit, command)
+    return StoryGenerated(**dict(story))
+
+
+async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
+    """Checks and adds a story inside a unit of work."""
+    resource = await STORY_RESOURCES.get(unit, command.resource_id)
+    name = (command.display_name or "").strip() or (resource.display_name or "").strip() or resource.story_concept
+    pinned = command.common_variables or []
+    fields = {**dict(command), "story_id": house.ids.new("story"), "display_name": name, "common_variables": pinned}
+    await SCHEMAS.get(unit, command.world_schema_id)
+    await SCHEMAS.get(unit, command.player_schema_id)
+    story = Story.model_construct(**fields)
+    refuse(graph_problems(story.graph), "graph")
+    refuse(await variable_problems(unit, story), "list of common variables")
+    await STORIES.add(unit, story.story_id, story)
+    return story
+
+
+async def get_story(house: House, command: NameStory) -> StoryView:
+    """Shows a story with its graph."""
+    async with house.store.reading() as unit:
+        return StoryView(**dict(await STORIES.get(unit, command.story_id)))
+
+
+async def show_story(house: House, command: NameStory) -> StoryView | InkStoryView:
+    """Shows a story: its graph, or of an Ink story its source and files."""
+    async with house.store.reading() as unit:
+        story = await ALL_STORIES.get(unit, command.story_id)
+    return StoryView(**dict(story)) if isinstance(story, Story) else InkStoryView(**dict(story))
+
+
+async def list_stories(house: House, command: Paging) -> StoriesListed:
+    """Lists all stories by id, without their graphs."""
+    async with house.store.reading() as unit:
+        stories, cursor = await ALL_STORIES.page(unit, command)
+    return StoriesListed(stories=[_summary(story) for story in stories], next_cursor=cursor)
+
+
+async def update_story(house: House, command: UpdateStory) -> StoryView:
+    """Renames a story or changes its pinned variables."""
+    async with house.store.writing() as unit:
+        before = await STORIES.get(unit, command.story_id)
+        after = Story(**changed(before, command, "display_name", "common_variables"))
+        refuse(await variable_problems(unit, after), "list of common variables")
+        await STORIES.put(unit, after.story_id, after)
+    return StoryView(**dict(after))
+
+
+async def update_story_graph(house: House, command: UpdateStoryGraph) -> StoryView:
+    """Replaces a story's graph. Sessions that are under way keep the graph they started with."""
+    refuse(graph_problems(command.graph), "graph")
+    async with house.store.writing() as unit:
+        before = await STORIES.get(unit, command.story_id)
+        after = before.model_copy(update={"graph": command.graph})
+        await STORIES.put(unit, after.story_id, after)
+    return StoryView(**dict(after))
+
+
+async def delete_story(house: House, command: NameStory) -> StoryDeleted:
+    """Removes a story that no session plays."""
+    async with house.store.writing() as unit:
+        await STORIES.remove(unit, command.story_id)
+    return StoryDeleted(story_id=command.story_id)
+
+
+async def variable_problems(unit: Unit, story: Story) -> list[str]:
+    """What is wrong with a story's pinned variables."""
+    if not story.common_variables:
+        return []
+    resource = await STORY_RESOURCES.get(unit, story.resource_id)
+    cast = await CHARACTERS.get_all(unit, resource.character_ids)
+    schema_ids = [character.content.schema_id for character in cast.values()]
+    schemas = await SCHEMAS.get_all(unit, [story.world_schema_id, story.player_schema_id, *schema_ids])
+    return common_variable_problems(
+        story.common_variables,
+        world=schemas[story.world_schema_id],
+        player=schemas[story.player_schema_id],
+        characters={id: schemas[character.content.schema_id] for id, character in cast.items()},
+    )
+
+
+def _summary(story: AnyStory) -> StorySummary:
+    if isinstance(story, InkStory):
+        return StorySummary(
+            kind="ink",
+            story_id=story.story_id,
+            display_name=story.display_name,
+            resource_id="",
+            world_schema_id="",
+            player_schema_id="",
+            introduction=story.introduction,
+            common_variables=[],
+        )
+    return StorySummary(
+        **{name: getattr(story, name) for name in StorySummary.model_fields if name not in ("type", "kind")}
+    )

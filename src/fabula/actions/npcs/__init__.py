@@ -1,0 +1,1 @@
+"""NPCs of games: address one, and keep what it lives through."""

@@ -1,0 +1,1 @@
+"""Sessions: start, show, change, go back, branch."""

@@ -1,0 +1,162 @@
+"""Go back, branch and return: all of it is moving a session's head in the tree of turns."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import SESSIONS, STORIES, checked_name
+from fabula.actions.plays.amend import Amendment, AtHead, amend
+from fabula.actions.plays.play_setup import keep_graph
+from fabula.actions.plays.sessions import SessionView, play_of, session_view, state_at
+from fabula.actions.views import Command, Nothing, View
+from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.plays import Turn
+from fabula.ports.store import Unit
+from fabula.story.values import Value
+
+LABEL_LENGTH = 80
+
+
+class Backtrack(Command):
+    turns: int | None = Field(default=None, ge=1)
+    turn_id: str | None = None
+
+
+class Fork(Command):
+    turn_id: str | None = None
+    display_name: str | None = None
+
+
+class SwitchBranch(Command):
+    turn_id: str
+
+
+class BranchTurn(Value):
+    """A turn as `session.branches` lists it."""
+
+    turn_id: str
+    parent_id: str | None
+    turn_index: int
+    kind: str
+    status: str
+    label: str
+    state_hash: str | None
+    created_at_ms: int
+
+
+class BranchHead(Value):
+    """Where a session of this tree stands."""
+
+    session_id: str
+    turn_id: str
+
+
+class SessionBranches(View):
+    type: Literal["session_branches"] = "session_branches"
+    session_id: str
+    head_turn_id: str
+    turns: list[BranchTurn]
+    heads: list[BranchHead]
+
+
+class SessionForked(SessionView):
+    names_session: ClassVar[bool] = True
+    type: Literal["session_forked"] = "session_forked"  # type: ignore[assignment]
+
+
+async def backtrack(house: House, session_id: str, command: Backtrack) -> SessionView:
+    """Returns to the state after an earlier turn, exactly; the line that is left stays as a branch."""
+    if command.turns is not None and command.turn_id is not None:
+        raise InvalidRequest("Say either how many `turns` to go back, or the `turn_id` to return to, not both.")
+    async with house.store.writing() as unit:
+        play = await play_of(unit, session_id)
+        if command.turn_id is not None:
+            target = await _turn(unit, command.turn_id)
+        else:
+            wanted = play.turn_index - (command.turns or 1)
+            if wanted < 0:
+                raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
+            target = await unit.plays.ancestor(play.head_turn_id, wanted)
+        await unit.plays.move_head(session_id, target.turn_id)
+        return await session_view(unit, session_id)
+
+
+async def switch_branch(house: House, session_id: str, command: SwitchBranch) -> SessionView:
+    """Goes on from any completed turn of the tree."""
+    async with house.store.writing() as unit:
+        await play_of(unit, session_id)
+        await unit.plays.move_head(session_id, (await _turn(unit, command.turn_id)).turn_id)
+        return await session_view(unit, session_id)
+
+
+async def fork(house: House, session_id: str, command: Fork) -> SessionForked:
+    """Makes a new session that goes on from a turn of this one; both share what came before."""
+    async with house.store.writing() as unit:
+        play = await play_of(unit, session_id)
+        turn = await _turn(unit, command.turn_id or play.head_turn_id)
+        if turn.tree_id != play.tree_id:
+            raise InvalidRequest(f"The turn '{turn.turn_id}' belongs to another play. Choose one of session.branches.")
+        session = await SESSIONS.get(unit, session_id)
+        state = await state_at(unit, turn.turn_id)
+        name = (command.display_name or "").strip() or f"{session.display_name} (fork)"
+        new_id = house.ids.new("session")
+        update = {"session_id": new_id, "display_name": name, "player_profile_id": state.player_profile_id}
+        await SESSIONS.add(unit, new_id, session.model_copy(update=update))
+        await unit.plays.fork(new_id, turn.turn_id)
+        view = await session_view(unit, new_id)
+    return SessionForked(**{**dict(view), "type": "session_forked"})
+
+
+async def list_branches(house: House, session_id: str, command: Nothing) -> SessionBranches:
+    """Shows the tree: every finished turn with its parent, and where sessions stand."""
+    async with house.store.reading() as unit:
+        play = await play_of(unit, session_id)
+        turns = await unit.plays.tree(play.tree_id)
+        heads = await unit.plays.heads(play.tree_id)
+    return SessionBranches(
+        session_id=session_id,
+        head_turn_id=play.head_turn_id,
+        turns=[_listed(turn) for turn in turns],
+        heads=[BranchHead(session_id=head.session_id, turn_id=head.head_turn_id) for head in heads],
+    )
+
+
+async def follow_story(house: House, session_id: str, command: Nothing) -> SessionView:
+    """Moves a session on to the story's graph as it is now; refused when its scene is no longer there."""
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        session = await SESSIONS.get(at.unit, session_id)
+        story = await STORIES.get(at.unit, session.story_id)
+        here = at.state.world.current_node
+        if story.graph.node(here) is None:
+            raise InvalidRequest(f"The story has no node '{here}' any more, where this session stands. Go back first.")
+        graph = await keep_graph(at.unit, story.graph)
+        return Amendment(state=at.state.model_copy(update={"graph": graph})), None
+
+    await amend(house, session_id, change)
+    async with house.store.reading() as unit:
+        return await session_view(unit, session_id)
+
+
+async def _turn(unit: Unit, turn_id: str) -> Turn:
+    turn = await unit.plays.turn(checked_name(turn_id, "turn"))
+    if turn is None:
+        raise NotFound(f"There is no turn named '{turn_id}'. session.branches lists them.")
+    return turn
+
+
+def _listed(turn: Turn) -> BranchTurn:
+    label = {"start": "the beginning", "amend": "changed by hand"}.get(turn.kind, turn.player_input)
+    return BranchTurn(
+        turn_id=turn.turn_id,
+        parent_id=turn.parent_id,
+        turn_index=turn.turn_index,
+        kind=turn.kind,
+        status=turn.status,
+        label=label if len(label) <= LABEL_LENGTH else f"{label[: LABEL_LENGTH - 1]}…",
+        state_hash=turn.state_hash,
+        created_at_ms=turn.created_at_ms,
+    )

@@ -1,0 +1,130 @@
+"""Keep the transcript: read it, and change what it says. Later prompts see what it says then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import checked_name
+from fabula.actions.plays.amend import Amendment, AtHead, amend
+from fabula.actions.plays.sessions import MessageView, message_view, play_of
+from fabula.actions.views import Command, ListView, Paging, View, part_of
+from fabula.loops.turns.turn_state_cache import entry_of
+from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
+from fabula.ports.store import Unit
+from fabula.story.changes import remember, reworded
+from fabula.story.state import MemoryEntry
+
+
+class NameMessage(Command):
+    message_id: str
+
+
+class CreateMessage(Command):
+    kind: MessageKind
+    speaker_id: str
+    speaker_name: str
+    text: str
+
+
+class UpdateMessage(Command):
+    message_id: str
+    kind: MessageKind
+    speaker_id: str
+    speaker_name: str
+    text: str
+
+
+class MessagesListed(ListView):
+    type: Literal["session_messages_listed"] = "session_messages_listed"
+    messages: list[MessageView]
+
+
+class MessageDeleted(View):
+    type: Literal["session_message_deleted"] = "session_message_deleted"
+    message_id: str
+
+
+async def create_message(house: House, session_id: str, command: CreateMessage) -> MessageView:
+    """Adds a line to the transcript; the roles see it from the next turn on."""
+    _check_text(command.text)
+
+    async def change(at: AtHead) -> tuple[Amendment, SpokenMessage]:
+        now = house.clock.now_ms()
+        said = SpokenMessage(
+            message_id=house.ids.new("message"),
+            turn_id=at.play.head_turn_id,
+            turn_index=at.play.turn_index,
+            sequence=at.state.message_count,
+            recorded_at_ms=now,
+            created_at_ms=now,
+            updated_at_ms=now,
+            **command.model_dump(),
+        )
+        window = (await at.setup()).shared_window
+        state = at.state.with_world(remember(at.state.world, [entry_of(said)], limit=window))
+        state = state.model_copy(update={"message_count": state.message_count + 1})
+        return Amendment(state=state, messages=[MessageChange(op="say", message=said)]), said
+
+    return message_view((await amend(house, session_id, change))[1])
+
+
+async def get_message(house: House, session_id: str, command: NameMessage) -> MessageView:
+    """Shows one line of the transcript."""
+    async with house.store.reading() as unit:
+        play = await play_of(unit, session_id)
+        return message_view(await _message(unit, play.head_turn_id, command.message_id))
+
+
+async def list_messages(house: House, session_id: str, command: Paging) -> MessagesListed:
+    """Lists the transcript of the session's own line, in order."""
+    async with house.store.reading() as unit:
+        play = await play_of(unit, session_id)
+        messages = await unit.plays.transcript(play.head_turn_id)
+    shown, cursor = part_of(messages, command, lambda message: message.message_id)
+    return MessagesListed(messages=[message_view(message) for message in shown], next_cursor=cursor)
+
+
+async def update_message(house: House, session_id: str, command: UpdateMessage) -> MessageView:
+    """Rewrites a line; the roles see the new words wherever they still see that line."""
+    _check_text(command.text)
+
+    async def change(at: AtHead) -> tuple[Amendment, SpokenMessage]:
+        old = await _message(at.unit, at.play.head_turn_id, command.message_id)
+        new = replace(old, **command.model_dump(exclude={"message_id"}), updated_at_ms=house.clock.now_ms())
+        state = at.state.with_world(reworded(at.state.world, entry_of(old), entry_of(new)))
+        return Amendment(state=state, messages=[MessageChange(op="edit", message=new)]), new
+
+    return message_view((await amend(house, session_id, change))[1])
+
+
+async def delete_message(house: House, session_id: str, command: NameMessage) -> MessageDeleted:
+    """Strikes a line out; the roles no longer see it. Going back before this change brings it back."""
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        old = await _message(at.unit, at.play.head_turn_id, command.message_id)
+        state = at.state.with_world(reworded(at.state.world, entry_of(old), None))
+        return Amendment(state=state, messages=[MessageChange(op="strike", message=old)]), None
+
+    await amend(house, session_id, change)
+    return MessageDeleted(message_id=command.message_id)
+
+
+async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
+    """The last lines of the transcript up to a turn, as the roles remember them."""
+    return [entry_of(message) for message in await unit.plays.transcript(turn_id, last=lines)] if lines else []
+
+
+async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:
+    checked_name(message_id, "session message")
+    for message in await unit.plays.transcript(turn_id):
+        if message.message_id == message_id:
+            return message
+    raise NotFound(f"This session's transcript has no message named '{message_id}'.")
+
+
+def _check_text(text: str) -> None:
+    if not text.strip():
+        raise InvalidRequest("A message needs some text.")

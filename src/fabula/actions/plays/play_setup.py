@@ -1,0 +1,149 @@
+"""Gather what a session plays: story version, cast, schemas, lore, prompts and models.
+
+What was gathered is kept with the revisions of everything in it. The next turn of any session that plays the same
+asks the store for those revisions alone, in one read, and gathers anew only when one of them has changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fabula.actions.library.repositories import (
+    API_GROUPS,
+    APIS,
+    CHARACTERS,
+    LOREBOOKS,
+    PRESETS,
+    SCHEMAS,
+    SESSIONS,
+    STORIES,
+    STORY_RESOURCES,
+)
+from fabula.loops.scene.play_setup import PlaySetup
+from fabula.ports.errors import InvalidRequest, StoreError
+from fabula.ports.store import Kind, Reference, Unit
+from fabula.story.caches import LastUsed
+from fabula.story.graph import Graph
+from fabula.story.plays import SessionSettings
+from fabula.story.stories import Story
+
+BUNDLES_KEPT = 64
+SESSIONS_KEPT = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    setup: PlaySetup
+    graph_blob: str
+    revisions: dict[Reference, int]
+
+
+class PlaySetups:
+    """PlaySetups that were gathered lately, by what they play."""
+
+    def __init__(self) -> None:
+        self._shared: LastUsed[tuple[str, ...], _Kept] = LastUsed(BUNDLES_KEPT)
+        self._of_sessions: LastUsed[str, _Kept] = LastUsed(SESSIONS_KEPT)
+
+    async def of(self, unit: Unit, session: SessionSettings, graph_blob: str) -> PlaySetup:
+        """The setup of a session for the version of the graph that it plays."""
+        return replace((await self._shared_by(unit, session, graph_blob)).setup, session=session)
+
+    async def played_by(self, unit: Unit, session_id: str, graph_blob: str) -> PlaySetup:
+        """The same for a session by its id, whose settings are read again only when they were changed."""
+        kept = self._of_sessions.get(session_id)
+        if kept is None or kept.graph_blob != graph_blob or not await _is_current(unit, kept):
+            session = await SESSIONS.get(unit, session_id)
+            shared = await self._shared_by(unit, session, graph_blob)
+            itself = await unit.resources.revisions([Reference(kind="session", id=session_id)])
+            setup = replace(shared.setup, session=session)
+            kept = replace(shared, setup=setup, revisions={**shared.revisions, **itself})
+            self._of_sessions.put(session_id, kept)
+        return kept.setup
+
+    async def _shared_by(self, unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:
+        key = (session.story_id, graph_blob, session.api_group_id, session.preset_id)
+        kept = self._shared.get(key)
+        if kept is None or not await _is_current(unit, kept):
+            kept = self._shared.put(key, await _gathered(unit, session, graph_blob))
+        return kept
+
+
+async def _is_current(unit: Unit, kept: _Kept) -> bool:
+    return await unit.resources.revisions(list(kept.revisions)) == kept.revisions
+
+
+async def gather_new_setup(unit: Unit, session: SessionSettings) -> PlaySetup:
+    """The setup of a session that is about to start, with the graph as it is now."""
+    story = await STORIES.get(unit, session.story_id)
+    return await _bundle(unit, session, story, story.graph)
+
+
+async def keep_graph(unit: Unit, graph: Graph) -> str:
+    """Keeps a version of a graph, by its content, for the sessions that play it."""
+    return await unit.blobs.put(graph.model_dump_json(by_alias=True).encode())
+
+
+async def read_graph(unit: Unit, blob: str) -> Graph:
+    data = await unit.blobs.get(blob)
+    if data is None:
+        raise StoreError("The graph that this session plays is missing. Restore a backup.")
+    return Graph.model_validate_json(data)
+
+
+async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:
+    story = await STORIES.get(unit, session.story_id)
+    setup = await _bundle(unit, session, story, await read_graph(unit, graph_blob))
+    resource = await STORY_RESOURCES.get(unit, story.resource_id)
+    names = _names(setup, story, resource.lorebook_ids)
+    revisions = await unit.resources.revisions(names)
+    of_apis = {name.id: revision for name, revision in revisions.items() if name.kind == "api"}
+    return _Kept(setup=replace(setup, api_revisions=of_apis), graph_blob=graph_blob, revisions=revisions)
+
+
+def _names(setup: PlaySetup, story: Story, lorebook_ids: list[str]) -> list[Reference]:
+    """Everything that a setup was gathered from."""
+    by_kind: dict[Kind, list[str]] = {
+        "story": [story.story_id],
+        "story_resources": [story.resource_id],
+        "character": list(setup.characters),
+        "schema": list(setup.character_schemas),
+        "lorebook": lorebook_ids,
+        "preset": [setup.preset.preset_id],
+        "api_group": [setup.group.api_group_id],
+        "api": list(setup.apis),
+    }
+    return [Reference(kind=kind, id=id) for kind, ids in by_kind.items() for id in ids]
+
+
+async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Graph) -> PlaySetup:
+    resource = await STORY_RESOURCES.get(unit, story.resource_id)
+    cast = await CHARACTERS.get_all(unit, _needed(graph, resource.character_ids))
+    characters = {id: one.content for id, one in cast.items()}
+    schema_ids = {story.world_schema_id, story.player_schema_id, *(one.schema_id for one in characters.values())}
+    schemas = await SCHEMAS.get_all(unit, sorted(schema_ids))
+    books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
+    group = await API_GROUPS.get(unit, session.api_group_id)
+    return PlaySetup(
+        session=session,
+        graph=graph,
+        nodes={node.id: node for node in graph.nodes},
+        introduction=story.introduction,
+        world_schema=schemas[story.world_schema_id],
+        player_schema=schemas[story.player_schema_id],
+        characters=characters,
+        character_schemas=schemas,
+        lore=tuple(entry for id in resource.lorebook_ids for entry in books[id].entries),
+        preset=await PRESETS.get(unit, session.preset_id),
+        group=group,
+        apis=await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values()))),
+    )
+
+
+def _needed(graph: Graph, cast: list[str]) -> list[str]:
+    """The whole cast of the resource; a graph that names anyone else cannot be played."""
+    for node in graph.nodes:
+        for id in node.characters:
+            if id not in cast:
+                raise InvalidRequest(f"The node '{node.id}' names the character '{id}', who is not in the cast.")
+    return cast

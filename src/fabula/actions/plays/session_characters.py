@@ -1,0 +1,155 @@
+"""Keep session characters: guests who entered the stage during play."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import checked_name
+from fabula.actions.plays.amend import Amendment, AtHead, amend
+from fabula.actions.plays.sessions import head_state
+from fabula.actions.views import Command, ListView, Paging, View, part_of
+from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.story.guests import added, entered, left, removed
+from fabula.story.plays import PlayState, SessionCharacter
+
+
+class NameSessionCharacter(Command):
+    session_character_id: str
+
+
+class CreateSessionCharacter(Command):
+    display_name: str
+    personality: str
+    style: str
+    system_prompt: str
+    enter_scene: bool = True
+
+
+class UpdateSessionCharacter(Command):
+    session_character_id: str
+    display_name: str
+    personality: str
+    style: str
+    system_prompt: str
+
+
+class SessionCharacterView(View):
+    type: Literal["session_character"] = "session_character"
+    session_character_id: str
+    display_name: str
+    personality: str
+    style: str
+    system_prompt: str
+    in_scene: bool
+    created_at_ms: int
+    updated_at_ms: int
+
+
+class SessionCharactersListed(ListView):
+    type: Literal["session_characters_listed"] = "session_characters_listed"
+    session_characters: list[SessionCharacterView]
+
+
+class SessionCharacterDeleted(View):
+    type: Literal["session_character_deleted"] = "session_character_deleted"
+    session_character_id: str
+
+
+async def create_session_character(
+    house: House, session_id: str, command: CreateSessionCharacter
+) -> SessionCharacterView:
+    """Brings a guest into the play by hand."""
+    if not command.display_name.strip():
+        raise InvalidRequest("Give the character a name: `display_name` is empty.")
+    now = house.clock.now_ms()
+    guest = SessionCharacter(
+        session_character_id=house.ids.new("character"),
+        **command.model_dump(exclude={"enter_scene"}),
+        created_at_ms=now,
+        updated_at_ms=now,
+    )
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        state = added(at.state, guest)
+        return Amendment(state=entered(state, guest.session_character_id) if command.enter_scene else state), None
+
+    state, _ = await amend(house, session_id, change)
+    return guest_view(state, guest.session_character_id)
+
+
+async def get_session_character(house: House, session_id: str, command: NameSessionCharacter) -> SessionCharacterView:
+    """Shows a guest."""
+    async with house.store.reading() as unit:
+        _, state = await head_state(unit, session_id)
+    return guest_view(state, command.session_character_id)
+
+
+async def list_session_characters(house: House, session_id: str, command: Paging) -> SessionCharactersListed:
+    """Lists all guests of a play."""
+    async with house.store.reading() as unit:
+        _, state = await head_state(unit, session_id)
+    ids, cursor = part_of(sorted(state.session_characters), command, str)
+    return SessionCharactersListed(session_characters=[guest_view(state, id) for id in ids], next_cursor=cursor)
+
+
+async def update_session_character(
+    house: House, session_id: str, command: UpdateSessionCharacter
+) -> SessionCharacterView:
+    """Rewrites a guest."""
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        old = _guest(at.state, command.session_character_id)
+        fields = {**dict(old), **dict(command), "updated_at_ms": house.clock.now_ms()}
+        return Amendment(state=added(at.state, SessionCharacter(**fields))), None
+
+    state, _ = await amend(house, session_id, change)
+    return guest_view(state, command.session_character_id)
+
+
+async def delete_session_character(
+    house: House, session_id: str, command: NameSessionCharacter
+) -> SessionCharacterDeleted:
+    """Removes a guest with its variables and memories; turns before this one still know it."""
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        gone = _guest(at.state, command.session_character_id)
+        return Amendment(state=removed(at.state, gone.session_character_id)), None
+
+    await amend(house, session_id, change)
+    return SessionCharacterDeleted(session_character_id=command.session_character_id)
+
+
+async def enter_scene(house: House, session_id: str, command: NameSessionCharacter) -> SessionCharacterView:
+    """Lets a guest enter the scene."""
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        guest = _guest(at.state, command.session_character_id)
+        return Amendment(state=entered(at.state, guest.session_character_id)), None
+
+    state, _ = await amend(house, session_id, change)
+    return guest_view(state, command.session_character_id)
+
+
+async def leave_scene(house: House, session_id: str, command: NameSessionCharacter) -> SessionCharacterView:
+    """Lets a guest leave the scene."""
+
+    async def change(at: AtHead) -> tuple[Amendment, None]:
+        guest = _guest(at.state, command.session_character_id)
+        return Amendment(state=left(at.state, guest.session_character_id)), None
+
+    state, _ = await amend(house, session_id, change)
+    return guest_view(state, command.session_character_id)
+
+
+def guest_view(state: PlayState, session_character_id: str) -> SessionCharacterView:
+    guest = _guest(state, session_character_id)
+    in_scene = session_character_id in state.snapshot.world_state.active_characters
+    return SessionCharacterView(**dict(guest), in_scene=in_scene)
+
+
+def _guest(state: PlayState, session_character_id: str) -> SessionCharacter:
+    guest = state.session_characters.get(checked_name(session_character_id, "session character"))
+    if guest is None:
+        raise NotFound(f"There is no session character named '{session_character_id}'.")
+    return guest

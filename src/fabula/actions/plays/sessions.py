@@ -1,0 +1,275 @@
+"""Keep sessions: read, rename, rebind and remove plays, and look at their state."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS, checked_name
+from fabula.actions.views import Command, ListView, Nothing, Paging, View
+from fabula.loops.conversation.persistence import ink_view
+from fabula.loops.turns.running_turns import stop
+from fabula.ports.errors import InvalidRequest, StoreError
+from fabula.ports.plays import Play, SpokenMessage
+from fabula.ports.store import Stored, Unit
+from fabula.story.plays import PlayState, SessionSettings
+from fabula.story.state import Snapshot
+from fabula.story.templates import NAMELESS_PLAYER
+from fabula.story.values import JsonObject, Value
+
+DELETED: JsonObject = {"code": 40404, "message": "The session was deleted while its turn was running."}
+
+
+class RenameSession(Command):
+    display_name: str
+
+
+class UpdateConfig(Command):
+    api_group_id: str | None = None
+    preset_id: str | None = None
+    token_budget: int | None = None
+
+
+class MessageView(View):
+    type: Literal["session_message"] = "session_message"
+    message_id: str
+    kind: str
+    sequence: int
+    turn_index: int
+    recorded_at_ms: int
+    created_at_ms: int
+    updated_at_ms: int
+    speaker_id: str
+    speaker_name: str
+    text: str
+    turn_id: str
+
+
+class Config(Value):
+    api_group_id: str
+    preset_id: str
+
+
+class SessionSummary(View):
+    type: Literal["session_summary"] = "session_summary"
+    session_id: str
+    story_id: str
+    display_name: str
+    player_profile_id: str | None
+    player_schema_id: str
+    api_group_id: str
+    preset_id: str
+    created_at_ms: int
+    updated_at_ms: int
+    turn_index: int
+    status: str
+
+
+class SessionView(View):
+    """A session with its transcript. `ink` tells what an Ink story waits for."""
+
+    optional = frozenset({"active_turn_id", "ink"})
+    type: Literal["session"] = "session"
+    session_id: str
+    story_id: str
+    display_name: str
+    player_profile_id: str | None
+    player_schema_id: str
+    api_group_id: str
+    preset_id: str
+    created_at_ms: int
+    updated_at_ms: int
+    turn_index: int
+    status: str
+    head_turn_id: str
+    active_turn_id: str | None = None
+    state_hash: str
+    snapshot: Snapshot
+    history: list[MessageView]
+    config: Config
+    ink: JsonObject | None = None
+
+
+class SessionsListed(ListView):
+    type: Literal["sessions_listed"] = "sessions_listed"
+    sessions: list[SessionSummary]
+
+
+class SessionDeleted(View):
+    type: Literal["session_deleted"] = "session_deleted"
+    session_id: str
+
+
+class RuntimeSnapshot(View):
+    type: Literal["runtime_snapshot"] = "runtime_snapshot"
+    snapshot: Snapshot
+
+
+class SessionConfig(View):
+    optional = frozenset({"token_budget"})
+    type: Literal["session_config"] = "session_config"
+    api_group_id: str
+    preset_id: str
+    token_budget: int | None = None
+
+
+class SessionVariables(View):
+    type: Literal["session_variables"] = "session_variables"
+    custom: JsonObject
+    player_state: JsonObject
+    character_state: dict[str, JsonObject]
+
+
+async def get_session(house: House, session_id: str, command: Nothing) -> SessionView:
+    """Shows a session with its snapshot and its transcript."""
+    async with house.store.reading() as unit:
+        return await session_view(unit, session_id)
+
+
+async def list_sessions(house: House, command: Paging) -> SessionsListed:
+    """Lists all sessions by id, in short."""
+    async with house.store.reading() as unit:
+        limit = None if command.limit is None else command.limit + 1
+        rows = await unit.resources.page("session", after=command.cursor, limit=limit)
+        cursor = None
+        if command.limit is not None and len(rows) > command.limit:
+            rows = rows[: command.limit]
+            cursor = rows[-1].id
+        plays = await unit.plays.get_many([row.id for row in rows])
+    return SessionsListed(sessions=[_summary(row, plays[row.id]) for row in rows], next_cursor=cursor)
+
+
+async def update_session(house: House, session_id: str, command: RenameSession) -> SessionView:
+    """Renames a session."""
+    if not command.display_name.strip():
+        raise InvalidRequest("Give the session a name: `display_name` is empty.")
+    async with house.store.writing() as unit:
+        session = await SESSIONS.get(unit, session_id)
+        await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
+        return await session_view(unit, session_id)
+
+
+async def delete_session(house: House, session_id: str, command: Nothing) -> SessionDeleted:
+    """Removes a session; its turns go too, unless another session was forked from them."""
+    async with house.store.writing() as unit:
+        await SESSIONS.remove(unit, session_id)
+        await unit.plays.remove(session_id)
+    for running in house.turns.of_session(session_id):
+        await stop(running)
+        if running.stage is not None:
+            running.stage.fail(DELETED)
+    return SessionDeleted(session_id=session_id)
+
+
+async def get_runtime_snapshot(house: House, session_id: str, command: Nothing) -> RuntimeSnapshot:
+    """Shows the snapshot at the session's head."""
+    async with house.store.reading() as unit:
+        return RuntimeSnapshot(snapshot=(await head_state(unit, session_id))[1].snapshot)
+
+
+async def get_variables(house: House, session_id: str, command: Nothing) -> SessionVariables:
+    """Shows the variables of world, player and characters."""
+    async with house.store.reading() as unit:
+        return variables_view((await head_state(unit, session_id))[1])
+
+
+async def get_config(house: House, session_id: str, command: Nothing) -> SessionConfig:
+    """Shows which models and prompts a session uses, and its token budget if it has one."""
+    async with house.store.reading() as unit:
+        return _config(await SESSIONS.get(unit, session_id), await play_of(unit, session_id))
+
+
+async def update_config(house: House, session_id: str, command: UpdateConfig) -> SessionConfig:
+    """Chooses other models or prompts for the turns to come, or limits the tokens; a budget of 0 lifts the limit."""
+    if command.token_budget is not None and command.token_budget < 0:
+        raise InvalidRequest("A token budget is a positive number, or 0 for none.")
+    async with house.store.writing() as unit:
+        session = await SESSIONS.get(unit, session_id)
+        if command.api_group_id is not None:
+            await API_GROUPS.get(unit, command.api_group_id)
+        if command.preset_id is not None:
+            await PRESETS.get(unit, command.preset_id)
+        changes = command.model_dump(exclude={"token_budget"}, exclude_none=True)
+        session = session.model_copy(update=changes)
+        await SESSIONS.put(unit, session_id, session)
+        if command.token_budget is not None:
+            await unit.plays.set_budget(session_id, command.token_budget or None)
+        return _config(session, await play_of(unit, session_id))
+
+
+async def play_of(unit: Unit, session_id: str) -> Play:
+    """Where a session stands."""
+    play = await unit.plays.get(checked_name(session_id, SESSIONS.noun))
+    if play is None:
+        raise SESSIONS.missing(session_id)
+    return play
+
+
+async def head_state(unit: Unit, session_id: str) -> tuple[Play, PlayState]:
+    """Where a session stands, and the state there; the history is not read."""
+    play = await play_of(unit, session_id)
+    return play, await state_at(unit, play.head_turn_id)
+
+
+async def state_at(unit: Unit, turn_id: str) -> PlayState:
+    """The state that a turn left behind."""
+    stored = await unit.plays.state(turn_id)
+    if stored is None:
+        raise StoreError(f"The state of turn '{turn_id}' is missing. Restore a backup.")
+    return PlayState.model_validate(stored)
+
+
+async def player_name(unit: Unit, player_profile_id: str | None) -> tuple[str, str]:
+    """The name and description of a profile; without one the player is nameless."""
+    if player_profile_id is None:
+        return NAMELESS_PLAYER, ""
+    profile = await PLAYER_PROFILES.get(unit, player_profile_id)
+    return profile.display_name, profile.description
+
+
+async def session_view(unit: Unit, session_id: str) -> SessionView:
+    """A session as clients show it."""
+    stored = await unit.resources.get("session", checked_name(session_id, SESSIONS.noun))
+    if stored is None:
+        raise SESSIONS.missing(session_id)
+    session = SESSIONS.read(stored)
+    play, state = await head_state(unit, session_id)
+    head = await unit.plays.turn(play.head_turn_id)
+    history = await unit.plays.transcript(play.head_turn_id)
+    return SessionView(
+        **dict(session),
+        created_at_ms=stored.created_at_ms,
+        updated_at_ms=max(stored.updated_at_ms, play.updated_at_ms),
+        turn_index=play.turn_index,
+        status="ended" if state.ended else "open",
+        head_turn_id=play.head_turn_id,
+        active_turn_id=play.active_turn_id,
+        state_hash=(head.state_hash if head is not None else None) or "",
+        snapshot=state.snapshot,
+        history=[message_view(message) for message in history],
+        config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
+        ink=None if state.ink is None else ink_view(state.ink),
+    )
+
+
+def message_view(message: SpokenMessage) -> MessageView:
+    return MessageView(**vars(message))
+
+
+def variables_view(state: PlayState) -> SessionVariables:
+    world = state.snapshot.world_state
+    return SessionVariables(custom=world.custom, player_state=world.player_state, character_state=world.character_state)
+
+
+def _summary(stored: Stored, play: Play) -> SessionSummary:
+    return SessionSummary(
+        **dict(SESSIONS.read(stored)),
+        created_at_ms=stored.created_at_ms,
+        updated_at_ms=max(stored.updated_at_ms, play.updated_at_ms),
+        turn_index=play.turn_index,
+        status=play.status,
+    )
+
+
+def _config(session: SessionSettings, play: Play) -> SessionConfig:
+    return SessionConfig(api_group_id=session.api_group_id, preset_id=session.preset_id, token_budget=play.token_budget)

@@ -1,0 +1,1 @@
+"""Turns: run, watch, cancel, and take up again after a crash."""

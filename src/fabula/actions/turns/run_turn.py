@@ -1,0 +1,242 @@
+"""Run a turn: the player's words are safe before anything else happens, then the scene loop takes them up.
+
+1. `begin` writes the input durably and takes the session (a second turn in flight is refused).
+2. The loop runs as a task of its own (`run_started_turn`); whoever asked may listen, leave, and come back.
+3. It ends committed, or failed or cancelled whole with the input kept for `retry_turn`.
+4. After a crash it is taken up again (`recover_turns`), at the node it was in.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from pydantic import Field
+
+from fabula.actions.house import House
+from fabula.actions.plays.sessions import play_of
+from fabula.actions.turns.ink_turns import (
+    FIRST_VARIATION,
+    InkTurnStart,
+    cached_ink_turn_start,
+    ink_at,
+    ink_state_at,
+    ink_words,
+    read_ink_turn_start,
+)
+from fabula.actions.turns.turn_runner import FIRST_RANDOM_SEED, TurnStart, lease, read_turn_start, settle, start, thread
+from fabula.actions.views import Command, Nothing, View
+from fabula.loops.turns.running_turns import stop
+from fabula.ports.errors import Conflict, FabulaError, InvalidParams, InvalidRequest, NotFound
+from fabula.ports.plays import NewTurn, Play, Turn
+from fabula.ports.store import Unit
+from fabula.story.values import Json, JsonObject
+
+LONGEST_INPUT = 20_000
+
+Refusal = Callable[[Unit], Awaitable[None]]
+"""Looks at a unit, and raises."""
+
+CANCELLED: JsonObject = {
+    "code": 50002,
+    "message": "The turn was cancelled. Its words are kept; try it again if you like.",
+}
+
+
+class RunTurn(Command):
+    """The player's words; where an Ink story offers choices, the index of one."""
+
+    player_input: str | None = None
+    choice: int | None = Field(default=None, ge=0)
+
+
+class TurnAccepted(View):
+    type: Literal["turn_stream_accepted"] = "turn_stream_accepted"
+
+
+class TurnCancelled(View):
+    type: Literal["turn_cancelled"] = "turn_cancelled"
+    turn_id: str
+
+
+async def run_turn(
+    house: House,
+    session_id: str,
+    command: RunTurn,
+    *,
+    request_id: str,
+    seed: int | None = None,
+    unless: Refusal | None = None,
+) -> Turn:
+    """Plays one turn with the player's words; the answer is a stream of events.
+
+    `unless` may refuse it in the unit that begins it, so that nothing comes between.
+    """
+    if len(command.player_input or "") > LONGEST_INPUT:
+        raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
+
+    async def begin(unit: Unit) -> tuple[Turn, TurnStart | InkTurnStart | None] | None:
+        play = await _ready(house, unit, session_id)
+        if unless is not None:
+            await unless(unit)
+        ink_before = await ink_state_at(house, unit, play.head_turn_id)
+        if ink_before is not None:
+            turn_start = await cached_ink_turn_start(house, unit, session_id, ink_before)
+            return None if turn_start is None else await _begin_ink(house, unit, play, turn_start, command, request_id)
+        turn = await _begin(house, unit, play, play.head_turn_id, _words(command), request_id, seed)
+        return turn, await _read_turn_start(house, unit, turn)
+
+    begun = await house.store.write(begin)
+    if begun is not None:
+        return start(house, *begun)
+    return await _run_ink_turn(house, session_id, command, request_id, unless)
+
+
+async def _run_ink_turn(
+    house: House, session_id: str, command: RunTurn, request_id: str, unless: Refusal | None
+) -> Turn:
+    """The same for an Ink play whose story was not played here lately."""
+    async with house.store.writing() as unit:
+        play = await _ready(house, unit, session_id)
+        if unless is not None:
+            await unless(unit)
+        turn_start = await read_ink_turn_start(house, unit, session_id, play.head_turn_id)
+        begun = await _begin_ink(house, unit, play, turn_start, command, request_id)
+    return start(house, *begun)
+
+
+async def _begin_ink(
+    house: House, unit: Unit, play: Play, turn_start: InkTurnStart, command: RunTurn, request_id: str
+) -> tuple[Turn, InkTurnStart]:
+    words = await ink_words(unit, play, turn_start, command.player_input, command.choice)
+    return await _begin(house, unit, play, play.head_turn_id, words, request_id, FIRST_VARIATION), turn_start
+
+
+async def _read_turn_start(house: House, unit: Unit, turn: Turn) -> TurnStart | None:
+    """What the turn starts from, if it can be read; if not, the turn itself finds out and fails, its words kept."""
+    try:
+        return await read_turn_start(house, unit, turn)
+    except FabulaError:
+        return None
+
+
+def _words(command: RunTurn) -> str:
+    """What the player says in a story without choices."""
+    if command.choice is not None:
+        raise InvalidRequest("This story offers no choices: say it with `player_input`.")
+    if command.player_input is None:
+        missing: list[Json] = [{"field": "player_input", "message": "Field required"}]
+        raise InvalidParams("The parameters do not fit: player_input: Field required.", errors=missing)
+    if not command.player_input.strip():
+        raise InvalidRequest("Say or do something: `player_input` is empty.")
+    return command.player_input
+
+
+async def retry_turn(
+    house: House, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+) -> Turn:
+    """Plays the words of the last failed or cancelled turn again."""
+    async with house.store.writing() as unit:
+        play = await _ready(house, unit, session_id)
+        failed = await _last_failed(unit, play)
+        if failed is None or failed.parent_id is None:
+            raise NotFound("There is no failed turn here to try again.")
+        if await ink_at(unit, failed.parent_id) is not None:
+            seed = failed.seed
+        turn = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
+    return start(house, turn)
+
+
+async def regenerate(
+    house: House, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+) -> Turn:
+    """Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch.
+
+    The head stays where it is until the new turn is committed: one that fails loses nothing.
+    """
+    async with house.store.writing() as unit:
+        play = await _ready(house, unit, session_id)
+        old = await _last_played(unit, play)
+        if old is None or old.parent_id is None:
+            raise Conflict("Nothing has been played yet that could be played again.")
+        if await ink_at(unit, old.parent_id) is not None:
+            seed = old.seed + 1
+        turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
+    return start(house, turn)
+
+
+async def cancel_turn(house: House, session_id: str, command: Nothing) -> TurnCancelled:
+    """Stops the turn in flight; its words are kept for `session.retry_turn`."""
+    async with house.store.reading() as unit:
+        play = await play_of(unit, session_id)
+    turn_id = play.active_turn_id
+    if turn_id is None:
+        raise Conflict("No turn of this session is running.")
+    here = house.turns.find(turn_id)
+    if here is not None:
+        await stop(here)
+    turn = await settle(house, turn_id, here.stage if here is not None else None, status="cancelled", error=CANCELLED)
+    if turn is not None:
+        await house.checkpoints.forget(thread(turn))
+    if turn is None or turn.status != "cancelled":
+        raise Conflict("The turn had ended before it could be cancelled.")
+    return TurnCancelled(turn_id=turn_id)
+
+
+async def _last_failed(unit: Unit, play: Play) -> Turn | None:
+    """The failed turn that a player would want again: after the head, or one that was to take the head's place."""
+    after = await unit.plays.last_failed(play.session_id, play.head_turn_id)
+    old = await _last_played(unit, play)
+    if old is None or old.parent_id is None:
+        return after
+    beside = await unit.plays.last_failed(play.session_id, old.parent_id)
+    if beside is None or beside.turn_id < play.head_turn_id:
+        return after
+    return beside if after is None or after.turn_id < beside.turn_id else after
+
+
+async def _last_played(unit: Unit, play: Play) -> Turn | None:
+    """The last turn that was played on the way to the head; changes by hand are passed over."""
+    turn = await unit.plays.turn(play.head_turn_id)
+    while turn is not None and turn.kind == "amend" and turn.parent_id is not None:
+        turn = await unit.plays.turn(turn.parent_id)
+    return turn if turn is not None and turn.kind == "play" else None
+
+
+async def _ready(house: House, unit: Unit, session_id: str) -> Play:
+    play = await play_of(unit, session_id)
+    if play.token_budget is not None:
+        used = await unit.calls.tokens_used(session_id) + house.models.unrecorded_tokens(session_id)
+        if used >= play.token_budget:
+            raise Conflict(
+                f"This session has used {used} of its {play.token_budget} tokens. Raise token_budget in its config.",
+                used=used,
+                token_budget=play.token_budget,
+            )
+    return play
+
+
+async def _begin(
+    house: House, unit: Unit, play: Play, parent_id: str, words: str, request_id: str, seed: int | None
+) -> Turn:
+    """Writes the turn down. With the same seed a model that heeds it answers alike; otherwise lots are drawn."""
+    parent_index = play.turn_index
+    if parent_id != play.head_turn_id:
+        parent = await unit.plays.turn(parent_id)
+        assert parent is not None
+        parent_index = parent.turn_index
+    return await unit.plays.begin(
+        NewTurn(
+            turn_id=house.ids.new("turn"),
+            session_id=play.session_id,
+            parent_id=parent_id,
+            turn_index=parent_index + 1,
+            kind="play",
+            player_input=words,
+            request_id=request_id,
+            seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
+            owner=house.owner,
+            lease_until_ms=lease(house),
+        )
+    )

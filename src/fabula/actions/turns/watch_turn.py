@@ -1,0 +1,74 @@
+"""Watch a turn: from its beginning, or on from the last frame that was seen, also when it has long been over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+import orjson
+
+from fabula.actions.house import House
+from fabula.actions.plays.sessions import DELETED, play_of
+from fabula.ports.bus import Frame
+from fabula.ports.errors import InvalidRequest
+from fabula.ports.plays import Turn
+from fabula.story.values import JsonObject
+
+LOOK_AGAIN_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchedTurn:
+    stream: str
+    frames: AsyncGenerator[Frame, None]
+
+
+async def watched_turn(house: House, session_id: str, last_event_id: str) -> WatchedTurn | None:
+    """The frames after `last_event_id` (`stream:sequence`), or of the turn in flight; None when nothing runs."""
+    async with house.store.reading() as unit:
+        play = await play_of(unit, session_id)
+        stream, seen = _place(last_event_id) if last_event_id else (play.active_turn_id, -1)
+        if stream is None:
+            return None
+        turn = await unit.plays.turn(stream.partition("~")[0])
+        if turn is None or turn.tree_id != play.tree_id:
+            raise InvalidRequest("Last-Event-ID names no turn of this session. Read the session anew.")
+    # A turn that was taken up again is told anew: what was seen of its first attempt does not count.
+    after = seen if turn.stream == stream else -1
+    live = house.bus.listen(turn.stream, after=after)
+    return WatchedTurn(stream=turn.stream, frames=live or _followed(house, turn, after + 1))
+
+
+def _place(last_event_id: str) -> tuple[str, int]:
+    stream, _, sequence = last_event_id.rpartition(":")
+    if not stream or not sequence.isdecimal() or len(sequence) > 9:
+        raise InvalidRequest("Last-Event-ID must be the id of a frame: `turn_...:number`.")
+    return stream, int(sequence)
+
+
+async def _followed(house: House, turn: Turn, sequence: int) -> AsyncGenerator[Frame, None]:
+    """The end of a turn whose frames are not here: it is over and forgotten, or runs in another process."""
+    while (ending := await _ending(house, turn.turn_id)) is None:
+        await house.clock.sleep(LOOK_AGAIN_S)
+    message = {
+        "message_type": "stream",
+        "request_id": turn.request_id,
+        "session_id": turn.session_id,
+        "sequence": sequence,
+        "frame": ending,
+    }
+    yield Frame(sequence=sequence, data=orjson.dumps(message), last=True)
+
+
+async def _ending(house: House, turn_id: str) -> JsonObject | None:
+    """The last frame of a turn, from the store; None while it runs."""
+    async with house.store.reading() as unit:
+        turn = await unit.plays.turn(turn_id)
+        result = await unit.plays.result(turn_id)
+    if turn is None:
+        return {"type": "failed", "error": DELETED}
+    if turn.status == "running":
+        return None
+    if turn.status == "committed":
+        return {"type": "completed", "response": {"type": "turn_completed", "result": result}}
+    return {"type": "failed", "error": turn.error}

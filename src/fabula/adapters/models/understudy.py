@@ -1,0 +1,41 @@
+"""The understudy as a model client: its answers are streamed word by word, as a model's would be."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+
+from fabula.adapters.models.structure import decoded
+from fabula.ports.models import ModelReply, ModelRequest, Piece, Usage
+from fabula.understudy import answer
+
+UNDERSTUDY = "understudy"
+_PIECE = re.compile(r"\s*\S+|\s+$")
+
+
+class Understudy:
+    """Answers at once and always alike; the same context and seed give the same words."""
+
+    @property
+    def fingerprint(self) -> str:
+        return UNDERSTUDY
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
+        text = answer(request)
+        structured = decoded(text, request.output_schema) if request.output_schema is not None else None
+        read_along = request.streaming and structured is None
+        for piece in _PIECE.findall(text) if read_along else [text]:
+            yield Piece(text=piece)
+            # Others get their turn between two words, and a reader who leaves is noticed.
+            await asyncio.sleep(0)
+        yield ModelReply(text=text, model=UNDERSTUDY, usage=_usage(request, text), structured=structured)
+
+
+def _usage(request: ModelRequest, text: str) -> Usage:
+    """Words stand for tokens, so that budgets can be tried out with no model."""
+    asked = sum(len(message.content.split()) for message in request.messages)
+    return Usage(prompt_tokens=asked, completion_tokens=len(text.split()))

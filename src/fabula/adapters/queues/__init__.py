@@ -1,1 +1,0 @@
-"""Queues: work that follows a turn, in-process or on many machines."""

@@ -1,0 +1,1 @@
+"""The character of an AI knot: its prompt, and what its answer means."""

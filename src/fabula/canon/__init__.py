@@ -1,1 +1,0 @@
-"""Canon: changes, policy, authority and the knowledge graph's questions; pure."""

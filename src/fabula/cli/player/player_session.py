@@ -1,0 +1,142 @@
+"""One player at one play, and the turns they take."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from fabula.actions.house import House
+from fabula.actions.library.characters import NameCharacter, get_character
+from fabula.actions.library.stories import NameStory, StoryView, get_story
+from fabula.actions.library.story_resources import NameStoryResources, get_story_resources
+from fabula.actions.plays.session_characters import list_session_characters
+from fabula.actions.plays.sessions import SessionView, get_session
+from fabula.actions.plays.start_session import StartSession, start_session
+from fabula.actions.turns.run_turn import RunTurn, regenerate, retry_turn, run_turn
+from fabula.actions.views import Nothing, Paging
+from fabula.cli.player.history import show_history
+from fabula.cli.player.lines import Lines
+from fabula.cli.player.sentences import plain
+from fabula.cli.player.teller import Telling
+from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.cli.player.turn_listener import hear_turn
+from fabula.ports.plays import Turn
+from fabula.story.values import Json
+
+REQUEST = "play"
+
+
+@dataclass(kw_only=True)
+class PlayerSession:
+    """`seed` makes the turns of a player repeatable; `drawn` counts those that were played with it."""
+
+    house: House
+    session_id: str
+    story: StoryView
+    lines: Lines
+    telling: Telling
+    seed: int | None = None
+    drawn: int = 0
+    suggested: list[str] = field(default_factory=list)
+
+    @property
+    def writer(self) -> TerminalWriter:
+        return self.telling.writer
+
+    async def session(self) -> SessionView:
+        return await get_session(self.house, self.session_id, Nothing())
+
+    async def say(self, words: str) -> None:
+        """Plays the player's words."""
+        await self._turn(
+            lambda seed: run_turn(
+                self.house, self.session_id, RunTurn(player_input=words), request_id=REQUEST, seed=seed
+            )
+        )
+
+    async def say_again(self) -> None:
+        """Plays the words of a failed turn again."""
+        await self._turn(lambda seed: retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
+
+    async def play_again(self) -> None:
+        """Plays the last turn anew."""
+        await self._turn(lambda seed: regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
+
+    def show_status(self, session: SessionView) -> None:
+        """Where the play is, who is there, and what the player watches."""
+        world = session.snapshot.world_state
+        present = ", ".join(self.telling.names.get(id, id) for id in world.active_characters) or "nobody else"
+        title = self.telling.titles.get(world.current_node, world.current_node)
+        self.writer.say(f"{self.story.display_name}: {title}", "bold")
+        self.writer.say(f"Turn {session.turn_index}, {session.status}. Here: {present}.")
+        for variable in self.story.common_variables:
+            held: Mapping[str, Json] = {
+                "world": world.custom,
+                "player": world.player_state,
+                "character": world.character_state.get(variable.character_id or "", {}),
+            }[variable.scope]
+            if variable.pinned and variable.key in held:
+                self.writer.say(f"{variable.display_name}: {plain(held[variable.key])}", indent=2)
+
+    async def show_place(self, session: SessionView) -> None:
+        """Where the play stands, after going somewhere else in it."""
+        self.telling.ended = session.status == "ended"
+        self.suggested.clear()
+        if session.history:
+            show_history(self.writer, session, most=session.turn_index)
+        else:
+            self.telling.heading(session.snapshot.world_state.current_node)
+
+    async def _turn(self, begin: Callable[[int | None], Awaitable[Turn]]) -> None:
+        turn = await begin(self._next_seed())
+        self.suggested.clear()
+        self.telling.ended = False
+        await hear_turn(self.house, turn, self.telling)
+
+    def _next_seed(self) -> int | None:
+        if self.seed is None:
+            return None
+        self.drawn += 1
+        return int.from_bytes(hashlib.sha256(f"{self.seed}:{self.drawn}".encode()).digest()[:4], "big") >> 1
+
+
+async def new_sitting(
+    house: House, story_id: str, *, profile_id: str | None, seed: int | None, writer: TerminalWriter, lines: Lines
+) -> PlayerSession:
+    """A player at a new play of a story."""
+    started = await start_session(house, StartSession(story_id=story_id, player_profile_id=profile_id))
+    return await player_at(house, started.session_id, seed=seed, writer=writer, lines=lines)
+
+
+async def player_at(
+    house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines
+) -> PlayerSession:
+    """A player at a play that exists."""
+    session = await get_session(house, session_id, Nothing())
+    story = await get_story(house, NameStory(story_id=session.story_id))
+    telling = Telling(
+        writer,
+        names=await _names(house, session_id, story),
+        titles={node.id: node.title for node in story.graph.nodes},
+    )
+    telling.ended = session.status == "ended"
+    return PlayerSession(
+        house=house,
+        session_id=session_id,
+        story=story,
+        lines=lines,
+        telling=telling,
+        seed=seed,
+        drawn=session.turn_index,
+    )
+
+
+async def _names(house: House, session_id: str, story: StoryView) -> dict[str, str]:
+    resources = await get_story_resources(house, NameStoryResources(resource_id=story.resource_id))
+    cast = [await get_character(house, NameCharacter(character_id=id)) for id in resources.character_ids]
+    guests = await list_session_characters(house, session_id, Paging())
+    return {
+        **{one.character_id: one.content.name for one in cast},
+        **{one.session_character_id: one.display_name for one in guests.session_characters},
+    }

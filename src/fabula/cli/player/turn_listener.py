@@ -1,0 +1,133 @@
+"""Hearing a turn out: it is told while it is played, and Ctrl+C stops it. Plays of both kinds are heard alike."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Any
+
+import orjson
+
+from fabula.actions.house import House
+from fabula.actions.turns.run_turn import cancel_turn
+from fabula.actions.turns.watch_turn import watched_turn
+from fabula.actions.views import Nothing
+from fabula.cli.player.sentences import for_terminal
+from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.bus import Frame
+from fabula.ports.errors import FabulaError
+from fabula.ports.plays import Turn
+
+STOPPED = "Stopped. Your words are kept: /retry says them again."
+
+
+class Teller(ABC):
+    """Shows the frames of turns on writer; what happens in them differs between the kinds of plays."""
+
+    def __init__(self, writer: TerminalWriter) -> None:
+        self.writer = writer
+
+    def frame(self, frame: Mapping[str, Any]) -> None:
+        """One frame of the turn stream."""
+        match frame["type"]:
+            case "event":
+                self._event(frame["body"])
+            case "failed":
+                self._close()
+                self.writer.say(f"{for_terminal(frame['error']['message'])} (/retry says it again.)", "red")
+            case "completed":
+                self._close()
+
+    def stopped(self) -> None:
+        """The stream ended in the middle: the player stopped the turn."""
+        self._close()
+        self.writer.say(STOPPED, "yellow")
+
+    @abstractmethod
+    def _event(self, body: Mapping[str, Any]) -> None:
+        """Something happened."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Ends the line that is being told, if one is."""
+
+
+async def hear_turn(house: House, turn: Turn, teller: Teller) -> bool:
+    """Tells a turn that has just begun; answers whether it was played to its end."""
+    frames = house.bus.listen(turn.stream)
+    assert frames is not None, "a turn that has just begun can be heard"
+    return await _hear(house, turn.session_id, frames, teller)
+
+
+async def hear_the_rest(house: House, session_id: str, turn_id: str, teller: Teller) -> bool:
+    """Waits for a turn that was being played when the player came back; answers whether it was played to its end.
+
+    Another process may play it, which tells here only how it ends. So it is not told: whoever asks shows it then.
+    """
+    watched = await watched_turn(house, session_id, f"{turn_id}:0")
+    assert watched is not None, "a turn that is named can be watched"
+    teller.writer.gap()
+    teller.writer.say("Your last words are still being played. Ctrl+C stops them.", "dim")
+    return await _hear(house, session_id, _ending(watched.frames), teller)
+
+
+async def _ending(frames: AsyncGenerator[Frame, None]) -> AsyncIterator[Frame]:
+    async for frame in frames:
+        if frame.last:
+            yield frame
+
+
+async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame], teller: Teller) -> bool:
+    how = ""
+    async with _Interrupts(house, session_id, teller.writer) as interrupts:
+        async for frame in frames:
+            told = orjson.loads(frame.data)["frame"]
+            how = told["type"]
+            if not (how == "failed" and interrupts.pressed):
+                teller.frame(told)
+    if how != "completed" and (how != "failed" or interrupts.pressed):
+        teller.stopped()
+    return how == "completed"
+
+
+class _Interrupts:
+    """While a turn runs, Ctrl+C stops it; a second Ctrl+C leaves the player."""
+
+    def __init__(self, house: House, session_id: str, writer: TerminalWriter) -> None:
+        self._house, self._session_id, self._paper = house, session_id, writer
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._before = signal.getsignal(signal.SIGINT)
+        self._stopping: asyncio.Task[None] | None = None
+
+    @property
+    def pressed(self) -> bool:
+        return self._stopping is not None
+
+    async def __aenter__(self) -> _Interrupts:
+        if sys.platform != "win32":
+            self._loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        if self._stopping is not None and kind is None:
+            await self._stopping
+        if sys.platform != "win32":
+            self._loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, signal.default_int_handler if self._before is None else self._before)
+
+    def _interrupted(self) -> None:
+        if self._stopping is None:
+            self._stopping = self._loop.create_task(self._stop())
+        elif self._task is not None:
+            self._task.cancel()
+
+    async def _stop(self) -> None:
+        try:
+            await cancel_turn(self._house, self._session_id, Nothing())
+        except FabulaError as error:
+            # It was over before it could be stopped.
+            self._paper.say(error.message, "yellow")

@@ -1,0 +1,86 @@
+"""Looking a story through before anybody plays it.
+
+1. It is compiled with the AI knots. 2. Its source is read for them. 3. What the compiler found is told in the words of
+who writes AI knots, and what only they know is added. 4. When it can be played, the knots that its talks name are run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from fabula.ink import Analysis, Builtins, CompileResult, Problem, Severity, Story, analyse, compile_ink
+from fabula.ink.compiler.compile import HOST_FILE
+from fabula.knots.errors import knot_problems
+from fabula.knots.hints import advised
+from fabula.knots.names import AI_KNOTS, AI_KNOTS_ASIDE, bind_knots
+from fabula.knots.scan import Reading, read
+from fabula.knots.warnings import cautions, cautions_of_runs
+
+STEP_BUDGET = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What was seen of a story. `prototype` is None when it has errors; problems are in reading order. `aside` tells
+    whether the names in our own knots stepped aside for names of the story's own."""
+
+    problems: tuple[Problem, ...]
+    analysis: Analysis
+    talks: tuple[tuple[str, str], ...]
+    prototype: Story | None
+    aside: bool
+
+
+def look_through(source: str, *, include: Callable[[str], str | None], file_name: str | None = None) -> Looked:
+    """Compiles a story and looks it through; `file_name` is how its main file is called in problems."""
+    result, aside = _compiled(source, include, file_name)
+    reading = read(result)
+    problems = [*advised(reading), *knot_problems(reading), *cautions(reading)]
+    faulty = any(problem.severity is Severity.ERROR for problem in problems)
+    prototype = None if faulty or result.story_json is None else _prototype(result.story_json)
+    if prototype is not None:
+        problems += cautions_of_runs(reading, prototype)
+    return Looked(
+        problems=_in_reading_order(problems, result),
+        analysis=_without_characters_endings(analyse(result), reading),
+        talks=tuple(sorted(set(_pairs(reading)))),
+        prototype=prototype,
+        aside=aside,
+    )
+
+
+def _compiled(source: str, include: Callable[[str], str | None], file_name: str | None) -> tuple[CompileResult, bool]:
+    def compiled(knots: Builtins) -> CompileResult:
+        return compile_ink(source, include=include, file_name=file_name, builtins=knots, count_all_visits=True)
+
+    result = compiled(AI_KNOTS)
+    clashes = any(problem.file == HOST_FILE for problem in result.problems)
+    return (compiled(AI_KNOTS_ASIDE), True) if clashes else (result, False)
+
+
+def _prototype(story_json: str) -> Story:
+    story = bind_knots(Story(story_json))
+    story.step_budget = STEP_BUDGET
+    return story
+
+
+def _pairs(reading: Reading) -> list[tuple[str, str]]:
+    """Who talks, and where it leads, for every agent that names both."""
+    return [(talk.character.name, talk.goal.name) for talk in reading.talks if talk.character and talk.goal]
+
+
+def _in_reading_order(problems: list[Problem], result: CompileResult) -> tuple[Problem, ...]:
+    order = {file.name: number for number, file in reversed(list(enumerate(result.sources.files)))}
+    return tuple(sorted(problems, key=lambda problem: (order.get(problem.file, len(order)), problem.line)))
+
+
+def _without_characters_endings(analysis: Analysis, reading: Reading) -> Analysis:
+    """Where a knot stops that is only ever a character's, nothing ends but what the character says."""
+    ways = [
+        replace(flow, leads_to=tuple(name for name in flow.leads_to if (flow.name, name) not in reading.as_characters))
+        for flow in analysis.flows
+    ]
+    played = replace(analysis, flows=tuple(ways)).reachable_from()
+    characters = analysis.reachable_from() - played
+    return replace(analysis, endings=tuple(one for one in analysis.endings if one.flow not in characters))

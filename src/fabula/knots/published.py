@@ -1,0 +1,88 @@
+"""A published Ink story: compiled with the AI knots, looked through, and ready to be played by many at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fabula.ink import Analysis, InkEditedError, Problem, Severity, Story
+from fabula.knots.analysis import look_through
+from fabula.knots.names import written_name
+from fabula.knots.saves import saved_request, with_names_of_now
+from fabula.knots.spoilers import Spoilers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """`prototype` is None when the story has errors. `talks` are the (character, target) pairs written in it. `aside`
+    is true where names of the story's own made those in our knots step aside."""
+
+    digest: str
+    problems: tuple[Problem, ...]
+    analysis: Analysis
+    spoilers: Spoilers
+    prototype: Story | None
+    talks: tuple[tuple[str, str], ...]
+    aside: bool
+
+    @property
+    def errors(self) -> list[str]:
+        return self.errors_in(None)
+
+    def errors_in(self, file_name: str | None) -> list[str]:
+        """The errors, each with its file and line; `file_name` is how the main file is called."""
+        errors = [problem for problem in self.problems if problem.severity is Severity.ERROR]
+        return [str(replace(error, file=error.file or file_name)) for error in errors]
+
+    @property
+    def playable(self) -> Story:
+        """The story that all plays are copies of."""
+        assert self.prototype is not None, "a story with errors is not played"
+        return self.prototype
+
+    def fresh(self, *, seed: int) -> Story:
+        """A play of the story from its beginning."""
+        return self.playable.fork(seed=seed)
+
+    def at(self, state: str) -> Story:
+        """A play at a saved place; raises InkEditedError when the place is gone."""
+        story = self.fresh(seed=0)
+        try:
+            story.load_state(with_names_of_now(state, aside=self.aside))
+        except InkEditedError as error:
+            raise _of_the_talk(error, state) from None
+        return story
+
+
+def publish(source: str, files: Mapping[str, str]) -> Published:
+    """Compiles and looks a story through; what is wrong with it is in `problems`."""
+    looked = look_through(source, include=files.get)
+    return Published(
+        digest=source_digest(source, files),
+        problems=looked.problems,
+        analysis=looked.analysis,
+        spoilers=Spoilers.of(looked.analysis),
+        prototype=looked.prototype,
+        talks=looked.talks,
+        aside=looked.aside,
+    )
+
+
+def source_digest(source: str, files: Mapping[str, str]) -> str:
+    """The hash of a story's whole source."""
+    whole = json.dumps([source, sorted(files.items())], ensure_ascii=False)
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _of_the_talk(error: InkEditedError, state: str) -> InkEditedError:
+    """The same error; a place that our own knots hold is called what it is to the author, not by our variable."""
+    request = saved_request(state)
+    if request is None or request.kind not in ("agent", "continue"):
+        return error
+    for role, path in (("character", request.character), ("goal", request.target)):
+        if path and f"({path})" in error.reason:
+            reason = f"The story was edited: the {role} ({written_name(path)}) of this talk does not exist any more."
+            return InkEditedError(reason, error.resume_turn, error.resume_knot)
+    return error

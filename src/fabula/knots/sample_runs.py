@@ -1,0 +1,65 @@
+"""Wandering through a character's knot: a few runs with seeded choices, within bounds, tell what the character says."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from fabula.ink import InkError, Story
+from fabula.knots.names import request_of
+from fabula.knots.story_steps import Ration, line_of
+from fabula.story.seeds import derived_seed
+
+RUNS = 5
+MOST_LINES = 60
+MOST_TURNS = 12
+SHORT_RUN = 5_000
+
+
+def rations(steps: int = SHORT_RUN) -> list[Ration]:
+    """The steps of each run."""
+    return [Ration(left=steps) for _ in range(RUNS)]
+
+
+def spoken_lines(prototype: Story, character: str, *, seed: int, runs: Sequence[Ration] | None = None) -> Iterator[str]:
+    """The lines of five runs, in their order; who has heard enough need not wait for the rest."""
+    for run, ration in enumerate(rations() if runs is None else runs):
+        dice_seed = derived_seed(seed, f"{character}:{run}")
+        yield from _wander(prototype.fork(seed=dice_seed), character, random.Random(dice_seed), ration)
+
+
+def _wander(story: Story, character: str, dice: random.Random, ration: Ration) -> Iterator[str]:
+    """One run of a knot. A knot that cannot be run, or breaks, gives what it gave so far."""
+    turns = lines = 0
+    try:
+        story.choose_path(character)
+        while lines < MOST_LINES:
+            if request_of(story) is not None:
+                if not _may_answer(story):
+                    return
+                text = ration.run(story, partial(story.resume, ""))
+            elif story.can_continue:
+                text = ration.run(story, story.continue_)
+            elif story.current_choices and turns < MOST_TURNS:
+                turns += 1
+                story.choose(dice.randrange(len(story.current_choices)))
+                continue
+            else:
+                return
+            lines += 1
+            yield from (clean(line.text) for line in line_of(story, text) if line.text)
+    except InkError:
+        return
+
+
+def _may_answer(story: Story) -> bool:
+    """Only a talk within the talk ends a run; other requests get an empty answer."""
+    request = request_of(story)
+    return request is not None and request.kind in ("generate", "input", "seed")
+
+
+def clean(text: str) -> str:
+    """A line with its spaces in order."""
+    return re.sub(r"\s+", " ", text).strip()

@@ -1,0 +1,1 @@
+"""Plain text: words, sentences, phrases and stems, written once for everyone who compares texts; pure."""

@@ -1,1 +1,0 @@
-"""What follows a turn: memory, world, conflict, lore and summaries."""

@@ -1,0 +1,109 @@
+"""Asking for decisions and texts: every call is seeded with the play's own seed, so that a replay costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fabula.agents.replies.shapes import repair_messages
+from fabula.agents.talks.decisions import DECISION_SCHEMA, Decision, read_decision
+from fabula.agents.talks.prompts import agent_messages, generate_messages, rewrite_messages
+from fabula.knots.evaluation import Evaluator
+from fabula.ports.models import CallOrigin, Message, ModelClients, ModelReply, ModelRequest, ModelUnusable, whole
+from fabula.story.contexts import InkAgentContext, InkGenerateContext, KnotContext
+from fabula.story.plays import SessionSettings
+from fabula.story.resources import AgentRole, Api, ApiGroup, Preset
+from fabula.story.seeds import derived_seed
+from fabula.story.values import JsonObject
+
+LONGEST_GENERATED = 8_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asker:
+    """Who asks, with whose models. `variation` above one means that the player wants to hear something else."""
+
+    models: ModelClients
+    session: SessionSettings
+    preset: Preset
+    group: ApiGroup
+    apis: dict[str, Api]
+    api_revisions: dict[str, int]
+    deadline: float
+    turn_id: str | None = None
+    variation: int = 1
+
+    async def decide(self, context: InkAgentContext, seed: int) -> Decision | None:
+        """A decision; an unusable answer is repaired once, then there is none."""
+        messages = agent_messages(context)
+        return await self._decision(context, messages, seed)
+
+    async def rewrite(self, context: InkAgentContext, seed: int) -> Decision | None:
+        """The decision in other words, because the first ones told too much."""
+        told = context.model_copy(update={"told_too_much": True})
+        return await self._decision(told, rewrite_messages(agent_messages(context)), seed)
+
+    async def generate(self, context: InkGenerateContext, seed: int, watch: Evaluator) -> str:
+        """A text for the story, in one piece; one that tells too much is written once more, then cut."""
+        text = await self._text(context, generate_messages(context), seed)
+        if not watch.wrong(text):
+            return text
+        told = context.model_copy(update={"told_too_much": True})
+        return watch.cut(await self._text(told, rewrite_messages(generate_messages(context), "rewrite_text"), seed))
+
+    async def _text(self, context: InkGenerateContext, messages: tuple[Message, ...], seed: int) -> str:
+        reply = await self._ask("narrator", context, messages, seed, None)
+        return " ".join(reply.text.split())[:LONGEST_GENERATED]
+
+    async def _decision(self, context: InkAgentContext, messages: tuple[Message, ...], seed: int) -> Decision | None:
+        role: AgentRole = "narrator" if context.character is None else "actor"
+        asked = messages
+        for _ in range(2):
+            said, decision, problems = await self._attempt(role, context, asked, seed, read_decision)
+            if decision is not None:
+                return decision
+            asked = repair_messages(messages, raw=said, problems=problems, schema=DECISION_SCHEMA)
+        return None
+
+    async def _attempt(
+        self,
+        role: AgentRole,
+        context: InkAgentContext,
+        messages: tuple[Message, ...],
+        seed: int,
+        read: Callable[[str], tuple[Decision | None, list[str]]],
+    ) -> tuple[str, Decision | None, list[str]]:
+        try:
+            reply = await self._ask(role, context, messages, seed, DECISION_SCHEMA)
+        except ModelUnusable as error:
+            return error.reply_text, None, [error.message]
+        return reply.text, *read(reply.text)
+
+    async def _ask(
+        self,
+        role: AgentRole,
+        context: KnotContext,
+        messages: tuple[Message, ...],
+        seed: int,
+        schema: JsonObject | None,
+    ) -> ModelReply:
+        api = self.apis[self.group.bindings.api_for(role)]
+        client = await self.models.client_for(api, api_revision=self.api_revisions.get(api.api_id))
+        agent = self.preset.agents.of(role)
+        request = ModelRequest(
+            origin=CallOrigin(
+                agent=context.role,
+                session_id=self.session.session_id,
+                story_id=self.session.story_id,
+                turn_id=self.turn_id,
+            ),
+            messages=messages,
+            context=context,
+            output_schema=schema,
+            seed=seed if self.variation == 1 else derived_seed(seed, f"variation {self.variation}"),
+            temperature=agent.temperature,
+            max_tokens=agent.max_tokens,
+            streaming=False,
+            deadline=self.deadline,
+        )
+        return await whole(client, request)

@@ -1,0 +1,154 @@
+"""Telling on: the story runs from stop to stop, texts that it asks for are written in, and everyone watches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from fabula.ink import InkEditedError, InkError, Story
+from fabula.knots.evaluation import text_evaluator
+from fabula.knots.names import KnotRequest, request_of
+from fabula.knots.spoilers import Spoilers
+from fabula.knots.story_steps import EndlessStory, Line, line_of, lines_of, waiting_for
+from fabula.knots.talk_memory import told
+from fabula.loops.conversation.questions import Asker
+from fabula.ports.errors import BackendError, Conflict
+from fabula.ports.threads import run_in_thread
+from fabula.story.contexts import InkGenerateContext
+from fabula.story.ink_stories import Heard, InkPlay, Waiting
+from fabula.story.seeds import derived_seed
+from fabula.story.values import JsonObject
+
+MOST_TEXTS = 20
+Tell = Callable[..., None]
+
+
+@dataclass(kw_only=True)
+class Telling:
+    """A story being told: what was heard of it, and the lines of this turn.
+
+    `written` are the texts that were written into the story and that no reader has seen yet.
+    """
+
+    story: Story
+    spoilers: Spoilers
+    ink: InkPlay
+    asker: Asker
+    tell: Tell
+    lines: list[Line] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+
+    def heard(self, news: Iterable[Heard]) -> None:
+        """Joins the history that characters know."""
+        history, earlier = told(self.ink.history, self.ink.earlier, news)
+        self.ink = self.ink.model_copy(update={"history": history, "earlier": earlier})
+
+    async def take(self, step: Callable[[], str]) -> None:
+        """Does one thing to the story, which may finish a line."""
+        with story_errors():
+            text = await run_in_thread(step)
+            if self.story.pending_request is None:
+                self._show(line_of(self.story, text))
+
+    async def go_on(self) -> InkPlay:
+        """Runs until the story waits for the player or ends; answers the play as it then stands."""
+        for _ in range(MOST_TEXTS):
+            with story_errors():
+                self._show(await run_in_thread(lambda: list(lines_of(self.story))))
+            request = request_of(self.story)
+            if request is None or request.kind in ("agent", "continue", "input"):
+                return self._stopped()
+            await self._answer(request)
+        raise BackendError(
+            f"The story asks for more than {MOST_TEXTS} texts in one turn. Let the reader choose between."
+        )
+
+    async def _answer(self, request: KnotRequest) -> None:
+        if request.kind == "seed":
+            self.ink = self.ink.model_copy(update={"ai_seed": _seed(request.arguments[0])})
+            await self.take(lambda: self.story.resume())
+            return
+        context = InkGenerateContext(
+            prompt=request.arguments[0], story_so_far=self.ink.history, earlier=self.ink.earlier
+        )
+        watch = text_evaluator(self.spoilers, visited=self.story.visited, context=context)
+        text = await self.asker.generate(context, self.ink.ai_seed, watch)
+        self.written.append(text)
+        await self.take(lambda: self.story.resume(text))
+
+    def _show(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            self.lines.append(line)
+            self.heard([Heard(kind="context" if line.context else "text", text=line.text)])
+            if not line.context:
+                self._tell_written(line.text)
+                self.tell("ink_text", text=line.text, tags=list(line.tags))
+
+    def _tell_written(self, shown: str) -> None:
+        """Tells the written texts that the reader is about to see; a context line or a variable keeps them quiet."""
+        seen = [text for text in self.written if text and text.strip() in shown]
+        self.written = [text for text in self.written if text not in seen]
+        for text in seen:
+            self.tell("generated_text", text=text)
+
+    def _stopped(self) -> InkPlay:
+        waiting = waiting_for(self.story)
+        for choice in waiting.choices:
+            self._tell_written(choice.text)
+        tell_waiting(self.tell, waiting)
+        with story_errors():
+            state = self.story.state_json()
+        return self.ink.model_copy(update={"state": state, "waiting": waiting})
+
+
+def tell_waiting(tell: Tell, waiting: Waiting) -> None:
+    """Says what the story waits for."""
+    if waiting.kind == "nothing":
+        tell("story_ended")
+        return
+    if waiting.kind == "choice":
+        tell("ink_choices", choices=choices_view(waiting))
+    tell("ink_input_requested", **input_view(waiting))
+
+
+def choices_view(waiting: Waiting) -> list[JsonObject]:
+    return [{"index": one.index, "text": one.text, "tags": [*one.tags]} for one in waiting.choices]
+
+
+def input_view(waiting: Waiting) -> JsonObject:
+    """What is asked of the player, without what does not apply."""
+    fields: JsonObject = {"kind": waiting.kind, "placeholder": waiting.placeholder, "character": waiting.character}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+@contextmanager
+def story_errors() -> Iterator[None]:
+    """What goes wrong inside the story is told as the story's own failing, with where it was."""
+    try:
+        yield
+    except InkEditedError as error:
+        raise edited(error) from error
+    except InkError as error:
+        raise BackendError(f"The story itself failed: {error}. Its author can repair it.") from error
+    except EndlessStory:
+        raise BackendError("The story runs on without ever waiting for the reader. Its author can repair it.") from None
+
+
+def edited(error: InkEditedError) -> Conflict:
+    """The story was edited away from under a play: why, and where play can go on."""
+    return Conflict(
+        f"{error.reason.rstrip('.')}. Go back to an earlier turn with session.backtrack.",
+        reason=error.reason,
+        resume_story_turn=error.resume_turn,
+        resume_knot=error.resume_knot,
+    )
+
+
+def _seed(text: str) -> int:
+    try:
+        number = float(text)
+    except ValueError:
+        return derived_seed(text, "SEED_AI")
+    return int(number) & 0x7FFFFFFF if math.isfinite(number) else 0

@@ -1,0 +1,74 @@
+"""The keeper: proposes operations on the state; the schemas decide which of them are applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabula.agents.replies.keeper import read_state_update
+from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.questions import output_view, propose
+from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.story.changes import apply_all, progression_ops
+from fabula.story.contexts import KeeperContext, KeeperPhase
+from fabula.story.graph import Transition
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry, StateOp, StateUpdate
+from fabula.story.values import JsonObject
+
+# Clients read the output's fields unasked, so a keeper who was not asked, or was of no use, has an empty one.
+NOTHING_SAID: JsonObject = {
+    "message": {"role": "assistant", "content": ""},
+    "model": "",
+    "finish_reason": "stop",
+    "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    "structured_output": None,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The state after the keeper's operations, those that were applied, and the keeper's own words."""
+
+    play: PlayState
+    update: StateUpdate
+    output: JsonObject | None
+
+    def view(self) -> JsonObject:
+        return {"update": self.update.as_json(), "output": self.output or NOTHING_SAID}
+
+
+def keeper_call(phase: KeeperPhase) -> str:
+    """The name of the keeper's call."""
+    return f"keeper:{phase}"
+
+
+def after_beats(run: SceneRun, play: PlayState, scene: Scene, said: list[MemoryEntry]) -> KeeperContext:
+    """What the keeper is told of what was played; nobody heard the thoughts."""
+    heard = [entry for entry in said if entry.kind != "thought"]
+    return run.teller(play, scene.after(said)).keeper("after_turn_outputs", heard)
+
+
+async def ask_keeper(run: SceneRun, play: PlayState, context: KeeperContext, *, way: Transition | None = None) -> Kept:
+    """Asks the keeper what changed, and applies what may be applied."""
+    with during(f"keeper_{context.phase}"):
+        proposal = await propose(
+            run,
+            context,
+            call=keeper_call(context.phase),
+            read=read_state_update,
+            fallback=lambda: StateUpdate(ops=[]),
+        )
+    return applied(run, play, proposal.value, output=output_view(proposal.reply), way=way)
+
+
+def applied(
+    run: SceneRun, play: PlayState, update: StateUpdate, *, output: JsonObject | None, way: Transition | None = None
+) -> Kept:
+    """Applies an update; what the schemas refuse is told, and does not fail the turn."""
+    ops: list[StateOp] = list(update.ops)
+    if way is not None:
+        ops += progression_ops(way, update)
+    done = apply_all(ops, play.world, run.setup.bounds(play))
+    for refused in done.refused:
+        run.stage.tell("state_op_refused", op=refused.op.as_json(), reason=refused.reason)
+    return Kept(play=play.with_world(done.state), update=StateUpdate(ops=list(done.ops)), output=output)

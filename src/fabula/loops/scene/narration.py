@@ -1,0 +1,73 @@
+"""Narrate, the ensemble way: guests come and go, then beat follows beat, each knowing what was said before it."""
+
+from __future__ import annotations
+
+from fabula.loops.scene.beats import Beat, perform_beat
+from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.scene_run import SceneRun
+from fabula.story.changes import remember, remember_privately
+from fabula.story.guests import added, entered, left
+from fabula.story.plans import CreateAndEnter, ResponsePlan, RoleAction
+from fabula.story.plays import PlayState, SessionCharacter
+
+
+async def perform(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePlan) -> tuple[PlayState, list[Beat]]:
+    """Carries the director's plan out."""
+    play = come_and_go(run, play, plan)
+    beats: list[Beat] = []
+    for index, beat in enumerate(plan.beats):
+        done = await perform_beat(run, run.teller(play, scene), beat, index)
+        play, scene = remembered(run, play, done), scene.after(done.entries)
+        beats.append(done)
+    return play, beats
+
+
+def remembered(run: SceneRun, play: PlayState, beat: Beat) -> PlayState:
+    """The state after a beat: what was said is shared, what was thought stays with who thought it."""
+    world = remember(play.world, beat.entries, limit=run.setup.shared_window)
+    for entry in beat.entries:
+        if entry.kind == "thought":
+            world = remember_privately(world, entry, limit=run.setup.private_window)
+    return play.with_world(world)
+
+
+def come_and_go(run: SceneRun, play: PlayState, plan: ResponsePlan) -> PlayState:
+    """The state after guests of the plan came and went."""
+    for action in plan.role_actions:
+        play = _come_or_go(run, play, action)
+    return play
+
+
+def _come_or_go(run: SceneRun, play: PlayState, action: RoleAction) -> PlayState:
+    if not isinstance(action, CreateAndEnter):
+        play = left(play, action.session_character_id)
+        _tell(run, "session_character_left_scene", action.session_character_id, play)
+        return play
+    guest = _guest(run, play, action)
+    play = added(play, guest)
+    run.stage.tell(
+        "session_character_created",
+        session_character={**guest.as_json(), "in_scene": False},
+        snapshot=play.snapshot.as_json(),
+    )
+    play = entered(play, guest.session_character_id)
+    _tell(run, "session_character_entered_scene", guest.session_character_id, play)
+    return play
+
+
+def _tell(run: SceneRun, type: str, session_character_id: str, play: PlayState) -> None:
+    run.stage.tell(type, session_character_id=session_character_id, snapshot=play.snapshot.as_json())
+
+
+def _guest(run: SceneRun, play: PlayState, action: CreateAndEnter) -> SessionCharacter:
+    known = play.session_characters.get(action.session_character_id)
+    now = run.turn.created_at_ms
+    return SessionCharacter(
+        session_character_id=action.session_character_id,
+        display_name=action.display_name,
+        personality=action.personality,
+        style=action.style,
+        system_prompt=action.system_prompt,
+        created_at_ms=known.created_at_ms if known is not None else now,
+        updated_at_ms=now,
+    )

@@ -1,0 +1,94 @@
+"""Persist: the keeper looks at what was played, and everything becomes true in one transaction, or nothing does."""
+
+from __future__ import annotations
+
+from fabula.loops.scene.beats import Beat
+from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.keeper import Kept
+from fabula.loops.scene.resolution import player_entry
+from fabula.loops.scene.scene_run import SceneRun
+from fabula.loops.turns.turn_state_cache import Standing, entry_of
+from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
+from fabula.story.plays import PlayState
+from fabula.story.state_hash import json_hash
+from fabula.story.values import JsonObject
+
+_SPOKEN: dict[str, MessageKind] = {"narration": "narration", "dialogue": "dialogue", "action": "action"}
+
+
+async def persist(
+    run: SceneRun,
+    *,
+    scene: Scene,
+    first: JsonObject,
+    director: JsonObject,
+    beats: list[Beat],
+    second: Kept,
+) -> None:
+    """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again."""
+    run.stage.tell(
+        "keeper_applied",
+        phase="after_turn_outputs",
+        update=second.update.as_json(),
+        snapshot=second.play.snapshot.as_json(),
+    )
+    messages = spoken(run, second.play, beats)
+    play = second.play.model_copy(
+        update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(run, second.play)}
+    )
+    if play.ended and not run.before.ended:
+        node = run.setup.nodes[play.world.current_node]
+        run.stage.tell("story_ended", node_id=node.id, title=node.title)
+    state = play.as_json()
+    result: JsonObject = {
+        "turn_id": run.turn.turn_id,
+        "turn_index": play.snapshot.turn_index,
+        "player_input": run.turn.player_input,
+        "first_keeper": first,
+        "director": director,
+        "completed_beats": [beat.view for beat in beats],
+        "second_keeper": second.view(),
+        "snapshot": state["snapshot"],
+    }
+    finished = Finished(
+        turn_id=run.turn.turn_id,
+        state=state,
+        state_hash=json_hash(state),
+        result=result,
+        messages=messages,
+        ended=play.ended,
+    )
+    if await run.store.write(lambda unit: unit.plays.commit(finished)):
+        now = Standing(play=run.before, past=run.past, lines=run.setup.told_history)
+        run.turn_states.keep(run.turn.turn_id, now.after(play, [entry_of(change.message) for change in messages]))
+        run.stage.complete(result)
+
+
+def spoken(run: SceneRun, play: PlayState, beats: list[Beat]) -> list[MessageChange]:
+    """The lines that the turn adds to the transcript: the player's own, then what was told, said and done."""
+    entries = [player_entry(run), *(entry for beat in beats for entry in beat.entries if entry.kind in _SPOKEN)]
+    now = run.clock.now_ms()
+    return [
+        MessageChange(
+            op="say",
+            message=SpokenMessage(
+                message_id=run.ids.new("message"),
+                turn_id=run.turn.turn_id,
+                turn_index=play.snapshot.turn_index,
+                sequence=play.message_count + place,
+                kind=_SPOKEN.get(entry.kind, "player_input"),
+                speaker_id=entry.speaker_id,
+                speaker_name=entry.speaker_name,
+                text=entry.text,
+                recorded_at_ms=now,
+                created_at_ms=now,
+                updated_at_ms=now,
+            ),
+        )
+        for place, entry in enumerate(entries)
+    ]
+
+
+def _ends_here(run: SceneRun, play: PlayState) -> bool:
+    """A node without a way on is an ending."""
+    return not run.setup.nodes[play.world.current_node].transitions

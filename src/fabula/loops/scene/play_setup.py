@@ -1,0 +1,84 @@
+"""The setup: everything a turn reads that does not change within it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fabula.agents.windows import shared_history_limit, told_history, windows_of
+from fabula.story.changes import Bounds
+from fabula.story.graph import Graph, Node
+from fabula.story.plays import PlayState, SessionSettings
+from fabula.story.resources import (
+    ROLES,
+    AgentPreset,
+    AgentRole,
+    Api,
+    ApiGroup,
+    CharacterContent,
+    LorebookEntry,
+    Preset,
+)
+from fabula.story.schemas import Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaySetup:
+    """What a session plays: its story as it is for this session, its cast and lore, its prompts and models."""
+
+    session: SessionSettings
+    graph: Graph
+    introduction: str
+    world_schema: Schema
+    player_schema: Schema
+    characters: dict[str, CharacterContent]
+    character_schemas: dict[str, Schema]
+    lore: tuple[LorebookEntry, ...]
+    preset: Preset
+    group: ApiGroup
+    apis: dict[str, Api]
+    nodes: dict[str, Node]
+    api_revisions: dict[str, int] = field(default_factory=dict)
+
+    def bounds(self, play: PlayState) -> Bounds:
+        """What operations are checked against; who entered during play exists too."""
+        schemas: dict[str, Schema | None] = {
+            id: self.character_schemas.get(content.schema_id) for id, content in self.characters.items()
+        }
+        guests: dict[str, Schema | None] = dict.fromkeys(play.session_characters)
+        return Bounds(
+            world=self.world_schema,
+            player=self.player_schema,
+            characters={**guests, **schemas},
+            nodes=frozenset(self.nodes),
+        )
+
+    def agent(self, role: AgentRole) -> AgentPreset:
+        return self.preset.agents.of(role)
+
+    def api(self, role: AgentRole) -> Api:
+        return self.apis[self.group.bindings.api_for(role)]
+
+    def revision_of_api(self, role: AgentRole) -> int | None:
+        """The revision at which a role's api was read, if it is known."""
+        return self.api_revisions.get(self.group.bindings.api_for(role))
+
+    @property
+    def swift(self) -> bool:
+        """Whether one call writes the whole turn."""
+        extra = self.preset.agents.director.extra
+        return isinstance(extra, dict) and extra.get("pace") == "swift"
+
+    @property
+    def told_history(self) -> int:
+        """How many lines of the transcript the role that looks back furthest is told."""
+        return max(told_history(self.preset.agents.of(role)) for role in ROLES)
+
+    @property
+    def shared_window(self) -> int:
+        """How many entries the shared history keeps."""
+        return shared_history_limit(self.preset.agents)
+
+    @property
+    def private_window(self) -> int:
+        """How many of its own thoughts a character keeps."""
+        return windows_of("actor", self.preset.agents.actor).private

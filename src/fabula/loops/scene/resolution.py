@@ -1,0 +1,108 @@
+"""Resolve: the player's words are recorded, the keeper looks at them, the story moves on if it may, a plan is made."""
+
+from __future__ import annotations
+
+from fabula.agents.replies.director import fallback_plan, read_response_plan
+from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.keeper import Kept, applied, ask_keeper
+from fabula.loops.scene.questions import propose
+from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.story.changes import enter, remember
+from fabula.story.contexts import KeeperContext
+from fabula.story.graph import Transition, open_transition
+from fabula.story.plans import ResponsePlan
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.story.values import JsonObject
+
+PLAYER = "player"
+
+
+def record_input(run: SceneRun) -> PlayState:
+    """The state after the player spoke; everyone in the scene noticed."""
+    before, stage, words = run.before, run.stage, run.turn.player_input
+    stage.tell("turn_started", next_turn_index=before.snapshot.turn_index + 1, player_input=words)
+    entry = player_entry(run)
+    play = before.with_world(remember(before.world, [entry], limit=run.setup.shared_window))
+    stage.tell("player_input_recorded", entry=entry.as_json(), snapshot=play.snapshot.as_json())
+    return play
+
+
+def player_entry(run: SceneRun) -> MemoryEntry:
+    """The player's words as everyone notices them."""
+    return MemoryEntry(
+        speaker_id=PLAYER,
+        speaker_name=run.before.player_name,
+        kind="player_input",
+        text=run.turn.player_input,
+    )
+
+
+def scene_here(run: SceneRun, play: PlayState) -> Scene:
+    """The scene as the turn finds it."""
+    world = play.world
+    noticed = [player_entry(run)]
+    return Scene(previous_node_id=world.current_node, previous_cast=world.active_characters, noticed=noticed)
+
+
+def before_beats(run: SceneRun, play: PlayState) -> KeeperContext:
+    """What the keeper is told of the player's words."""
+    return run.teller(play, scene_here(run, play)).keeper("after_player_input", [])
+
+
+async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
+    """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet."""
+    if run.setup.swift:
+        kept = applied(run, play, StateUpdate(ops=[]), output=None)
+    else:
+        kept = await ask_keeper(run, play, before_beats(run, play))
+    snapshot = kept.play.snapshot.model_copy(update={"turn_index": kept.play.snapshot.turn_index + 1})
+    play = kept.play.model_copy(update={"snapshot": snapshot, "turns_in_scene": kept.play.turns_in_scene + 1})
+    run.stage.tell(
+        "keeper_applied", phase="after_player_input", update=kept.update.as_json(), snapshot=snapshot.as_json()
+    )
+    return Kept(play=play, update=kept.update, output=kept.output)
+
+
+def move_on(run: SceneRun, play: PlayState) -> tuple[PlayState, Scene, Transition | None]:
+    """Takes the first way on that is open, at most one in a turn. This is code, never a model's choice."""
+    here = play.world.current_node
+    scene = scene_here(run, play)
+    way = open_transition(run.setup.nodes[here], play.world)
+    if way is None:
+        return play, scene, None
+    arrived = enter(run.setup.nodes[way.to], play.world, run.setup.bounds(play))
+    for refused in arrived.refused:
+        run.stage.tell("state_op_refused", op=refused.op.as_json(), reason=refused.reason)
+    moved = play.with_world(arrived.state).entering(way.to)
+    return moved, scene.model_copy(update={"transitioned": True}), way
+
+
+async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> tuple[JsonObject, ResponsePlan]:
+    """The director's result and its plan; the swift pace needs no plan, its one call does everything."""
+    if run.setup.swift:
+        plan = ResponsePlan(role_actions=[], beats=[])
+    else:
+        plan = await _directed(run, play, scene)
+    result: JsonObject = {
+        "previous_node_id": scene.previous_node_id,
+        "current_node_id": play.world.current_node,
+        "transitioned": scene.transitioned,
+        "response_plan": plan.as_json(),
+    }
+    run.stage.tell("director_completed", result=result, snapshot=play.snapshot.as_json())
+    return result, plan
+
+
+async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePlan:
+    teller = run.teller(play, scene)
+    cast = [member.id for member in teller.cast()]
+    with during("director"):
+        proposal = await propose(
+            run,
+            teller.director(),
+            call="director",
+            read=lambda text: read_response_plan(text, cast=cast, story_characters=run.setup.characters.keys()),
+            fallback=lambda: fallback_plan(transitioned=scene.transitioned, cast=cast),
+        )
+    return proposal.value

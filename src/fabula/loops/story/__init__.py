@@ -1,1 +1,0 @@
-"""The story loop: scenes in a row, and the world that moves on between them."""

@@ -1,0 +1,60 @@
+"""Where plays stood lately: the states that turns left behind, and the end of the transcript up to there.
+
+A turn that is committed never changes; what is changed by hand is a turn of its own. So what is kept here is true for
+as long as the turn exists, on every machine, and a play that goes on where this process left it reads neither again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.ports.plays import SpokenMessage
+from fabula.story.caches import LastUsed
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry
+
+STANDINGS_KEPT = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A play after a turn. `past` are the last lines of the transcript, of which `lines` were asked for."""
+
+    play: PlayState
+    past: Sequence[MemoryEntry]
+    lines: int
+
+    def after(self, play: PlayState, said: Sequence[MemoryEntry]) -> Standing:
+        """The standing after one more turn."""
+        past = [*self.past, *said]
+        return Standing(play=play, past=past[max(0, len(past) - self.lines) :], lines=self.lines)
+
+
+class TurnStateCache:
+    """The turn_states of the turns that were played last."""
+
+    def __init__(self, *, kept: int = STANDINGS_KEPT) -> None:
+        self._kept: LastUsed[str, Standing] = LastUsed(kept)
+
+    def keep(self, turn_id: str, standing: Standing) -> None:
+        """Remembers how a turn left the play, unless the store would spell its words differently."""
+        if all(_plain(entry) for entry in standing.past):
+            self._kept.put(turn_id, standing)
+
+    def after(self, turn_id: str) -> Standing | None:
+        """The standing after a turn, if it is still remembered."""
+        return self._kept.get(turn_id)
+
+
+def entry_of(message: SpokenMessage) -> MemoryEntry:
+    """A line of the transcript as the roles remember it."""
+    return MemoryEntry(
+        speaker_id=message.speaker_id, speaker_name=message.speaker_name, kind=message.kind, text=message.text
+    )
+
+
+def _plain(entry: MemoryEntry) -> bool:
+    """Whether a line is kept letter for letter: half surrogates and NUL characters are not."""
+    words = entry.speaker_name + entry.text
+    return "\0" not in words and words.encode("utf-8", "ignore").decode() == words

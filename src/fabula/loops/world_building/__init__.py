@@ -1,1 +1,0 @@
-"""The world-building loop: author and architect make a world together."""

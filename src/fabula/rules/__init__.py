@@ -1,1 +1,0 @@
-"""Rules: game systems, checks and seeded dice; pure."""

@@ -1,0 +1,62 @@
+"""What waits to be sent to a game. A game that does not read loses its connection, and nobody else notices."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+
+from fabula.server.game_socket.batching_socket import Sending
+from fabula.story.game_messages import Problem, Told
+
+MOST_WAITING = 1000
+
+
+class SendQueue:
+    """Messages in their order. `overflowed` is set when more wait than may; the rest is dropped."""
+
+    def __init__(self, sending: Sending) -> None:
+        self._sending = sending
+        self._waiting: list[Told] = []
+        self._is_sending = False
+        self._news = asyncio.Event()
+        self.overflowed = asyncio.Event()
+
+    def put(self, message: Told) -> None:
+        if self.overflowed.is_set():
+            return
+        self._waiting.append(message)
+        if message.urgent and self._left_at_once():
+            return
+        self._news.set()
+        if len(self._waiting) > MOST_WAITING:
+            self._waiting.clear()
+            self.overflowed.set()
+
+    async def send_all(self) -> None:
+        """Sends messages as they come, for ever; those that wait leave together."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            waiting, self._waiting = self._waiting, []
+            self._is_sending = True
+            await self._sending.send_texts([written(message) for message in waiting])
+            self._is_sending = False
+
+    def _left_at_once(self) -> bool:
+        """Sends all that waits without waiting for a turn of the event loop, if nothing is being sent already."""
+        if self._is_sending or not self._sending.send_at_once([written(message) for message in self._waiting]):
+            return False
+        self._waiting.clear()
+        return True
+
+
+def written(message: Told) -> str:
+    """A message as it stands on the wire."""
+    return orjson.dumps(message.frame()).decode()
+
+
+def too_slow() -> Problem:
+    return Problem(
+        code="busy", message=f"More than {MOST_WAITING} messages wait to be read. Read faster, then connect again."
+    )

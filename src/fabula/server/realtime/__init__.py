@@ -1,1 +1,0 @@
-"""Socket.IO for browsers and bots."""

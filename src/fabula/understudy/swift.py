@@ -1,0 +1,33 @@
+"""The whole turn in one answer: narration, what the characters do and say, and what has changed, as tags."""
+
+from __future__ import annotations
+
+import json
+
+from fabula.story.contexts import SwiftContext
+from fabula.understudy.actor import perform
+from fabula.understudy.director import narration_for, speakers_for
+from fabula.understudy.keeper import progress
+from fabula.understudy.narrator import tell
+from fabula.understudy.scene_view import heard
+from fabula.understudy.utterance import read
+from fabula.understudy.voice import Voice
+
+
+def play(context: SwiftContext, seed: int | None) -> str:
+    """One turn in tags, the update last: players read while it is still being worked out."""
+    reading = read(context.player_input)
+    voice = Voice(seed, "swift", context.current_node.id, context.player_input, said=heard(context))
+    parts: list[str] = []
+    purpose = narration_for(context, reading)
+    if purpose is not None:
+        parts.append(f"<narration>{tell(context, purpose, reading, voice)}</narration>")
+    for member, part in speakers_for(context, reading, voice):
+        for kind, text in perform(context, member, part, reading, voice):
+            parts.append(f'<{kind} who="{member.id}">{text}</{kind}>')
+    ops = progress(
+        context.progression_hints, context.current_node, reading, context.world_state, context.turns_in_scene,
+        context.world_fields,
+    )  # fmt: skip
+    parts.append(f"<update>{json.dumps({'ops': ops}, ensure_ascii=False)}</update>")
+    return "\n".join(parts)
