@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from understudy_walk import Walk, asked
 
-from fabula.language.english import stems, to_listener, to_second_person
+from fabula.language.english import to_listener, to_second_person
+from fabula.language.words import stems
 from fabula.story import graph as graphs
 from fabula.story.contexts import (
     ActorContext,

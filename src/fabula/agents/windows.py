@@ -1,6 +1,6 @@
 """How much a role is shown: its windows on the past, and the tokens that its prompt may take.
 
-Tokens are estimated by one rule for every model: one for every four bytes of UTF-8, and four for each message.
+Tokens are estimated by one rule for every model (see `language.tokens`), and four more for each message.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fabula.agents.presets.templates import PromptRole
+from fabula.language.tokens import estimated_tokens_of
 from fabula.ports.models import Message
 from fabula.story.changes import window
 from fabula.story.contexts import (
@@ -88,7 +89,7 @@ def budget_of(role: PromptRole, agent: AgentPreset) -> int:
 
 def estimated_tokens(messages: Iterable[Message]) -> int:
     """About how many tokens a prompt takes."""
-    return sum(4 + -(-len(message.content.encode("utf-8", "replace")) // 4) for message in messages)
+    return sum(4 + estimated_tokens_of(message.content) for message in messages)
 
 
 def within_windows(context: RoleContext, windows: Windows) -> RoleContext:

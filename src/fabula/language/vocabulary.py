@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from unicodedata import normalize
 
 from fabula.language.caches import cached_if_short
+from fabula.language.words import stem
 
 # Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -184,18 +185,10 @@ def _size(word: str) -> int:
 def telling_words(text: str) -> frozenset[str]:
     """What a text is about: its rarer words, roughly stemmed."""
     words = [word for word in normal(text).split() if len(word) > 2 or _UNSPACED.match(word)]
-    return frozenset(_stem(word) for word in words if word not in everyday_words())
+    return frozenset(stem(word) for word in words if word not in everyday_words())
 
 
 @cache
 def everyday_words() -> frozenset[str]:
     """Words that tell nothing of what a text is about, and with which any sentence may begin."""
     return frozenset([*_EVERYDAY_WORDS.split(), *_EVERYDAY_LETTERS])
-
-
-def _stem(word: str) -> str:
-    word = word.removesuffix("'s")
-    for ending in ("ing", "ied", "ies", "ed", "es", "ly", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word

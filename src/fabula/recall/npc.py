@@ -6,26 +6,15 @@ Two steps, so that another way of remembering can take their place: `cues` says 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
+from fabula.language.words import STOP, singular, words_of
 from fabula.ports.npcs import Remembered
 from fabula.story.npc import GameEvent, PlayedTag
 
 MOST_CUES = 24
 CUES_ASKED = 8
 MOST_RECALLED = 6
-
-_WORD = re.compile(r"[^\W_]{3,}")
-_COMMON_WORDS = """
-    about after again all also and any are aren back been before but can come could did does doing don down even ever
-    for from get give goes going gone got had has have her here him his how into isn its just know let like made make
-    many may might mine more most much must never not nothing now off once one only other our out over own perhaps
-    please really said say says see shall she should some something still such take tell than that the their them then
-    there these they thing this those through too under until upon very want was wasn way well went were what when
-    where which while who whom whose why will with without won would yes yet you your yours
-"""
-_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def cues(event: GameEvent, played: Iterable[PlayedTag] = ()) -> list[str]:
@@ -36,7 +25,7 @@ def cues(event: GameEvent, played: Iterable[PlayedTag] = ()) -> list[str]:
 
 def telling_words(text: str) -> list[str]:
     """The words that say what a text is about, each once, in their order, plurals like singulars."""
-    words = (_singular(word) for word in _WORD.findall(text.lower()) if word not in _COMMON)
+    words = (singular(word) for word in words_of(text) if len(word) > 2 and word not in STOP)
     return list(dict.fromkeys(words))
 
 
@@ -53,7 +42,3 @@ def recalled(
 
 def _cues_of(one: Remembered) -> frozenset[str]:
     return frozenset(cues(one.lived.event, one.lived.played))
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

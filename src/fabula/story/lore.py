@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import accumulate
 
-from fabula.language.caches import cached_if_short
-from fabula.language.vocabulary import UNSPACED
+from fabula.language.keywords import KeywordSearch
 from fabula.story.contexts import Lore, LoreNote
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry
@@ -21,9 +16,6 @@ MOST_TIED = 24
 AT_ONCE = 4
 DROP_STEP = 12
 LONGEST_CONTENT = 800
-
-_LETTER = rf"[^\W{UNSPACED}]"
-_WORD = re.compile(rf"{_LETTER}+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +44,13 @@ def active_lore(
     if not candidates:
         return Lore(base=[note(entry) for entry in base], matched=[])
     found = _called_up(candidates, base, _placed(texts, history, scenes))
-    here = Heard(texts)
+    here = KeywordSearch(texts)
     matches = [
-        Match(entry=entry, place=found[n], of_scene=found[n] is None or here.first(entry) is not None)
+        Match(
+            entry=entry,
+            place=found[n],
+            of_scene=found[n] is None or here.first(entry.keywords, match=entry.match) is not None,
+        )
         for n, entry in enumerate(candidates)
         if n in found
     ]
@@ -97,55 +93,6 @@ class Match:
     of_scene: bool = False
 
 
-class Heard:
-    """Texts in which keywords are looked for, folded to one case and split into words once."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        read = [_read(text) for text in texts]
-        self._text = "\n".join(folded for folded, _ in read)
-        self._ends = list(accumulate(len(folded) + 1 for folded, _ in read))
-        self._words: dict[str, int] = {}
-        for number, (_, words) in enumerate(read):
-            for word in words:
-                self._words.setdefault(word, number)
-
-    def first(self, entry: LorebookEntry) -> int | None:
-        """The number of the text in which one of the entry's keywords stands first."""
-        keywords = [found for keyword in entry.keywords if (found := _keyword(keyword)).folded]
-        places = [place for keyword in keywords if (place := self._find(keyword, entry.match)) is not None]
-        return min(places, default=None)
-
-    def _find(self, keyword: Keyword, match: str) -> int | None:
-        if match == "word" and keyword.is_word:
-            return self._words.get(keyword.folded)
-        place = self._text.find(keyword.folded)
-        if place >= 0 and match == "word":
-            found = _whole_word(keyword.folded).search(self._text)
-            place = found.start() if found else -1
-        return bisect_right(self._ends, place) if place >= 0 else None
-
-
-@cached_if_short(most=1024, longest=4_000)
-def _read(text: str) -> tuple[str, tuple[str, ...]]:
-    """A text in one case, and its words."""
-    folded = text.casefold()
-    return folded, tuple(dict.fromkeys(_WORD.findall(folded)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Keyword:
-    """A keyword in one case; a plain word is found among the words, others are searched for."""
-
-    folded: str
-    is_word: bool
-
-
-@lru_cache(maxsize=8192)
-def _keyword(keyword: str) -> Keyword:
-    folded = keyword.strip().casefold()
-    return Keyword(folded=folded, is_word=_WORD.fullmatch(folded) is not None)
-
-
 def _called_up(
     candidates: Sequence[LorebookEntry], base: Sequence[LorebookEntry], placed: Sequence[Placed]
 ) -> dict[int, int | None]:
@@ -154,21 +101,14 @@ def _called_up(
     asked: list[Sequence[Placed]] = [placed, *([(None, entry.content)] for entry in base if entry.recursive)]
     while asked:
         texts = asked.pop(0)
-        heard = Heard([text for _, text in texts])
+        heard = KeywordSearch([text for _, text in texts])
         for number, entry in enumerate(candidates):
-            if number in found or (first := heard.first(entry)) is None:
+            if number in found or (first := heard.first(entry.keywords, match=entry.match)) is None:
                 continue
             found[number] = texts[first][0]
             if entry.recursive:
                 asked.append([(found[number], entry.content)])
     return found
-
-
-@lru_cache(maxsize=4096)
-def _whole_word(keyword: str) -> re.Pattern[str]:
-    before = rf"(?<!{_LETTER})" if _WORD.match(keyword[0]) else ""
-    after = rf"(?!{_LETTER})" if _WORD.match(keyword[-1]) else ""
-    return re.compile(before + re.escape(keyword) + after)
 
 
 def _within_limit(matches: list[Match], history_length: int) -> list[Match]:

@@ -9,17 +9,8 @@ from __future__ import annotations
 
 import re
 
-from fabula.language.english import (
-    bare,
-    closed,
-    inner,
-    joined,
-    sentences,
-    slug,
-    told_sentences,
-    without_stage_words,
-    words_of,
-)
+from fabula.language.english import bare, closed, inner, joined, sentences, slug, told_sentences, without_stage_words
+from fabula.language.words import words_of
 from fabula.story.contexts import ArchitectContext, CastMember
 from fabula.story.graph import Node
 from fabula.story.schemas import SchemaField

@@ -7,7 +7,7 @@ answered first, where it was asked. A refusal opens none either.
 
 from __future__ import annotations
 
-from fabula.language.english import stems, word_set, words_of
+from fabula.language.words import stems, word_set, words_of
 from fabula.story.contexts import KeeperContext, ProgressionHint, StateView
 from fabula.story.graph import All as AllOf
 from fabula.story.graph import Any as AnyOf

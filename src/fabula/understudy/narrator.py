@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fabula.language.english import closed, inner, joined, stems, to_second_person
+from fabula.language.english import closed, inner, joined, to_second_person
+from fabula.language.words import stems
 from fabula.story.contexts import NarratorContext, NarratorPurpose, SceneContext
 from fabula.understudy import phrases
 from fabula.understudy.scene_view import (

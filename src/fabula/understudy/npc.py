@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fabula.language.english import bare, closed, inner, joined, sentences, stems, words_of
+from fabula.language.english import bare, closed, inner, joined, sentences
+from fabula.language.words import stems, words_of
 from fabula.story.contexts import CastMember, NpcContext
 from fabula.story.npc import Lived, NpcSpec
 from fabula.story.values import Json

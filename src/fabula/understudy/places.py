@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabula.language.english import sentences, stems, told_sentences
+from fabula.language.english import sentences, told_sentences
+from fabula.language.words import stems
 from fabula.story.contexts import ArchitectContext
 from fabula.understudy.voice import Voice
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabula.language.english import (
-    closed,
-    first_person_verb,
-    sentences,
-    stems,
-    told_sentences,
-    word_set,
-    words_of,
-)
+from fabula.language.english import closed, first_person_verb, sentences, told_sentences
+from fabula.language.words import stems, word_set, words_of
 from fabula.story.contexts import CastMember, Lore, SceneContext
 from fabula.story.graph import Node
 from fabula.understudy.utterance import Reading, read

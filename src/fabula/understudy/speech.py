@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fabula.language.english import bare, closed, sentences, stems, to_listener, words_of
+from fabula.language.english import bare, closed, sentences, to_listener
+from fabula.language.words import stems, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
 from fabula.understudy.scene_view import (
     answers_to,

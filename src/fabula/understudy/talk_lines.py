@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from fabula.language.english import bare, closed, inner, stems, word_set
+from fabula.language.english import bare, closed, inner
+from fabula.language.words import stems, word_set
 from fabula.story.contexts import InkAgentContext
 from fabula.understudy.things import named_in, things_in
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from fabula.language.english import bare, closed, sentences, stem, stems, word_set, words_of
+from fabula.language.english import bare, closed, sentences
+from fabula.language.words import stem, stems, word_set, words_of
 from fabula.story.contexts import InkAgentContext, InkGenerateContext
 from fabula.story.seeds import derived_seed
 from fabula.story.values import JsonObject

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from fabula.language.english import STOP, stems, word_set, words_of
+from fabula.language.words import STOP, stems, word_set, words_of
 
 _THING = re.compile(
     r"\b([Mm]y|[Tt]he|[Tt]his|[Hh]is|[Hh]er|[Tt]heir|[Aa]|[Aa]n) ([a-z]{3,})(?=(?: ([a-z]{3,}))?)\b"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fabula.language.english import closed, word_set, words_of
+from fabula.language.english import closed
+from fabula.language.words import word_set, words_of
 from fabula.story.contexts import CastMember
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from fabula.language.english import stems, word_set, words_of
+from fabula.language.words import stems, word_set, words_of
 
 Kind = Literal[
     "silence",

@@ -6,22 +6,16 @@ While a new line reads like the beginning of an old one it is held back; with th
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
+
+from fabula.language.words import words_of
 
 TURNS_WATCHED = 3
 FEW_WORDS = 3
 WORDS_PER_SLIP = 6
 ALIKE = 0.9
 
-_WORD = re.compile(r"[^\W_]+")
-
 Words = tuple[str, ...]
-
-
-def words_of(text: str) -> Words:
-    """The words of a line, whatever stands between them."""
-    return tuple(_WORD.findall(text.lower()))
 
 
 def old_lines(last_says: Sequence[str]) -> tuple[Words, ...]:
@@ -29,7 +23,7 @@ def old_lines(last_says: Sequence[str]) -> tuple[Words, ...]:
 
     A line of a word or two (`Yes.`) counts only when both of the last turns said it.
     """
-    lines = [words_of(text) for text in last_says[-TURNS_WATCHED:]]
+    lines = [tuple(words_of(text)) for text in last_says[-TURNS_WATCHED:]]
     long = [line for line in lines if len(line) >= FEW_WORDS]
     short = [lines[-1]] if len(lines) > 1 and lines[-1] and lines[-1] == lines[-2] else []
     return tuple(dict.fromkeys([*long, *short]))
@@ -37,13 +31,13 @@ def old_lines(last_says: Sequence[str]) -> tuple[Words, ...]:
 
 def may_become(text: str, old: Sequence[Words]) -> bool:
     """Whether a line that begins like `text` may still turn out to be one of the old ones."""
-    words = words_of(text)
+    words = tuple(words_of(text))
     return any(_begins_like(words, line) for line in old)
 
 
 def is_one_of(text: str, old: Sequence[Words]) -> bool:
     """Whether a whole line is one of the old ones, or as good as."""
-    words = words_of(text)
+    words = tuple(words_of(text))
     return bool(words) and any(_alike(words, line) for line in old)
 
 
