@@ -1,9 +1,13 @@
-"""All benchmarks, one after the other: `make bench`, or `python -m bench NAME ...` for some of them."""
+"""All benchmarks, one after the other: `make bench`, or `python -m bench NAME ...` for some of them.
+
+What begins with a dash, and all that follows, is for the benchmark itself: `python -m bench turns --story --help`.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 NAMES = sorted(
@@ -15,7 +19,8 @@ NAMES = sorted(
 
 def main() -> int:
     """Runs each benchmark in a process of its own, so that none warms another's caches."""
-    wanted = sys.argv[1:] or NAMES
+    names = list(takewhile(lambda word: not word.startswith("-"), sys.argv[1:]))
+    options, wanted = sys.argv[1 + len(names) :], names or NAMES
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
         print(f"There is no benchmark named {unknown[0]}. Known are: {', '.join(NAMES)}.")
@@ -23,7 +28,7 @@ def main() -> int:
     failed = 0
     for name in wanted:
         print(f"== {name}", flush=True)
-        failed += subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode != 0
+        failed += subprocess.run([sys.executable, "-m", f"bench.{name}", *options], check=False).returncode != 0
     return min(failed, 1)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from socket import create_server
@@ -21,9 +23,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def process(*arguments: str, ready: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A Python process that answers at `ready` before the block begins."""
-    running = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL)
+def process(
+    *arguments: str, ready: str, core: int | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A Python process that answers at `ready` before the block begins; with `core` it keeps to that core."""
+    running = subprocess.Popen(
+        [*(pinned_to(core)), sys.executable, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, **(settings or {})},
+    )
     try:
         _wait(ready, running)
         yield running
@@ -34,6 +43,11 @@ def process(*arguments: str, ready: str) -> Iterator[subprocess.Popen[bytes]]:
         except subprocess.TimeoutExpired:
             running.kill()
             running.wait()
+
+
+def pinned_to(core: int | None) -> list[str]:
+    """What stands before a command so that the process and all its threads keep to one core; it keeps its id."""
+    return [] if core is None or shutil.which("taskset") is None else ["taskset", "-c", str(core)]
 
 
 def _wait(address: str, running: subprocess.Popen[bytes]) -> None:
@@ -60,10 +74,12 @@ def model_server(*, first_token_ms: float = 50, tokens_per_second: float = 50) -
 
 
 @contextmanager
-def fabula_server(data_dir: Path) -> Iterator[tuple[str, int]]:
+def fabula_server(
+    data_dir: Path, *, core: int | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, int]]:
     """A Fabula server; answers its address and process id."""
     port = free_port()
     start = "from fabula.cli.main import main; main()"
     arguments = ["-c", start, "serve", "--port", str(port), "--data-dir", str(data_dir)]
-    with process(*arguments, ready=f"http://127.0.0.1:{port}/readyz") as running:
+    with process(*arguments, ready=f"http://127.0.0.1:{port}/readyz", core=core, settings=settings) as running:
         yield f"http://127.0.0.1:{port}", running.pid

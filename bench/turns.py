@@ -1,8 +1,13 @@
-"""Turns: what Fabula adds to talking to the model directly, measured in the same run; growth, memory, cost."""
+"""Turns: what Fabula adds to talking to the model directly, measured in the same run; growth, memory, cost.
+
+Without options on a story of one node, which shows the server alone. With `--story` on a sample story, with its lore
+and cast, and beside a bare relay (`story_turns.py`).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -13,6 +18,7 @@ import aiohttp
 import orjson
 import psutil
 import uvloop
+from bench import story_turns
 from bench.processes import fabula_server, model_server
 from bench.turn_script import AT_LENGTH, LONG, SHORT, prose
 
@@ -217,7 +223,13 @@ def line(name: str, direct: list[float], played: list[float], *, goal: str) -> N
 
 
 async def main() -> None:
-    """All turn benchmarks."""
+    """All turn benchmarks, or those of a real story."""
+    options = story_turns.options_of(sys.argv[1:])
+    await (story_turns.measure(options) if options.story else on_a_road())
+
+
+async def on_a_road() -> None:
+    """The story of one node."""
     with (
         tempfile.TemporaryDirectory() as folder,
         model_server() as model,
