@@ -1,6 +1,8 @@
-"""One unit of work: all subjects on one connection, inside one transaction."""
+"""One unit of work: all subjects on one connection, inside one transaction. Each is made when it is asked for."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
@@ -16,12 +18,40 @@ from fabula.adapters.stores.tokens import SqlTokens
 
 class SqlUnit:
     def __init__(self, access: Access) -> None:
-        self.resources = SqlResources(access)
-        self.blobs = SqlBlobs(access)
-        self.secrets = SqlSecrets(access)
-        self.tokens = SqlTokens(access)
-        self.slots = SqlSlots(access)
-        self.memo = SqlMemo(access)
-        self.calls = SqlCalls(access)
-        self.plays = SqlPlays(access)
-        self.npcs = SqlNpcs(access)
+        self._access = access
+
+    @cached_property
+    def resources(self) -> SqlResources:
+        return SqlResources(self._access)
+
+    @cached_property
+    def blobs(self) -> SqlBlobs:
+        return SqlBlobs(self._access)
+
+    @cached_property
+    def secrets(self) -> SqlSecrets:
+        return SqlSecrets(self._access)
+
+    @cached_property
+    def tokens(self) -> SqlTokens:
+        return SqlTokens(self._access)
+
+    @cached_property
+    def slots(self) -> SqlSlots:
+        return SqlSlots(self._access)
+
+    @cached_property
+    def memo(self) -> SqlMemo:
+        return SqlMemo(self._access)
+
+    @cached_property
+    def calls(self) -> SqlCalls:
+        return SqlCalls(self._access)
+
+    @cached_property
+    def plays(self) -> SqlPlays:
+        return SqlPlays(self._access)
+
+    @cached_property
+    def npcs(self) -> SqlNpcs:
+        return SqlNpcs(self._access)
