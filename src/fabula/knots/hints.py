@@ -19,7 +19,7 @@ from fabula.knots.scan import Named, Reading, TalkCall, read
 
 _ENDINGS = ("END", "DONE")
 _UNQUOTED = ("Unresolved variable", "Expected closing")
-_WORDS = re.compile(r"\w+\s*\(([^)\n]*)")
+_WORDS = re.compile(r"\b\w++\s*+\(([^)\n]*)")
 _LONGEST_EXAMPLE = 60
 
 

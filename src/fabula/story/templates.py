@@ -11,7 +11,8 @@ from fabula.story.resources import CharacterContent
 from fabula.story.schemas import Schema
 from fabula.story.values import Json, JsonObject
 
-_VARIABLE = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
+# Blanks around a name are cut off afterwards: a pattern that also looked for them would be cubic in their number.
+_VARIABLE = re.compile(r"\{\{([^{}]+)\}\}")
 NAMELESS_PLAYER = "User"
 
 
@@ -20,7 +21,7 @@ def fill(text: str, *, char: str, user: str, fields: Mapping[str, Json]) -> str:
     known: dict[str, Json] = {**fields, "char": char, "user": user}
 
     def value(found: re.Match[str]) -> str:
-        name = found.group(1)
+        name = found.group(1).strip()
         if name not in known:
             return found.group()
         held = known[name]

@@ -13,19 +13,27 @@ from fabula.story.values import Json
 
 Shape = TypeVar("Shape")
 
-_FENCED = re.compile(r"```[A-Za-z]*\s*\n?(.*?)```", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"\A[A-Za-z]*+")
 _DECODER = json.JSONDecoder()
 _MOST_STARTS = 50
 
 
 def json_in(text: str) -> tuple[Json, list[str]]:
     """The JSON object in a reply; remarks around it and markdown fences do no harm."""
-    for candidate in (text, *_FENCED.findall(text)):
+    for candidate in (text, *_fenced(text)):
         value, found = _whole(candidate.strip())
         if found:
             return value, []
     value, found = _embedded(text)
     return (value, []) if found else (None, ["the reply holds no JSON object that can be read"])
+
+
+def _fenced(text: str) -> list[str]:
+    """What stands between two fences, without the name of the language. Split, because a pattern would be quadratic."""
+    parts = text.split(_FENCE)
+    closed = parts[1::2] if len(parts) % 2 else parts[1:-1:2]
+    return [_LANGUAGE.sub("", part) for part in closed]
 
 
 def _whole(text: str) -> tuple[Json, bool]:

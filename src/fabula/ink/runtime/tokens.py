@@ -14,7 +14,7 @@ from fabula.ink.runtime.values import VOID, ChoiceTag, DivertTarget, Value, Vari
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-_FLOAT_WORD = re.compile(r"-?[0-9]+\.[0-9]+f")
+_FLOAT_WORD = re.compile(r"-?(?<![0-9])[0-9]++\.[0-9]++f")
 
 
 class TokenError(ValueError):
