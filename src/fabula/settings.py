@@ -40,18 +40,6 @@ class Settings(BaseModel):
         aliases=("DB_DSN",),
         secret=True,
     )
-    redis_url: str = _setting(
-        "",
-        "A `redis://` address shares events, locks and limits between server processes.",
-        aliases=("REDIS_URL",),
-        secret=True,
-    )
-    broker_url: str = _setting(
-        "",
-        "A Celery broker address gives work that follows a turn to workers.",
-        aliases=("CELERY_BROKER_URL",),
-        secret=True,
-    )
     secret_key: str = _setting(
         "",
         "The key that encrypts stored secrets; empty means a key file (mode 0600) in the data folder.",

@@ -96,7 +96,7 @@ def test_the_doctor_shows_every_part(tmp_path: Path) -> None:
     told = fabula("doctor", "--json", "--data-dir", str(tmp_path))
     found = {finding["part"]: finding for finding in json.loads(told.stdout)["findings"]}
     assert told.returncode == 0, told.stdout
-    assert {"store", "migrations", "embedder", "queue", "web app", "tokens"} <= found.keys()
+    assert {"store", "migrations", "embedder", "web app", "tokens"} <= found.keys()
     assert any(part.startswith("model ") for part in found)
     assert all(finding["next_step"] for finding in found.values() if finding["state"] == "missing")
     assert str(tmp_path) in found["store"]["sentence"]

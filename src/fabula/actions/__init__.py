@@ -1,1 +1,1 @@
-"""One verb per file: an action checks, writes in one unit of work, and returns a view or a receipt."""
+"""One verb per file: an action checks, writes in one unit of work, and returns a view."""

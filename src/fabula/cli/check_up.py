@@ -34,7 +34,7 @@ class Finding:
 
 async def check_up(settings: Settings) -> list[Finding]:
     """Looks at every part; a part that fails is a finding, too."""
-    return [*await _house(settings), await _embedder(), _queue(settings), _bus(settings), _web_app()]
+    return [*await _house(settings), await _embedder(), _web_app()]
 
 
 async def _house(settings: Settings) -> list[Finding]:
@@ -126,18 +126,6 @@ async def _embedder() -> Finding:
     embedder = WordLlamaEmbedder()
     await embedder.embed(["Once upon a time"])
     return Finding(part="embedder", state="ok", sentence=f"{embedder.name}, inside the server")
-
-
-def _queue(settings: Settings) -> Finding:
-    if settings.broker_url:
-        return Finding(part="queue", state="ok", sentence="a Celery broker takes work that follows a turn")
-    return Finding(part="queue", state="ok", sentence="inside the server; `broker_url` would give work to others")
-
-
-def _bus(settings: Settings) -> Finding:
-    if settings.redis_url:
-        return Finding(part="bus", state="ok", sentence="Redis shares events between servers")
-    return Finding(part="bus", state="ok", sentence="inside the server; `redis_url` would share events between several")
 
 
 def _web_app() -> Finding:

@@ -52,7 +52,7 @@ class DataPackage:
     covers: dict[str, PackagedCover] = field(default_factory=dict)
 
     def contents(self) -> JsonObject:
-        """What is inside, as manifests and receipts tell it: ids and count of every shelf."""
+        """What is inside, as manifests tell it: ids and count of every shelf."""
         ids = {shelf: sorted(self.documents.get(shelf, {})) for shelf in SHELVES}
         return {shelf: {"ids": list(found), "count": len(found)} for shelf, found in ids.items()}
 

@@ -8,7 +8,6 @@ FabulaError
 │   └── InUse                something still refers to it; data.users names them
 ├── TokenNeeded      40101   no valid access token was sent
 ├── Denied           40303   the caller's role may not do this
-├── TooMany          42900   over a rate limit; data.retry_after_s
 ├── BackendError     50001   a model, store or generation failed
 │   ├── ModelError           see fabula.ports.models
 │   └── StoreError           the data folder or database cannot be used as it is
@@ -57,10 +56,6 @@ class TokenNeeded(FabulaError):
 
 class Denied(FabulaError):
     code = 40303
-
-
-class TooMany(FabulaError):
-    code = 42900
 
 
 class BackendError(FabulaError):

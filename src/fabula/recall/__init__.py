@@ -1,1 +1,1 @@
-"""Memory: what to remember, how to rank, spread, consolidate and decay."""
+"""Memory: what a moment brings back to an NPC, decided by words that its past shares with it."""

@@ -1,1 +1,1 @@
-"""Shipped on purpose: conformance kits, a scripted model server, a fixed clock and fixed dice."""
+"""Shipped on purpose: conformance kits, a scripted model server, a fixed clock and counted ids."""

@@ -18,7 +18,7 @@ from fabula.server.rpc.envelopes import INTERNAL_ERROR, error_payload
 
 log = logging.getLogger("fabula.files")
 
-STATUS = {-32700: 400, -32600: 400, -32602: 400, 40303: 403, 40404: 404, 40909: 409, 42900: 429}
+STATUS = {-32700: 400, -32600: 400, -32602: 400, 40303: 403, 40404: 404, 40909: 409}
 
 
 def file_routes(house: House) -> APIRouter:

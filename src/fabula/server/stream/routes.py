@@ -14,7 +14,7 @@ from fabula.server.rpc.envelopes import Request as RpcRequest
 from fabula.server.rpc.envelopes import error_payload, write_result
 from fabula.server.stream.sse import FrameStream, event
 
-STATUS = {-32600: 400, -32602: 400, -32601: 404, 40303: 403, 40404: 404, 40909: 409, 42900: 429}
+STATUS = {-32600: 400, -32602: 400, -32601: 404, 40303: 403, 40404: 404, 40909: 409}
 
 
 def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
