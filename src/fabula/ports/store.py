@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeVar
 from fabula.ports.models import CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Plays
+from fabula.ports.work import WorkTable
 from fabula.story.values import JsonObject
 
 T = TypeVar("T")
@@ -266,6 +267,9 @@ class Unit(Protocol):
 
     @property
     def npcs(self) -> Npcs: ...
+
+    @property
+    def work(self) -> WorkTable: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from fabula.adapters.stores.secrets import SqlSecrets
 from fabula.adapters.stores.slots import SqlSlots
 from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.tokens import SqlTokens
+from fabula.adapters.stores.work import SqlWork
 
 
 class SqlUnit:
@@ -55,3 +56,7 @@ class SqlUnit:
     @cached_property
     def npcs(self) -> SqlNpcs:
         return SqlNpcs(self._access)
+
+    @cached_property
+    def work(self) -> SqlWork:
+        return SqlWork(self._access)

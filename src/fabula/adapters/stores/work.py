@@ -1,0 +1,312 @@
+"""Work: who holds it and until when. Every change is one conditional statement, so that two holders never both win."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Row,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    delete,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert
+
+from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
+from fabula.ports.work import Lease, NewWork, Work, WorkStatus
+from fabula.story.values import JsonObject
+
+VERSION = 1
+
+
+def _partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
+
+
+WORK = Table(
+    "work",
+    METADATA,
+    Column("work_id", NAME, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("key", NAME, nullable=False),
+    Column("subject", NAME, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("owner", NAME, nullable=False),
+    Column("lease_until_ms", NUMBER, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("let_go", Integer, nullable=False),
+    Column("due_at_ms", NUMBER, nullable=False),
+    Column("trace_id", NAME, nullable=False),
+    Column("result", Text),
+    Column("error", Text),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("work_id", name="work_pk"),
+    _partial_index(
+        "work_once", "kind", "key", where="key <> '' AND status IN ('waiting', 'running', 'done')", unique=True
+    ),
+    _partial_index("work_by_key", "kind", "key", "created_at_ms", where="key <> ''"),
+    _partial_index("work_waiting", "due_at_ms", where="status = 'waiting'"),
+    _partial_index("work_running", "lease_until_ms", where="status = 'running'"),
+    Index("work_by_subject", "subject", "created_at_ms"),
+    _partial_index("work_ended", "updated_at_ms", where="status NOT IN ('waiting', 'running')"),
+)
+
+_w = WORK.c
+# Written out, because an engine uses a partial index only for a condition that it can read in the statement itself.
+_waits, _runs = text("status = 'waiting'"), text("status = 'running'")
+_has_key = text("key <> ''")
+_this = _w.work_id == bindparam("this")
+_newest = (_w.created_at_ms.desc(), _w.work_id.desc())
+_of_kinds = _w.kind.in_(bindparam("kinds", expanding=True))
+_is_due = and_(_waits, _w.due_at_ms <= bindparam("now"))
+_is_left_behind = and_(
+    _runs, or_(_w.lease_until_ms <= bindparam("now"), _w.owner.in_(bindparam("gone", expanding=True)))
+)
+_is_mine = and_(_runs, _w.owner == bindparam("owner_is"))
+_is_held: ColumnElement[bool] = and_(_this, _is_mine, _w.attempt == bindparam("attempt_is"))
+
+# Both engines read `ON CONFLICT DO NOTHING`; the construct of one serves for the other.
+ADD = prepared(insert(WORK).on_conflict_do_nothing())
+GET = prepared(select(WORK).where(_this))
+BY_KEY = (
+    select(WORK).where(_w.kind == bindparam("kind"), _w.key == bindparam("key"), _has_key).order_by(*_newest).limit(1)
+)
+OF_SUBJECT = select(WORK).where(_w.subject == bindparam("subject")).order_by(*_newest).limit(bindparam("limit"))
+DUE = select(WORK).where(_is_due, _of_kinds).order_by(_w.due_at_ms, _w.work_id).limit(bindparam("limit"))
+LEFT_BEHIND = (
+    select(WORK).where(_is_left_behind, _of_kinds).order_by(_w.due_at_ms, _w.work_id).limit(bindparam("limit"))
+)
+# Postgres passes over rows that another holder is about to take; SQLite has one writer at a time anyway.
+DUE_LOCKED, LEFT_BEHIND_LOCKED = (query.with_for_update(skip_locked=True) for query in (DUE, LEFT_BEHIND))
+OWNERS = select(_w.owner).distinct().where(_runs)
+HELD_BY = select(_w.work_id).where(_is_mine)
+HOLD = (
+    update(WORK)
+    .where(_w.work_id.in_(bindparam("these", expanding=True)), or_(_is_due, _is_left_behind))
+    .values(
+        status="running",
+        owner=bindparam("new_owner"),
+        lease_until_ms=bindparam("until"),
+        attempt=_w.attempt + 1,
+        updated_at_ms=bindparam("now"),
+    )
+    .returning(WORK)
+)
+EXTEND = (
+    update(WORK)
+    .where(_w.work_id.in_(bindparam("these", expanding=True)), _is_mine)
+    .values(lease_until_ms=bindparam("until"))
+    .returning(_w.work_id)
+)
+END = prepared(
+    update(WORK)
+    .where(_is_held)
+    .values(
+        status=bindparam("new_status"),
+        result=bindparam("new_result"),
+        error=bindparam("new_error"),
+        updated_at_ms=bindparam("now"),
+    )
+)
+PUT_OFF = (
+    update(WORK)
+    .where(_is_held)
+    .values(
+        status="waiting",
+        owner="",
+        due_at_ms=bindparam("new_due"),
+        error=bindparam("new_error"),
+        let_go=_w.let_go + bindparam("more"),
+        updated_at_ms=bindparam("now"),
+    )
+)
+CANCEL = (
+    update(WORK)
+    .where(_this, or_(_waits, _runs))
+    .values(status="cancelled", error=bindparam("new_error"), updated_at_ms=bindparam("now"))
+)
+LONG_ENDED = (
+    select(_w.work_id)
+    .where(text("status NOT IN ('waiting', 'running')"), _w.updated_at_ms < bindparam("before"))
+    .order_by(_w.updated_at_ms)
+    .limit(bindparam("limit"))
+)
+FORGET = delete(WORK).where(_w.work_id.in_(bindparam("these", expanding=True)))
+
+
+class SqlWork:
+    def __init__(self, access: Access) -> None:
+        self._connection = access.connection
+        self._clock = access.clock
+
+    async def begin(self, new: NewWork) -> Work:
+        now = self._clock.now_ms()
+        work = Work(
+            work_id=spelled(new.work_id),
+            kind=spelled(new.kind),
+            key=spelled(new.key),
+            subject=spelled(new.subject),
+            input=new.input,
+            status="waiting" if new.held is None else "running",
+            owner="" if new.held is None else new.held.owner,
+            lease_until_ms=0 if new.held is None else new.held.until_ms,
+            attempt=0 if new.held is None else 1,
+            let_go=0,
+            due_at_ms=new.due_at_ms or now,
+            trace_id=new.trace_id or new.work_id,
+            created_at_ms=now,
+            updated_at_ms=now,
+        )
+        row = {**vars(work), "input": _packed(work.input)}
+        added = await self._connection.execute(ADD, row)
+        return work if added.rowcount == 1 else await self._already_there(new)
+
+    async def _already_there(self, new: NewWork) -> Work:
+        found = await self.by_key(new.kind, new.key) if new.key else None
+        found = found or await self.get(new.work_id)
+        assert found is not None, "only work that is there can be in the way"
+        return found
+
+    async def get(self, work_id: str) -> Work | None:
+        row = (await self._connection.execute(GET, {"this": spelled(work_id)})).first()
+        return None if row is None else _work(row)
+
+    async def by_key(self, kind: str, key: str) -> Work | None:
+        row = (await self._connection.execute(BY_KEY, {"kind": spelled(kind), "key": spelled(key)})).first()
+        return None if row is None else _work(row)
+
+    async def of_subject(self, subject: str, *, limit: int = 100) -> list[Work]:
+        names = {"subject": spelled(subject), "limit": limit}
+        return [_work(row) for row in await self._connection.execute(OF_SUBJECT, names)]
+
+    async def due(self, kinds: Sequence[str], *, gone: Sequence[str] = (), limit: int = 100) -> list[Work]:
+        return [_work(row) for row in await self._due_rows(kinds, gone, limit, locked=False)]
+
+    async def owners(self) -> set[str]:
+        return {row.owner for row in await self._connection.execute(OWNERS)}
+
+    async def held_by(self, owner: str) -> set[str]:
+        return {row.work_id for row in await self._connection.execute(HELD_BY, {"owner_is": owner})}
+
+    async def hold(self, work_id: str, lease: Lease, *, gone: Sequence[str] = ()) -> Work | None:
+        held = await self._hold([spelled(work_id)], lease, gone)
+        return held[0] if held else None
+
+    async def hold_due(
+        self, kinds: Sequence[str], lease: Lease, *, gone: Sequence[str] = (), limit: int = 1
+    ) -> list[Work]:
+        found = await self._due_rows(kinds, gone, limit, locked=True)
+        held = await self._hold([row.work_id for row in found], lease, gone)
+        return sorted(held, key=lambda work: (work.due_at_ms, work.work_id))
+
+    async def extend(self, work_ids: Sequence[str], lease: Lease) -> set[str]:
+        if not work_ids:
+            return set()
+        values = {"these": list(work_ids), "owner_is": lease.owner, "until": lease.until_ms}
+        return {row.work_id for row in await self._connection.execute(EXTEND, values)}
+
+    async def finish(self, held: Work, result: JsonObject | None = None) -> bool:
+        return await self._end(held, "done", result=result)
+
+    async def fail(self, held: Work, error: JsonObject) -> bool:
+        return await self._end(held, "failed", error=error)
+
+    async def bury(self, held: Work, error: JsonObject) -> bool:
+        return await self._end(held, "dead", error=error)
+
+    async def put_off(self, held: Work, *, due_at_ms: int, error: JsonObject) -> bool:
+        return await self._give_back(held, due_at_ms=due_at_ms, error=error, more=0)
+
+    async def let_go(self, held: Work) -> bool:
+        return await self._give_back(held, due_at_ms=self._clock.now_ms(), error=held.error, more=1)
+
+    async def cancel(self, work_id: str, error: JsonObject | None = None) -> bool:
+        values = {"this": spelled(work_id), "new_error": _packed(error), "now": self._clock.now_ms()}
+        return bool((await self._connection.execute(CANCEL, values)).rowcount)
+
+    async def forget(self, *, ended_before_ms: int, limit: int = 1000) -> int:
+        rows = await self._connection.execute(LONG_ENDED, {"before": ended_before_ms, "limit": limit})
+        these = [row.work_id for row in rows]
+        if these:
+            await self._connection.execute(FORGET, {"these": these})
+        return len(these)
+
+    async def _due_rows(self, kinds: Sequence[str], gone: Sequence[str], limit: int, *, locked: bool) -> list[Row[Any]]:
+        names = {"kinds": list(kinds), "now": self._clock.now_ms(), "limit": limit}
+        waiting = await self._connection.execute(DUE_LOCKED if locked else DUE, names)
+        names["gone"] = list(gone)
+        left_behind = await self._connection.execute(LEFT_BEHIND_LOCKED if locked else LEFT_BEHIND, names)
+        return sorted([*waiting, *left_behind], key=lambda row: (row.due_at_ms, row.work_id))[:limit]
+
+    async def _hold(self, work_ids: list[str], lease: Lease, gone: Sequence[str]) -> list[Work]:
+        if not work_ids:
+            return []
+        values = {
+            "these": work_ids,
+            "gone": list(gone),
+            "now": self._clock.now_ms(),
+            "new_owner": spelled(lease.owner),
+            "until": lease.until_ms,
+        }
+        return [_work(row) for row in await self._connection.execute(HOLD, values)]
+
+    async def _end(
+        self, held: Work, status: WorkStatus, *, result: JsonObject | None = None, error: JsonObject | None = None
+    ) -> bool:
+        values = {
+            **_held(held),
+            "new_status": status,
+            "new_result": _packed(result),
+            "new_error": _packed(error),
+            "now": self._clock.now_ms(),
+        }
+        return bool((await self._connection.execute(END, values)).rowcount)
+
+    async def _give_back(self, held: Work, *, due_at_ms: int, error: JsonObject | None, more: int) -> bool:
+        values = {
+            **_held(held),
+            "new_due": due_at_ms,
+            "new_error": _packed(error),
+            "more": more,
+            "now": self._clock.now_ms(),
+        }
+        return bool((await self._connection.execute(PUT_OFF, values)).rowcount)
+
+
+def _held(held: Work) -> dict[str, Any]:
+    return {"this": held.work_id, "owner_is": held.owner, "attempt_is": held.attempt}
+
+
+def _packed(doc: JsonObject | None) -> str | None:
+    return None if doc is None else pack({"v": VERSION, **doc})
+
+
+def _unpacked(stored: str | None) -> JsonObject | None:
+    return None if stored is None else {name: value for name, value in unpack(stored).items() if name != "v"}
+
+
+def _work(row: Row[Any]) -> Work:
+    fields = dict(row._mapping)
+    return Work(
+        **{
+            **fields,
+            "input": _unpacked(fields["input"]) or {},
+            "result": _unpacked(fields["result"]),
+            "error": _unpacked(fields["error"]),
+        }
+    )
