@@ -119,13 +119,14 @@ def _write(
 def _declarations(symbols: Symbols, writer: WeaveWriter) -> Container:
     """Sets every global variable to its first value."""
     container = Container(name="global decl")
-    writer.scope = symbols.story
     container.add("ev")
     for name, variable in symbols.variables.items():
         if isinstance(variable, ListDeclaration):
             items = {f"{name}.{item.name}": item.value for item in variable.items if item.initial}
             container.add({"list": {**items}} if items else {"list": {}, "origins": [name]})
         else:
+            # A target is looked for from the flow in which its variable is declared.
+            writer.scope = symbols.declared_in.get(name, symbols.story)
             writer.value(variable.value, container)
         container.add({"VAR=": name})
     container.content.extend(("/ev", "end"))

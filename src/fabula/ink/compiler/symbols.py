@@ -79,6 +79,7 @@ class Symbols:
     story: FlowScope
     points: dict[int, Point] = field(default_factory=dict)
     variables: dict[str, VariableDeclaration | ListDeclaration] = field(default_factory=dict)
+    declared_in: dict[str, FlowScope] = field(default_factory=dict)
     constants: dict[str, ConstantDeclaration] = field(default_factory=dict)
     lists: dict[str, ListDeclaration] = field(default_factory=dict)
     list_items: dict[str, list[tuple[str, ListItem]]] = field(default_factory=dict)
@@ -228,6 +229,7 @@ def _collect_names(symbols: Symbols, scope: FlowScope, body: tuple[Tree, ...], l
                 _once(scope.temporaries, node.name, node.at, node.at, log)
         elif isinstance(node, VariableDeclaration):
             _once(symbols.variables, node.name, node, node.at, log)
+            symbols.declared_in.setdefault(node.name, scope)
         elif isinstance(node, ConstantDeclaration):
             _collect_constant(symbols, node, log)
         elif isinstance(node, ListDeclaration):

@@ -353,13 +353,9 @@ class ContentParser(ExpressionParser):
         if self.line_end():
             return self._block_elements()
         found: list[tuple[Node, ...]] = []
-        tag_before = self.tag_open
+        # A tag still open at the end of an element is closed by the next tag or after the braces, as in the reference.
         while True:
-            self.tag_open = tag_before
-            element = self.mixed()
-            if not tag_before:
-                self.end_tag(element)
-            found.append(tuple(element))
+            found.append(tuple(self.mixed()))
             if not self.sign("|"):
                 return tuple(found)
 
@@ -430,14 +426,12 @@ class ContentParser(ExpressionParser):
 
     def _inline_branches(self) -> list[_Draft]:
         found: list[_Draft] = []
-        tag_before = self.tag_open
         while True:
             start = self.pos
-            self.tag_open = tag_before
             body = self.mixed()
-            if not tag_before:
-                self.end_tag(body)
-            found.append(_Draft(pos=start, body=body, is_true=not found, is_else=bool(found)))
+            # An empty else is none: `{a:x|}` reads as `{a:x}`.
+            if body or not found:
+                found.append(_Draft(pos=start, body=body, is_true=not found, is_else=bool(found)))
             if not self.sign("|"):
                 break
         if len(found) > 2:

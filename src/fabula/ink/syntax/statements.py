@@ -489,9 +489,6 @@ class _StatementParser(ContentParser):
         node: Node | None
         if word == "TODO":
             node = self._todo(start)
-            if node is None:
-                self.pos = start
-                return False
         elif word == "INCLUDE":
             node = self._include(start)
         elif word == "EXTERNAL":
@@ -507,12 +504,10 @@ class _StatementParser(ContentParser):
             self.skip_line()
         return True
 
-    def _todo(self, start: int) -> Todo | None:
+    def _todo(self, start: int) -> Todo:
         self.sign(":")
         self.space()
         message = self.rest_of_line().rstrip()
-        if not message:
-            return None
         self.pos += len(self.rest_of_line())
         self.log.todo(self.base + start, message)
         return Todo(at=self.base + start, message=message)

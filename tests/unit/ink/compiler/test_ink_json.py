@@ -122,3 +122,23 @@ def test_a_story_keeps_its_own_knot_of_a_host_name() -> None:
     assert result.story_json is not None
     assert "Mine." in result.story_json
     assert "Host." not in result.story_json
+
+
+def test_a_todo_with_nothing_behind_it_is_not_told() -> None:
+    assert opening("Hello.\nTODO\nTODO:\nWorld.\n") == ["^Hello.", "\n", "^World.", "\n"]
+
+
+def test_a_variable_in_a_knot_may_hold_a_stitch_of_that_knot() -> None:
+    story = compiled("-> k\n=== k ===\nVAR x = -> s\n-> x\n= s\nIn s.\n-> END\n")
+    assert story["root"][2]["global decl"][:3] == ["ev", {"^->": "k.s"}, {"VAR=": "x"}]
+
+
+def test_an_empty_else_is_none() -> None:
+    assert opening("VAR a = true\n{a:x|}\n") == opening("VAR a = true\n{a:x}\n")
+
+
+def test_a_tag_in_an_alternative_is_closed_by_the_next_tag_or_after_the_braces() -> None:
+    sequence, *after = opening("{one #first|two #second}\n")
+    assert sequence[-1]["s0"][:4] == ["pop", "^one ", "#", "^first"]
+    assert sequence[-1]["s1"][:5] == ["pop", "^two ", "/#", "#", "^second"]
+    assert after == ["/#", "\n"]
