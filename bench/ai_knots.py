@@ -64,10 +64,10 @@ async def engine_alone() -> None:
             async def say(number: int) -> None:
                 command = RunTurn(player_input=f"Tell me about hinge number {number}, and about its rust.")
                 turn = await run_turn(house, session, command, request_id="bench")
-                frames = house.bus.listen(turn.stream)
+                frames = await house.bus.subscribe(turn.stream)
                 assert frames is not None
                 last = [frame async for frame in frames][-1]
-                assert b'"completed"' in last.data, last.data
+                assert b'"completed"' in last.event, last.event
 
             empty = _empty_loop(await house.checkpoints.saver())
             spare_what_stays()

@@ -24,6 +24,7 @@ from fabula.adapters.stores.checkpoints import open_checkpoints
 from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.turns.running_turns import RunningTurns
 from fabula.loops.turns.turn_state_cache import TurnStateCache
+from fabula.ports.bus import Bus
 from fabula.ports.errors import InvalidParams
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
@@ -53,6 +54,8 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
         storage = _ModelStorage(store, clock, game_key=settings.openai_api_key)
         models = open_models(settings, clock, storage.read_key, storage, storage.record, policy=policy)
         closing.push_async_callback(models.close)
+        bus: Bus[bytes] = LocalBus(weigh=len)
+        closing.push_async_callback(bus.close)
         turns = RunningTurns()
         closing.push_async_callback(turns.close)
         house = House(
@@ -62,7 +65,7 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
             addresses=policy,
             clock=clock,
             ids=UlidIds(),
-            bus=LocalBus(),
+            bus=bus,
             checkpoints=checkpoints,
             turns=turns,
             play_setups=PlaySetups(),

@@ -105,9 +105,9 @@ async def test_a_sample_story_ends_whatever_one_says(house: House, world: object
 
 async def play(house: House, session_id: str, words: str, *, seed: int) -> dict[str, object]:
     turn = await run_turn(house, session_id, RunTurn(player_input=words), request_id="1", seed=seed)
-    frames = house.bus.listen(turn.turn_id)
+    frames = await house.bus.subscribe(turn.turn_id)
     assert frames is not None
     last: dict[str, object] = {}
     async for frame in frames:
-        last = orjson.loads(frame.data)["frame"]
+        last = orjson.loads(frame.event)["frame"]
     return last

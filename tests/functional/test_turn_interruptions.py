@@ -352,7 +352,7 @@ async def test_a_finished_stream_can_be_read_after_it_was_forgotten(house: Theat
     request = house.client.request("session.run_turn", session_id, player_input="I knock.")
     events = sse((await house.client.http.post("/rpc", json=request)).text)
     for number in range(600):
-        house.client.house.bus.open(f"other-{number}").send(b"{}", last=True)
+        (await house.client.house.bus.open(f"other-{number}")).send(b"{}", last=True)
     last = {"last-event-id": events[4]["id"]}
     rest = sse((await house.client.http.get(f"/sessions/{session_id}/events", headers=last)).text)
     assert [event["data"]["frame"] for event in rest] == [events[-1]["data"]["frame"]]

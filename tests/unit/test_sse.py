@@ -37,10 +37,10 @@ class Source:
     def __init__(self, *data: bytes, ends: bool = True) -> None:
         self._data, self._ends, self.closed = data, ends, False
 
-    async def frames(self) -> AsyncGenerator[Frame, None]:
+    async def frames(self) -> AsyncGenerator[Frame[bytes], None]:
         try:
             for number, data in enumerate(self._data):
-                yield Frame(sequence=number, data=data, last=self._ends and number == len(self._data) - 1)
+                yield Frame(sequence=number, event=data, last=self._ends and number == len(self._data) - 1)
             await asyncio.Event().wait()
         finally:
             self.closed = True

@@ -27,7 +27,7 @@ class House:
     addresses: Addresses
     clock: Clock
     ids: Ids
-    bus: Bus
+    bus: Bus[bytes]
     checkpoints: Checkpoints
     turns: RunningTurns
     play_setups: PlaySetups

@@ -142,7 +142,7 @@ async def _listens(unit: Unit, turn_id: str) -> bool:
 
 async def _end_of(house: House, turn: Turn) -> None:
     """Waits for the end of a turn, wherever it runs."""
-    frames = house.bus.listen(turn.stream)
+    frames = await house.bus.subscribe(turn.stream)
     if frames is not None:
         async for _ in frames:
             pass

@@ -89,7 +89,7 @@ async def run_turn(
 
     begun = await house.store.write(begin)
     if begun is not None:
-        return start(house, *begun)
+        return await start(house, *begun)
     return await _run_ink_turn(house, session_id, command, request_id, unless)
 
 
@@ -103,7 +103,7 @@ async def _run_ink_turn(
             await unless(unit)
         turn_start = await read_ink_turn_start(house, unit, session_id, play.head_turn_id)
         begun = await _begin_ink(house, unit, play, turn_start, command, request_id)
-    return start(house, *begun)
+    return await start(house, *begun)
 
 
 async def _begin_ink(
@@ -145,7 +145,7 @@ async def retry_turn(
         if await ink_at(unit, failed.parent_id) is not None:
             seed = failed.seed
         turn = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
-    return start(house, turn)
+    return await start(house, turn)
 
 
 async def regenerate(
@@ -163,7 +163,7 @@ async def regenerate(
         if await ink_at(unit, old.parent_id) is not None:
             seed = old.seed + 1
         turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
-    return start(house, turn)
+    return await start(house, turn)
 
 
 async def cancel_turn(house: House, session_id: str, command: Nothing) -> TurnCancelled:

@@ -110,7 +110,7 @@ async def _take_up(house: House, turn: Turn) -> None:
         await settle(house, turn.turn_id, None, status="failed", error=WORN_OUT)
         await house.checkpoints.forget(thread(turn))
     else:
-        start(house, turn, resumed=True)
+        await start(house, turn, resumed=True)
 
 
 def _left_behind(house: House, turns: list[Turn]) -> list[Turn]:

@@ -56,11 +56,11 @@ def lease(house: House) -> int:
     return house.clock.now_ms() + round((house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S) * 1000)
 
 
-def start(
+async def start(
     house: House, turn: Turn, turn_start: TurnStart | InkTurnStart | None = None, *, resumed: bool = False
 ) -> Turn:
     """Starts the work on a turn that this process holds; what it starts from is read when it is not at hand."""
-    stage = Stage(house.bus.open(turn.stream), request_id=turn.request_id, session_id=turn.session_id)
+    stage = Stage(await house.bus.open(turn.stream), request_id=turn.request_id, session_id=turn.session_id)
     stage.start()
     house.turns.start(
         turn.turn_id, turn.session_id, run_started_turn(house, turn, stage, turn_start, resumed=resumed), stage=stage

@@ -20,7 +20,7 @@ LOOK_AGAIN_S = 0.5
 @dataclass(frozen=True, kw_only=True)
 class WatchedTurn:
     stream: str
-    frames: AsyncGenerator[Frame, None]
+    frames: AsyncGenerator[Frame[bytes], None]
 
 
 async def watched_turn(house: House, session_id: str, last_event_id: str) -> WatchedTurn | None:
@@ -35,7 +35,7 @@ async def watched_turn(house: House, session_id: str, last_event_id: str) -> Wat
             raise InvalidRequest("Last-Event-ID names no turn of this session. Read the session anew.")
     # A turn that was taken up again is told anew: what was seen of its first attempt does not count.
     after = seen if turn.stream == stream else -1
-    live = house.bus.listen(turn.stream, after=after)
+    live = await house.bus.subscribe(turn.stream, after=after)
     return WatchedTurn(stream=turn.stream, frames=live or _followed(house, turn, after + 1))
 
 
@@ -46,7 +46,7 @@ def _place(last_event_id: str) -> tuple[str, int]:
     return stream, int(sequence)
 
 
-async def _followed(house: House, turn: Turn, sequence: int) -> AsyncGenerator[Frame, None]:
+async def _followed(house: House, turn: Turn, sequence: int) -> AsyncGenerator[Frame[bytes], None]:
     """The end of a turn whose frames are not here: it is over and forgotten, or runs in another process."""
     while (ending := await _ending(house, turn.turn_id)) is None:
         await house.clock.sleep(LOOK_AGAIN_S)
@@ -57,7 +57,7 @@ async def _followed(house: House, turn: Turn, sequence: int) -> AsyncGenerator[F
         "sequence": sequence,
         "frame": ending,
     }
-    yield Frame(sequence=sequence, data=orjson.dumps(message), last=True)
+    yield Frame(sequence=sequence, event=orjson.dumps(message), last=True)
 
 
 async def _ending(house: House, turn_id: str) -> JsonObject | None:

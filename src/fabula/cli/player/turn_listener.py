@@ -57,7 +57,7 @@ class Teller(ABC):
 
 async def hear_turn(house: House, turn: Turn, teller: Teller) -> bool:
     """Tells a turn that has just begun; answers whether it was played to its end."""
-    frames = house.bus.listen(turn.stream)
+    frames = await house.bus.subscribe(turn.stream)
     assert frames is not None, "a turn that has just begun can be heard"
     return await _hear(house, turn.session_id, frames, teller)
 
@@ -74,17 +74,17 @@ async def hear_the_rest(house: House, session_id: str, turn_id: str, teller: Tel
     return await _hear(house, session_id, _ending(watched.frames), teller)
 
 
-async def _ending(frames: AsyncGenerator[Frame, None]) -> AsyncIterator[Frame]:
+async def _ending(frames: AsyncGenerator[Frame[bytes], None]) -> AsyncIterator[Frame[bytes]]:
     async for frame in frames:
         if frame.last:
             yield frame
 
 
-async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame], teller: Teller) -> bool:
+async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[bytes]], teller: Teller) -> bool:
     how = ""
     async with _Interrupts(house, session_id, teller.writer) as interrupts:
         async for frame in frames:
-            told = orjson.loads(frame.data)["frame"]
+            told = orjson.loads(frame.event)["frame"]
             how = told["type"]
             if not (how == "failed" and interrupts.pressed):
                 teller.frame(told)

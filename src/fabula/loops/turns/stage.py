@@ -19,7 +19,7 @@ GATHER_S = 0.015
 class Stage:
     """The writing end of one turn's stream."""
 
-    def __init__(self, sender: Sender, *, request_id: str, session_id: str) -> None:
+    def __init__(self, sender: Sender[bytes], *, request_id: str, session_id: str) -> None:
         self._sender = sender
         self._head = {"message_type": "stream", "request_id": request_id, "session_id": session_id}
         self._gathered: JsonObject | None = None
@@ -86,7 +86,8 @@ class Stage:
     def _send(self, frame: object, *, last: bool = False) -> None:
         message = {**self._head, "sequence": self._sender.next_sequence, "frame": frame}
         self._ended = self._ended or last
-        self._sender.send(orjson.dumps(message), last=last)
+        # Encoders leave room behind what they write, often ten times as much; a copy is as long as it is.
+        self._sender.send(memoryview(orjson.dumps(message)).tobytes(), last=last)
 
 
 class EmptyStage(Stage):

@@ -64,7 +64,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
             prepared = prepare(catalogue, parsed, caller_of(request.scope).role)
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
-                return turn_response(house, parsed, turn)
+                return await turn_response(house, parsed, turn)
         except FabulaError as error:
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = STATUS.get(error.code, 500) if streams else 200

@@ -17,9 +17,9 @@ from fabula.server.stream.sse import FrameStream, event
 STATUS = {-32600: 400, -32602: 400, -32601: 404, 40303: 403, 40404: 404, 40909: 409}
 
 
-def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
+async def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
     """The stream of a turn that was just begun: first the ack, then every frame."""
-    source = house.bus.listen(turn.stream)
+    source = await house.bus.subscribe(turn.stream)
     assert source is not None
     ack = event("ack", write_result(request, TurnAccepted().as_json()))
     return FrameStream(turn.stream, source, first=ack)

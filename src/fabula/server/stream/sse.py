@@ -30,7 +30,7 @@ class FrameStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, stream: str, source: AsyncGenerator[Frame, None], *, first: bytes = b"") -> None:
+    def __init__(self, stream: str, source: AsyncGenerator[Frame[bytes], None], *, first: bytes = b"") -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._stream, self._source, self._first = stream, source, first
@@ -63,13 +63,13 @@ class _Speaker:
         self._now = asyncio.get_running_loop().time
         self._spoke_at = self._now()
 
-    async def speak(self, stream: str, source: AsyncGenerator[Frame, None], first: bytes) -> None:
+    async def speak(self, stream: str, source: AsyncGenerator[Frame[bytes], None], first: bytes) -> None:
         if first:
             await self._say(first)
         silence = asyncio.ensure_future(self._break_silence())
         try:
             async for frame in source:
-                await self._say(event("message", frame.data, id=f"{stream}:{frame.sequence}"))
+                await self._say(event("message", frame.event, id=f"{stream}:{frame.sequence}"))
                 if frame.last:
                     break
         finally:
