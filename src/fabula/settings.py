@@ -40,6 +40,9 @@ class Settings(BaseModel):
         aliases=("DB_DSN",),
         secret=True,
     )
+    database_pool_size: int = _setting(
+        16, "How many connections to Postgres a process opens at most; that many units of work run at once."
+    )
     secret_key: str = _setting(
         "",
         "The key that encrypts stored secrets; empty means a key file (mode 0600) in the data folder.",

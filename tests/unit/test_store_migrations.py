@@ -84,7 +84,7 @@ async def test_a_newer_postgres_database_is_refused(postgres_url: str, tmp_path:
     settings = Settings(data_dir=tmp_path, database_url=postgres_url)
     store = sql_store(settings, FixedClock())
     await store.open()
-    async with store.write_transaction() as connection:
+    async with store.lone_transaction() as connection:
         await connection.exec_driver_sql(f"UPDATE {REVISION_TABLE} SET version_num = '9999'")
     await store.close()
     with pytest.raises(StoreError, match=r"newer version of Fabula"):

@@ -11,6 +11,7 @@ FabulaError
 ├── BackendError     50001   a model, store or generation failed
 │   ├── ModelError           see fabula.ports.models
 │   └── StoreError           the data folder or database cannot be used as it is
+│       └── WriteConflict    two changes got in each other's way; nothing was changed, trying again helps
 └── StreamError      50002   a stream broke
 """
 
@@ -64,6 +65,10 @@ class BackendError(FabulaError):
 
 class StoreError(BackendError):
     """The data folder or database cannot be used as it is."""
+
+
+class WriteConflict(StoreError):
+    """Two changes got in each other's way; nothing was changed, trying again helps."""
 
 
 class StreamError(FabulaError):

@@ -290,12 +290,16 @@ class Store(Protocol):
       StoreError; opening twice at once from two processes migrates once.
     - `writing` commits when its block ends and rolls back when it raises. Once it has returned, the change survives
       SIGKILL and loss of power.
-    - Two writers never interleave: the second sees all that the first committed.
+    - Two writers of one play, or of one resource, never interleave: the second sees all that the first committed. What
+      a writing unit reads by its name (`resources.get`, `plays.get`, `slots.get`) is its own until it ends, whether it
+      is there or not. Writers of different things need not wait for each other; with SQLite they do.
+    - Writers that wait for each other in a circle are told apart by a WriteConflict, which changed nothing; `write`
+      then runs its function again, and raises only if that does not help.
     - `reading` sees one consistent state and cannot change it.
     - `write` and `read` do the same for work that awaits nothing but its unit (and of that not the secrets, whose key
-      may have to be looked for), with a single wait where the engine can. What is no truth of its own may be written
-      without `durable`: it survives SIGKILL, but the power may take it with it, whole.
-      Who is cancelled while waiting cannot know whether the work was done; it was done whole or not at all.
+      may have to be looked for), with a single wait where the engine can. Derived data may be written with
+      `durable=False`: it survives a kill, not a power cut.
+      If the caller is cancelled, the work may or may not have been committed; it is never partial.
     """
 
     async def open(self) -> None: ...

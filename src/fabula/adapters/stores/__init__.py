@@ -34,7 +34,7 @@ def sql_store(settings: Settings, clock: Clock) -> SqlStore:
     if settings.database_url:
         from fabula.adapters.stores.postgres import postgres_database
 
-        return SqlStore(postgres_database(settings.database_url), clock, keyring)
+        return SqlStore(postgres_database(settings.database_url, pool_size=settings.database_pool_size), clock, keyring)
     from fabula.adapters.stores.sqlite import sqlite_database
 
     return SqlStore(sqlite_database(settings.data_folder / "fabula.db"), clock, keyring)

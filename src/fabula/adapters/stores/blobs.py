@@ -1,4 +1,4 @@
-"""Blobs: bytes by the SHA-256 of their content, kept once however prepared they are used."""
+"""Blobs: bytes by the SHA-256 of their content, kept once however often they are used."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
-    insert,
     select,
     update,
 )
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, put_row, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, spelled
 
 BLOBS = Table(
     "blobs",
@@ -34,6 +33,7 @@ _b = BLOBS.c
 _this = _b.hash == bindparam("this")
 
 GET = select(_b.data).where(_this)
+USE_AGAIN = update(BLOBS).where(_this).values(uses=_b.uses + 1)
 GIVE_BACK = update(BLOBS).where(_this).values(uses=_b.uses - 1)
 REMOVE_UNUSED = delete(BLOBS).where(_this, _b.uses <= 0)
 
@@ -45,11 +45,10 @@ class SqlBlobs:
     async def put(self, data: bytes) -> str:
         # A large archive takes long enough to hash that other requests would notice.
         hash = await asyncio.to_thread(_hash, data) if len(data) > 1 << 20 else _hash(data)
-        await put_row(
-            self._connection,
-            update(BLOBS).where(_b.hash == hash).values(uses=_b.uses + 1),
-            insert(BLOBS).values(hash=hash, size=len(data), uses=1, data=data),
-        )
+        # Bytes that are there already are not sent again.
+        if not (await self._connection.execute(USE_AGAIN, {"this": hash})).rowcount:
+            added = add_or_change(BLOBS, {"uses": _b.uses + 1})
+            await self._connection.execute(added, {"hash": hash, "size": len(data), "uses": 1, "data": data})
         return hash
 
     async def get(self, hash: str) -> bytes | None:

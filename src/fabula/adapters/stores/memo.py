@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, insert, select
+from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, select
 
 from fabula.adapters.stores.prepared_statements import prepared
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, spelled, unpack
 from fabula.story.values import JsonObject
 
 MEMO = Table(
@@ -18,7 +18,8 @@ MEMO = Table(
 )
 
 GET = prepared(select(MEMO.c.reply).where(MEMO.c.key == bindparam("this")))
-ADD = prepared(insert(MEMO))
+ADD = prepared(add_or_change(MEMO, None))
+"""The first answer under a key stays."""
 
 
 class SqlMemo:
@@ -31,6 +32,5 @@ class SqlMemo:
         return None if reply is None else unpack(reply)
 
     async def put(self, key: str, reply: JsonObject) -> None:
-        if await self.get(key) is None:
-            row = {"key": key, "reply": pack(reply), "created_at_ms": self._clock.now_ms()}
-            await self._connection.execute(ADD, row)
+        row = {"key": spelled(key), "reply": pack(reply), "created_at_ms": self._clock.now_ms()}
+        await self._connection.execute(ADD, row)

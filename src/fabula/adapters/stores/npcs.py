@@ -66,6 +66,7 @@ _this_turn = _this_npc & (_e.turn_id == bindparam("turn"))
 _words_of_npc = (_w.game_id == bindparam("game")) & (_w.agent_id == bindparam("agent"))
 
 GET = select(NPC_ENTRIES).where(_this_turn)
+GET_LOCKED = GET.with_for_update()
 NUMBER_OF = select(_e.number).where(_this_npc).order_by(_e.number.desc()).limit(1)
 SETTLE = update(NPC_ENTRIES).where(_this_turn)
 DROP = delete(NPC_ENTRIES).where(_this_turn, _e.status == "open")
@@ -129,6 +130,7 @@ class SqlNpcs:
     def __init__(self, access: Access) -> None:
         self._connection = access.connection
         self._clock = access.clock
+        self._access = access
 
     async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None:
         await self._add(npc, kind="turn", turn_id=turn_id, connection_id=connection_id, status="open", event=event)
@@ -191,7 +193,8 @@ class SqlNpcs:
         ]
 
     async def _turn(self, npc: NpcKey, turn_id: str) -> Row[Any] | None:
-        return (await self._connection.execute(GET, {**_named(npc), "turn": spelled(turn_id)})).first()
+        query = self._access.choose(GET, GET_LOCKED)
+        return (await self._connection.execute(query, {**_named(npc), "turn": spelled(turn_id)})).first()
 
     async def _add(
         self, npc: NpcKey, *, kind: str, turn_id: str | None, connection_id: str, status: str, event: GameEvent
@@ -205,6 +208,8 @@ class SqlNpcs:
             "event": pack(event.as_json()),
             "now": self._clock.now_ms(),
         }
+        # Two entries of one NPC must not count up to the same number.
+        await self._access.lock(f"npc:{npc.game_id}:{npc.agent_id}")
         await self._connection.execute(ADD, row)
 
     async def _add_words(self, npc: NpcKey, number: int, words: Sequence[str]) -> None:

@@ -122,6 +122,8 @@ _this_play = _p.session_id == bindparam("session")
 _this_turn = _t.turn_id == bindparam("turn")
 
 GET_PLAY = prepared(select(PLAYS).where(_this_play))
+LOCK_PLAY = GET_PLAY.with_for_update()
+"""The writers of one play wait for each other here. Whoever locks both locks the play before its turns."""
 GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
 RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
@@ -129,6 +131,12 @@ REMOVE_PLAY = delete(PLAYS).where(_this_play)
 OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
 REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
 GET_TURN = prepared(select(TURNS).where(_this_turn))
+LOCK_TURN = (
+    select(TURNS).join(PLAYS, _p.session_id == _t.session_id).where(_this_turn).with_for_update(of=[PLAYS, TURNS])
+)
+"""A turn of a play that still exists, to be ended: the play is locked, then the turn."""
+LOCK_TREE = select(_t.turn_id).where(_t.turn_id == bindparam("tree")).with_for_update()
+KEEP_TREE = select(_t.turn_id).where(_t.turn_id == bindparam("tree")).with_for_update(read=True, key_share=True)
 ADD_TURN = prepared(insert(TURNS))
 ADD_STATE = prepared(insert(TURN_STATES))
 ADD_MESSAGES = prepared(insert(MESSAGES))
@@ -156,6 +164,7 @@ BY_REQUEST = (
     .limit(1)
 )
 RUNNING = prepared(select(TURNS).where(_t.status == "running").order_by(_t.turn_id))
+LOCK_RUNNING = RUNNING.with_for_update()
 SET_PLAY = update(PLAYS).where(_this_play)
 SET_TURN = update(TURNS).where(_this_turn)
 OCCUPY = prepared(SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now")))
@@ -199,6 +208,7 @@ PLACE = prepared(
     .where(_this_play, _head.c.turn_id == bindparam("turn"), _head.c.status == "committed")
 )
 """A session, the turn below which a new one is placed, and the two jumps from there, in one read."""
+LOCK_PLACE = PLACE.with_for_update(of=PLAYS)
 
 _walk = (
     select(_t.turn_id, _t.parent_id, _t.jump_id, _t.turn_index, _t.depth).where(_this_turn).cte("walk", recursive=True)
@@ -230,6 +240,7 @@ class SqlPlays:
     def __init__(self, access: Access) -> None:
         self._connection = access.connection
         self._clock = access.clock
+        self._access = access
 
     async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play:
         play = Play(
@@ -245,6 +256,7 @@ class SqlPlays:
 
     async def fork(self, session_id: str, turn_id: str) -> Play:
         turn = await self._committed(turn_id)
+        await self._keep_tree(turn)
         play = Play(
             session_id=spelled(session_id),
             tree_id=turn.tree_id,
@@ -256,7 +268,8 @@ class SqlPlays:
         return play
 
     async def get(self, session_id: str) -> Play | None:
-        row = (await self._connection.execute(GET_PLAY, {"session": spelled(session_id)})).first()
+        query = self._access.choose(GET_PLAY, LOCK_PLAY)
+        row = (await self._connection.execute(query, {"session": spelled(session_id)})).first()
         return None if row is None else _play(row)
 
     async def get_many(self, session_ids: Sequence[str]) -> dict[str, Play]:
@@ -274,6 +287,9 @@ class SqlPlays:
         if play.active_turn_id is not None:
             await self.fail(play.active_turn_id, status="cancelled", error={"message": "The session was deleted."})
         await self._connection.execute(REMOVE_PLAY, {"session": session_id})
+        if self._access.locks:
+            # Who is forking from the tree, or removes its other play, commits first and is then counted.
+            await self._connection.execute(LOCK_TREE, {"tree": play.tree_id})
         if not (await self._connection.execute(OTHERS_ON_TREE, {"tree": play.tree_id})).scalar_one():
             await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
 
@@ -287,7 +303,7 @@ class SqlPlays:
     async def begin(self, turn: NewTurn) -> Turn:
         assert turn.parent_id is not None
         names = {"session": spelled(turn.session_id), "turn": spelled(turn.parent_id)}
-        place = (await self._connection.execute(PLACE, names)).first()
+        place = (await self._connection.execute(self._access.choose(PLACE, LOCK_PLACE), names)).first()
         if place is None:
             play = await self._known(turn.session_id)
             raise await self._unfit(turn.parent_id) if play.active_turn_id is None else _busy(play.active_turn_id)
@@ -299,8 +315,8 @@ class SqlPlays:
         return placed
 
     async def commit(self, finished: Finished) -> bool:
-        turn = await self.turn(finished.turn_id)
-        if turn is None or turn.status != "running":
+        turn = await self._to_be_ended(finished.turn_id)
+        if turn is None:
             return False
         await self._finish(finished, turn)
         return True
@@ -311,8 +327,8 @@ class SqlPlays:
         return placed
 
     async def fail(self, turn_id: str, *, status: TurnStatus, error: JsonObject) -> bool:
-        turn = await self.turn(turn_id)
-        if turn is None or turn.status != "running":
+        turn = await self._to_be_ended(turn_id)
+        if turn is None:
             return False
         now = self._clock.now_ms()
         ended = {"status": status, "error": pack(error), "finished_at_ms": now}
@@ -385,7 +401,8 @@ class SqlPlays:
         return _folded(rows), (await self._existing(turn_id)).depth <= turns
 
     async def running(self) -> list[Turn]:
-        return [_turn(row) for row in await self._connection.execute(RUNNING)]
+        query = self._access.choose(RUNNING, LOCK_RUNNING)
+        return [_turn(row) for row in await self._connection.execute(query)]
 
     async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> Turn | None:
         held = {"owner": owner, "lease_until_ms": lease_until_ms, "attempt": _t.attempt + 1}
@@ -404,6 +421,19 @@ class SqlPlays:
         row = {**vars(turn), "player_input": legible(turn.player_input), "error": None}
         await self._connection.execute(ADD_TURN, row)
         return turn
+
+    async def _to_be_ended(self, turn_id: str) -> Turn | None:
+        """The turn, if it is still running."""
+        query = self._access.choose(GET_TURN, LOCK_TURN)
+        row = (await self._connection.execute(query, {"turn": spelled(turn_id)})).first()
+        return None if row is None or row.status != "running" else _turn(row)
+
+    async def _keep_tree(self, turn: Turn) -> None:
+        """Another play is about to stand on the tree: nobody may remove it with its last play."""
+        if not self._access.locks:
+            return
+        if (await self._connection.execute(KEEP_TREE, {"tree": turn.tree_id})).first() is None:
+            raise NotFound(f"There is no turn named '{turn.turn_id}'.", kind="turn", id=turn.turn_id)
 
     async def _unfit(self, turn_id: str) -> FabulaError:
         """Why no turn can be placed below this one."""

@@ -16,25 +16,33 @@ from fabula.adapters.stores.database import PATIENCE_S, Database
 from fabula.ports.errors import StoreError
 
 WRITERS_LOCK = 0x6661_6275_6C61
-"""The advisory lock that every writer holds until its commit, so that writers never interleave on any machine."""
+"""The advisory lock that ordinary writers share. Whoever changes everything at once (a migration, a restore) holds it
+alone: it waits for the writers that are at work, and those that come later wait for it."""
+
+_DEADLOCK, _NOT_SERIALIZABLE = "40P01", "40001"
 
 
-def postgres_database(address: str) -> Database:
-    """The database at a `postgresql://` address."""
+def postgres_database(address: str, *, pool_size: int) -> Database:
+    """The database at a `postgresql://` address, reached over at most `pool_size` connections."""
     url = _url(address)
     place = url._replace(drivername="postgresql", password=None, query=immutabledict()).render_as_string()
     options = _options(url)
-    writer = _engine(url, options, size=1, more=0)
-    event.listen(writer.sync_engine, "begin", _wait_for_turn)
+    pool = _engine(url, options, size=pool_size)
+    # Engines of their own, so that each can begin as it needs to; the connections are the pool's.
+    writer, alone = pool.execution_options(), pool.execution_options()
+    event.listen(writer.sync_engine, "begin", _share_lock)
+    event.listen(alone.sync_engine, "begin", _take_lock)
     snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     return Database(
         engine="postgres",
         place=place,
         writer=writer,
-        reader=_engine(url, options, size=4, more=12).execution_options(**snapshot),
-        prepare=partial(_make_schema, writer),
+        alone=alone,
+        reader=pool.execution_options(**snapshot),
+        prepare=partial(_make_schema, alone),
         sentence=partial(sentence, place),
         hurried=_hurried,
+        is_write_conflict=_is_write_conflict,
     )
 
 
@@ -62,13 +70,13 @@ def _options(url: URL) -> dict[str, Any]:
     return options
 
 
-def _engine(url: URL, options: dict[str, Any], *, size: int, more: int) -> AsyncEngine:
+def _engine(url: URL, options: dict[str, Any], *, size: int) -> AsyncEngine:
     try:
         return create_async_engine(
             url.difference_update_query(["sslmode"]),
             connect_args=options,
             pool_size=size,
-            max_overflow=more,
+            max_overflow=0,
             pool_timeout=PATIENCE_S,
             pool_pre_ping=True,
         )
@@ -76,8 +84,16 @@ def _engine(url: URL, options: dict[str, Any], *, size: int, more: int) -> Async
         raise StoreError("Postgres needs a driver. Install it with `pip install 'fabula[scaled]'`.") from error
 
 
-def _wait_for_turn(connection: Connection) -> None:
+def _share_lock(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({WRITERS_LOCK})")
+
+
+def _take_lock(connection: Connection) -> None:
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
+
+
+def _is_write_conflict(error: BaseException) -> bool:
+    return getattr(error, "sqlstate", None) in (_DEADLOCK, _NOT_SERIALIZABLE)
 
 
 @asynccontextmanager

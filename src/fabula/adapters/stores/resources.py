@@ -25,7 +25,16 @@ from sqlalchemy import (
 )
 
 from fabula.adapters.stores.prepared_statements import prepared
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
+from fabula.adapters.stores.tables import (
+    METADATA,
+    NAME,
+    NUMBER,
+    Access,
+    add_or_change,
+    pack,
+    spelled,
+    unpack,
+)
 from fabula.ports.errors import Conflict, InUse, NotFound
 from fabula.ports.store import Kind, Reference, Stored
 from fabula.story.values import Json, JsonObject
@@ -80,8 +89,10 @@ _others_use_this = (
 )
 
 GET = select(RESOURCES).where(*_this)
-EXISTS = select(_r.revision).where(*_this)
+GET_LOCKED = GET.with_for_update(key_share=True)
+"""Locks a resource that may be changed next. Whoever only refers to it need not wait (`key_share`)."""
 GET_MANY = select(RESOURCES).where(_r.kind == bindparam("kind"), _r.id.in_(bindparam("ids", expanding=True)))
+GET_MANY_LOCKED = GET_MANY.order_by(_r.id).with_for_update(key_share=True)
 PAGE = select(RESOURCES).where(_r.kind == bindparam("kind"), _r.id > bindparam("after")).order_by(_r.id)
 RECENT = (
     select(RESOURCES)
@@ -91,12 +102,15 @@ RECENT = (
 )
 FIRST = select(_r.id).where(_r.kind == bindparam("kind")).order_by(_r.built_in, _r.id).limit(1)
 COUNT = select(func.count()).select_from(RESOURCES).where(_r.kind == bindparam("kind"))
-ADD = insert(RESOURCES)
+ADD = add_or_change(RESOURCES, None)
 REMOVE = delete(RESOURCES).where(*_this)
+LOCK_TO_REMOVE = select(_r.revision).where(*_this).with_for_update()
 USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.user_kind, _f.user_id)
 COUNT_USERS = select(func.count()).select_from(REFERENCES).where(*_others_use_this)
 REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
 KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+KNOWN_LOCKED = KNOWN.order_by(_r.kind, _r.id).with_for_update(read=True, key_share=True)
+"""What is referred to stays until the reference is committed; it may be changed meanwhile."""
 REVISIONS = prepared(
     select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
 )
@@ -107,6 +121,7 @@ class SqlResources:
     def __init__(self, access: Access) -> None:
         self._connection = access.connection
         self._clock = access.clock
+        self._access = access
 
     async def add(
         self,
@@ -117,16 +132,23 @@ class SqlResources:
         references: Sequence[Reference] = (),
         built_in: bool = False,
     ) -> Stored:
-        if (await self._connection.execute(EXISTS, {"kind": kind, "id": spelled(id)})).first() is not None:
-            raise Conflict(f"There is already {_named(kind, id)}. Choose another id, or change that one.")
         now = self._clock.now_ms()
-        stored = Stored(kind=kind, id=id, revision=1, doc=doc, built_in=built_in, created_at_ms=now, updated_at_ms=now)
-        await self._connection.execute(ADD, _row(stored))
+        stored = Stored(
+            kind=kind, id=spelled(id), revision=1, doc=doc, built_in=built_in, created_at_ms=now, updated_at_ms=now
+        )
+        if not (await self._connection.execute(ADD, _row(stored))).rowcount:
+            raise Conflict(f"There is already {_named(kind, id)}. Choose another id, or change that one.")
         await self._refer(kind, id, set(references))
         return stored
 
     async def get(self, kind: Kind, id: str) -> Stored | None:
-        row = (await self._connection.execute(GET, {"kind": kind, "id": spelled(id)})).first()
+        name = {"kind": kind, "id": spelled(id)}
+        query = self._access.choose(GET, GET_LOCKED)
+        row = (await self._connection.execute(query, name)).first()
+        if row is None and self._access.locks:
+            # Whoever finds nothing may add it: until then nobody else who looked may.
+            await self._access.lock(f"resource:{kind}:{id}")
+            row = (await self._connection.execute(query, name)).first()
         return None if row is None else _stored(row)
 
     async def get_many(self, kind: Kind, ids: Sequence[str]) -> dict[str, Stored]:
@@ -134,7 +156,8 @@ class SqlResources:
         found: dict[str, Stored] = {}
         for start in range(0, len(wanted), _CHUNK):
             some = {"kind": kind, "ids": wanted[start : start + _CHUNK]}
-            found |= {row.id: _stored(row) for row in await self._connection.execute(GET_MANY, some)}
+            query = self._access.choose(GET_MANY, GET_MANY_LOCKED)
+            found |= {row.id: _stored(row) for row in await self._connection.execute(query, some)}
         return found
 
     async def put(
@@ -169,6 +192,9 @@ class SqlResources:
 
     async def remove(self, kind: Kind, id: str) -> None:
         name = {"kind": kind, "id": spelled(id)}
+        if self._access.locks:
+            # Who has just referred to it commits first, and is then found among the users.
+            await self._connection.execute(LOCK_TO_REMOVE, name)
         users = _references(await self._connection.execute(USERS.limit(USERS_NAMED), name))
         if users:
             total = (await self._connection.execute(COUNT_USERS, name)).scalar_one()
@@ -221,7 +247,8 @@ class SqlResources:
         known: set[Reference] = set()
         for start in range(0, len(names), _CHUNK):
             some = [(one.kind, spelled(one.id)) for one in names[start : start + _CHUNK]]
-            known.update(_references(await self._connection.execute(KNOWN, {"names": some})))
+            query = self._access.choose(KNOWN, KNOWN_LOCKED)
+            known.update(_references(await self._connection.execute(query, {"names": some})))
         for one in names:
             if one not in known:
                 raise _missing(one)

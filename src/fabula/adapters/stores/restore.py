@@ -60,7 +60,7 @@ async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restore
     steps = 2 * len(tables) + 1
     content = await asyncio.to_thread(check_backup, file)
     progress("checked the file", 1, steps)
-    async with _backup_at_newest_revision(file) as origin, store.write_transaction() as target:
+    async with _backup_at_newest_revision(file) as origin, store.lone_transaction() as target:
         await _empty(target)
         for done, table in enumerate(tables, 2):
             await copy_rows(table, origin, target)

@@ -21,13 +21,13 @@ FOLDER = Path(__file__).parent / "migrations"
 async def bring_up_to_date(database: Database) -> None:
     """Steps to the newest revision, all in one transaction: a crash leaves the old revision whole.
 
-    The writer's own lock keeps two processes from stepping at once; the second then finds nothing to do.
+    The lock of `alone` keeps two processes from stepping at once; the second then finds nothing to do.
     """
     async with database.reader.connect() as connection:
         found = await revision_of(connection)
     if _is_current(found, database.place):
         return
-    async with database.writer.begin() as connection:
+    async with database.alone.begin() as connection:
         if not _is_current(await revision_of(connection), database.place):
             await connection.run_sync(_upgrade)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, LargeBinary, PrimaryKeyConstraint, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Column, LargeBinary, PrimaryKeyConstraint, Table, bindparam, delete, select
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, put_row, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, spelled
 from fabula.ports.errors import StoreError
 
 SECRETS = Table(
@@ -37,11 +37,8 @@ class SqlSecrets:
             "ciphertext": key.fernet.encrypt(secret.encode("utf-8", "surrogatepass")),
             "updated_at_ms": self._clock.now_ms(),
         }
-        await put_row(
-            self._connection,
-            update(SECRETS).where(_s.name == spelled(name)).values(row),
-            insert(SECRETS).values(name=name, **row),
-        )
+        put = add_or_change(SECRETS, row)
+        await self._connection.execute(put, {"name": spelled(name), **row})
 
     async def get(self, name: str) -> str | None:
         row = (await self._connection.execute(GET, {"this": spelled(name)})).first()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, select
 
 from fabula.adapters.stores.blobs import SqlBlobs
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, put_row, spelled, unpack
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, spelled, unpack
 from fabula.ports.store import Slot
 
 SLOTS = Table(
@@ -29,7 +29,7 @@ _this = _s.slot_id == bindparam("this")
 GET = select(SLOTS).where(_this, _s.expires_at_ms > bindparam("now"))
 BLOB_OF = select(_s.blob).where(_this)
 EXPIRED = select(_s.slot_id).where(_s.expires_at_ms <= bindparam("now")).order_by(_s.expires_at_ms).limit(SWEPT_AT_ONCE)
-REMOVE = delete(SLOTS).where(_this)
+REMOVE = delete(SLOTS).where(_this).returning(_s.blob)
 
 
 class SqlSlots:
@@ -37,8 +37,10 @@ class SqlSlots:
         self._connection = access.connection
         self._clock = access.clock
         self._blobs = SqlBlobs(access)
+        self._access = access
 
     async def put(self, slot: Slot) -> None:
+        await self._lock(slot.slot_id)
         before = await self._blob_of(spelled(slot.slot_id))
         row = {
             "purpose": slot.purpose,
@@ -46,15 +48,13 @@ class SqlSlots:
             "doc": pack(slot.doc),
             "expires_at_ms": slot.expires_at_ms,
         }
-        await put_row(
-            self._connection,
-            update(SLOTS).where(_s.slot_id == slot.slot_id).values(row),
-            insert(SLOTS).values(slot_id=slot.slot_id, **row),
-        )
+        put = add_or_change(SLOTS, row)
+        await self._connection.execute(put, {"slot_id": slot.slot_id, **row})
         if before not in (None, slot.blob):
             await self._blobs.remove(before or "")
 
     async def get(self, slot_id: str) -> Slot | None:
+        await self._lock(slot_id)
         now = self._clock.now_ms()
         row = (await self._connection.execute(GET, {"this": spelled(slot_id), "now": now})).first()
         if row is None:
@@ -68,8 +68,7 @@ class SqlSlots:
         )
 
     async def remove(self, slot_id: str) -> None:
-        blob = await self._blob_of(spelled(slot_id))
-        await self._connection.execute(REMOVE, {"this": slot_id})
+        blob: str | None = (await self._connection.execute(REMOVE, {"this": spelled(slot_id)})).scalar()
         if blob is not None:
             await self._blobs.remove(blob)
 
@@ -78,6 +77,10 @@ class SqlSlots:
         for slot_id in expired:
             await self.remove(slot_id)
         return len(expired)
+
+    async def _lock(self, slot_id: str) -> None:
+        """A slot may hold something for whoever made it first, so its name is locked before there is a row."""
+        await self._access.lock(f"slot:{slot_id}")
 
     async def _blob_of(self, slot_id: str) -> str | None:
         blob: str | None = (await self._connection.execute(BLOB_OF, {"this": slot_id})).scalar()

@@ -22,11 +22,13 @@ _ALWAYS = ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA temp_sto
 
 def sqlite_database(file: Path) -> Database:
     """The database in a file, which `prepare` makes when it is missing."""
+    # IMMEDIATE takes the write lock at the start, so that a unit never fails half-way because another came first.
+    writer = _engine(file, begin="BEGIN IMMEDIATE", pragmas=_ALWAYS, size=1, more=0)
     return Database(
         engine="sqlite",
         place=str(file),
-        # IMMEDIATE takes the write lock at the start, so that a unit never fails half-way because another came first.
-        writer=_engine(file, begin="BEGIN IMMEDIATE", pragmas=_ALWAYS, size=1, more=0),
+        writer=writer,
+        alone=writer,
         reader=_engine(file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"), size=4, more=12),
         prepare=partial(asyncio.to_thread, _prepare, file),
         sentence=partial(sentence, file),

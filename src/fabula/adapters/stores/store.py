@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -19,13 +20,16 @@ from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
 from fabula.adapters.stores.single_hop_sqlite import SingleHopConnection
 from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.unit import SqlUnit
-from fabula.ports.errors import StoreError
+from fabula.ports.errors import StoreError, WriteConflict
 from fabula.ports.store import StoreStatus
 from fabula.ports.world import Clock
 
 T = TypeVar("T")
 
 SPARE_CONNECTIONS = 4
+
+PAUSES_S = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""How long a write at most waits before it begins again, each time that another one got in its way."""
 
 
 class SqlStore:
@@ -55,24 +59,30 @@ class SqlStore:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[SqlUnit]:
-        async with self.write_transaction() as connection:
-            yield self._unit(connection)
+        async with self._turn_to_write(), self._transaction(self.database.writer) as connection:
+            yield self._unit(connection, writes=True)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SqlUnit]:
         async with self.read_transaction() as connection:
-            yield self._unit(connection)
+            yield self._unit(connection, writes=False)
 
     async def write(self, work: Callable[[SqlUnit], Awaitable[T]], *, durable: bool = True) -> T:
-        async with self._turn_to_write():
-            return await self._in_one_go(self.database.writer, work, durable=durable)
+        for pause in PAUSES_S:
+            try:
+                return await self._write_once(work, durable=durable)
+            except WriteConflict:
+                # A random pause, so that two that got in each other's way do not meet again.
+                await asyncio.sleep(random.uniform(0, pause))
+        return await self._write_once(work, durable=durable)
 
     async def read(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
-        return await self._in_one_go(self.database.reader, work)
+        return await self._in_one_go(self.database.reader, work, writes=False)
 
     @asynccontextmanager
-    async def write_transaction(self) -> AsyncIterator[AsyncConnection]:
-        async with self._turn_to_write(), self._transaction(self.database.writer) as connection:
+    async def lone_transaction(self) -> AsyncIterator[AsyncConnection]:
+        """For who changes everything at once: no other writer is at work meanwhile."""
+        async with self._turn_to_write(), self._transaction(self.database.alone) as connection:
             yield connection
 
     @asynccontextmanager
@@ -95,9 +105,19 @@ class SqlStore:
 
         await back_up(self, target)
 
+    async def _write_once(self, work: Callable[[SqlUnit], Awaitable[T]], *, durable: bool) -> T:
+        async with self._turn_to_write():
+            return await self._in_one_go(self.database.writer, work, writes=True, durable=durable)
+
     @asynccontextmanager
     async def _turn_to_write(self) -> AsyncIterator[None]:
-        """Writers of one process queue here, in order; the engine keeps those of other processes apart."""
+        """On SQLite the writers of one process queue here, in order; the engine keeps those of other processes apart.
+
+        Postgres keeps writers of the same things apart, wherever they are.
+        """
+        if self.database.engine == "postgres":
+            yield
+            return
         if self._writing.locked():
             await self._wait_to_write()
         else:
@@ -115,29 +135,34 @@ class SqlStore:
             raise StoreError(f"The store at {self.database.place} is too busy. Try again in a moment.") from error
 
     async def _in_one_go(
-        self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]], *, durable: bool = True
+        self, engine: AsyncEngine, work: Callable[[SqlUnit], Awaitable[T]], *, writes: bool, durable: bool = True
     ) -> T:
         """SQLite does the whole unit in the thread of its connection; a server's connection waits for each answer."""
         async with self._connected(engine) as connection:
             driver = _driver_of(connection)
             if isinstance(driver, SingleHopConnection):
                 short = PreparedConnection(connection, driver)
-                return await driver.in_one_go(self._whole(short, short.transaction(durable=durable), work))
+                whole = self._whole(short, short.transaction(durable=durable), work, writes=writes)
+                return await driver.in_one_go(whole)
             hurried = None if durable else self.database.hurried
-            return await self._whole(connection, connection.begin() if hurried is None else hurried(connection), work)
+            transaction = connection.begin() if hurried is None else hurried(connection)
+            return await self._whole(connection, transaction, work, writes=writes)
 
     async def _whole(
         self,
         connection: AsyncConnection | PreparedConnection,
         transaction: AbstractAsyncContextManager[Any],
         work: Callable[[SqlUnit], Awaitable[T]],
+        *,
+        writes: bool,
     ) -> T:
         with self.database.plain_words(sqlite3.Error):
             async with transaction:
-                return await work(self._unit(connection))
+                return await work(self._unit(connection, writes=writes))
 
-    def _unit(self, connection: AsyncConnection | PreparedConnection) -> SqlUnit:
-        return SqlUnit(Access(connection=connection, clock=self._clock, keyring=self.keyring))
+    def _unit(self, connection: AsyncConnection | PreparedConnection, *, writes: bool) -> SqlUnit:
+        locks = writes and self.database.engine == "postgres"
+        return SqlUnit(Access(connection=connection, clock=self._clock, keyring=self.keyring, locks=locks))
 
     @asynccontextmanager
     async def _transaction(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import orjson
-from sqlalchemy import BigInteger, Executable, Integer, MetaData, Text
+from sqlalchemy import BigInteger, Executable, Integer, MetaData, Select, Table, Text, func, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.keys import Keyring
@@ -13,6 +16,8 @@ from fabula.adapters.stores.prepared_statements import PreparedConnection
 from fabula.ports.errors import InvalidParams
 from fabula.ports.world import Clock
 from fabula.story.values import JsonObject
+
+S = TypeVar("S", bound=Select[Any])
 
 METADATA = MetaData()
 
@@ -25,11 +30,26 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """What every subject works with inside one unit of work."""
+    """What every subject works with inside one unit of work.
+
+    `locks`: other writers may be at work at the same time, so what is read to be changed has to be locked. So it is in
+    the writing units of Postgres. SQLite has one writer at a time, and reading units change nothing.
+    """
 
     connection: AsyncConnection | PreparedConnection
     clock: Clock
     keyring: Keyring
+    locks: bool = False
+
+    def choose(self, plain: S, locking: S) -> S:
+        """The query that locks what it reads, where that is needed."""
+        return locking if self.locks else plain
+
+    async def lock(self, name: str) -> None:
+        """Keeps other writers away from a name, also from one that has no row yet, until this unit ends."""
+        if self.locks:
+            key = func.hashtextextended(spelled(name), 0)
+            await self.connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
 def pack(doc: JsonObject) -> str:
@@ -57,9 +77,13 @@ def legible(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
-async def put_row(connection: AsyncConnection | PreparedConnection, update: Executable, insert: Executable) -> bool:
-    """Changes a row, or adds it when it is new; says whether it was new. Safe because writers never interleave."""
-    changed = (await connection.execute(update)).rowcount
-    if not changed:
-        await connection.execute(insert)
-    return not changed
+def add_or_change(table: Table, change: Mapping[str, Any] | None) -> Executable:
+    """Adds a row; one that has its key already is changed, or left alone where there is no change.
+
+    One statement, because another writer may add the same row at the same time.
+    """
+    # Both engines read `ON CONFLICT`; the construct of one serves for the other.
+    added, key = insert(table), list(table.primary_key.columns)
+    if change is None:
+        return added.on_conflict_do_nothing(index_elements=key)
+    return added.on_conflict_do_update(index_elements=key, set_=change)

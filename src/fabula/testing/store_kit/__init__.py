@@ -13,10 +13,21 @@ from fabula.testing.store_kit.repositories import BlobsLaw, CallsLaw, MemoLaw, S
 from fabula.testing.store_kit.resources import ResourcesLaw
 from fabula.testing.store_kit.secrets import SecretsLaw, TokensLaw
 from fabula.testing.store_kit.units import UnitsLaw
+from fabula.testing.store_kit.writers import WritersLaw
 
 
 class StoreKit(
-    ResourcesLaw, ReferencesLaw, BlobsLaw, SecretsLaw, TokensLaw, SlotsLaw, MemoLaw, CallsLaw, UnitsLaw, NpcsLaw
+    ResourcesLaw,
+    ReferencesLaw,
+    BlobsLaw,
+    SecretsLaw,
+    TokensLaw,
+    SlotsLaw,
+    MemoLaw,
+    CallsLaw,
+    UnitsLaw,
+    WritersLaw,
+    NpcsLaw,
 ):
     """The whole law."""
 

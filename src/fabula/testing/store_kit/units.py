@@ -91,21 +91,6 @@ class UnitsLaw:
         async with store.reading() as unit:
             assert [stored.id for stored in await unit.resources.page("schema")] == ["b"]
 
-    async def test_two_writers_never_interleave_the_second_sees_all_that_the_first_committed(
-        self, store: Store, place: StorePlace, clock: FixedClock
-    ) -> None:
-        other = place.store(clock)
-        await other.open()
-        async with store.writing() as unit:
-            await unit.resources.add("schema", "counter", {"n": 0})
-        try:
-            await asyncio.gather(*(_count_up(one) for one in (store, other) * 10))
-        finally:
-            await other.close()
-        async with store.reading() as unit:
-            counter = await unit.resources.get("schema", "counter")
-        assert counter is not None and (counter.doc["n"], counter.revision) == (20, 21)
-
     async def test_work_in_one_go_commits_whole_or_not_at_all(self, store: Store) -> None:
         async def add(unit: Unit) -> int:
             return (await unit.resources.add("schema", "one", {"name": "one"})).revision
@@ -201,13 +186,3 @@ def _putting(number: int) -> Callable[[Unit], Awaitable[None]]:
 async def _put_and_stumble(unit: Unit) -> None:
     await unit.memo.put("stumbled", {})
     raise Interrupted
-
-
-async def _count_up(store: Store) -> None:
-    async with store.writing() as unit:
-        counter = await unit.resources.get("schema", "counter")
-        assert counter is not None
-        number = counter.doc["n"]
-        assert isinstance(number, int)
-        await asyncio.sleep(0)
-        await unit.resources.put("schema", "counter", {"n": number + 1})
