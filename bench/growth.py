@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fabula.actions.house import House
 from fabula.actions.library.stories import CreateStory, create_story
-from fabula.actions.plays.sessions import state_at
+from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.turns.turn_recovery import warm_up

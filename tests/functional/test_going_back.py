@@ -9,7 +9,8 @@ from tests.live import Client, gate_session
 
 from fabula.actions.house import House
 from fabula.actions.plays.branches import Backtrack, SwitchBranch, backtrack, list_branches, switch_branch
-from fabula.actions.plays.sessions import SessionView, get_session, state_at
+from fabula.actions.plays.play_states import state_at
+from fabula.actions.plays.sessions import SessionView, get_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing
 from fabula.server.app import create_app

@@ -8,7 +8,7 @@ import pytest
 from tests.ink_live import GATE, begin, of_type, outcome, play, told
 from tests.live import RpcFailed, live_server
 
-from fabula.actions.plays.sessions import state_at
+from fabula.actions.plays.play_states import state_at
 
 
 async def test_a_play_opens_with_the_text_before_the_first_choice(tmp_path: Path) -> None:

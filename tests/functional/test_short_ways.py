@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from tests.scripted import PACES, ROLES, Theatre, theatre
 
-from fabula.actions.plays.messages import past_of
-from fabula.actions.plays.sessions import state_at
+from fabula.actions.plays.play_states import past_of, state_at
 from fabula.loops.scene.scene_run import Ahead, Parts
 from fabula.loops.turns.turn_state_cache import Standing, TurnStateCache
 from fabula.story.caches import LastUsed

@@ -6,15 +6,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from fabula.story.graph import Graph, Node
+from fabula.story.stories import CommonVariable
 from fabula.story.values import Id, Value
 
 WaitingKind = Literal["choice", "text", "agent", "continue", "nothing"]
 HeardKind = Literal["text", "context", "choice", "said", "reply"]
+STORY_NODE = "start"
 Outcome = Literal["DIRECT_CONTINUE", "BRIDGE_AND_CONTINUE", "NEEDS_INPUT", "INVALID_INPUT"]
 
 
 class InkStory(Value):
-    """A story written in Ink. `files` are what it includes, by the names in its INCLUDE lines."""
+    """A story written in Ink. `files` are what it includes, by the names in its INCLUDE lines.
+
+    It has neither resource nor schemas nor pinned variables: who asks for them finds them empty.
+    """
 
     kind: Literal["ink"] = "ink"
     story_id: Id
@@ -22,6 +28,30 @@ class InkStory(Value):
     source: str
     files: dict[str, str] = {}
     introduction: str = ""
+
+    @property
+    def graph(self) -> Graph:
+        """One node, for those who look for a graph in every story."""
+        node = Node(
+            id=STORY_NODE, title=self.display_name, scene=self.introduction, goal="", characters=[], transitions=[]
+        )
+        return Graph(start_node=STORY_NODE, nodes=[node])
+
+    @property
+    def resource_id(self) -> str:
+        return ""
+
+    @property
+    def world_schema_id(self) -> str:
+        return ""
+
+    @property
+    def player_schema_id(self) -> str:
+        return ""
+
+    @property
+    def common_variables(self) -> list[CommonVariable]:
+        return []
 
 
 class InkChoice(Value):

@@ -34,6 +34,10 @@ class Story(Value):
     introduction: str
     common_variables: list[CommonVariable] = []
 
+    @property
+    def kind(self) -> Literal["graph"]:
+        return "graph"
+
 
 DraftStatus = Literal["building", "ready_to_finalize", "finalized"]
 

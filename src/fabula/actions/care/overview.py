@@ -9,7 +9,6 @@ from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SESSION
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import Conflict
 from fabula.ports.store import Unit
-from fabula.story.stories import Story
 from fabula.story.values import Value
 
 RECENT = 5
@@ -125,7 +124,7 @@ async def _recent_stories(unit: Unit) -> list[RecentStory]:
         RecentStory(
             story_id=story.story_id,
             display_name=story.display_name,
-            resource_id=story.resource_id if isinstance(story, Story) else "",
+            resource_id=story.resource_id,
             introduction=story.introduction,
             updated_at_ms=updated_at_ms,
         )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fabula.actions.house import House
 from fabula.actions.library.repositories import INK_STORIES
-from fabula.actions.library.stories import InkStoryView
+from fabula.actions.library.stories import InkStoryView, story_view
 from fabula.actions.views import Command, View
 from fabula.ink import Problem
 from fabula.knots.published import Published
@@ -206,4 +206,4 @@ def _problems(problems: tuple[Problem, ...]) -> list[InkProblem]:
 
 
 def _published(story: InkStory, published: Published) -> InkStoryPublished:
-    return InkStoryPublished(**dict(story), problems=_problems(published.problems))
+    return InkStoryPublished(**dict(story_view(story)), problems=_problems(published.problems))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
@@ -17,9 +17,11 @@ from fabula.actions.library.repositories import (
     PRESETS,
     SCHEMAS,
     STORY_RESOURCES,
+    AnyStory,
     Repository,
     checked_name,
 )
+from fabula.actions.library.stories import story_problems
 from fabula.actions.views import Command, Nothing, View, refuse
 from fabula.agents.presets.forms import normalise
 from fabula.formats.archives import Limits
@@ -33,16 +35,12 @@ from fabula.formats.packages import (
     write_package,
 )
 from fabula.formats.packages import Shelf as ShelfName
-from fabula.knots.published import publish
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.progress import Progress, quiet
 from fabula.ports.store import Slot, Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.graph import graph_problems
-from fabula.story.ink_stories import InkStory
 from fabula.story.resources import Character, CharacterContent, Cover, Preset
 from fabula.story.schemas import Schema, schema_problems
-from fabula.story.stories import Story
 from fabula.story.values import JsonObject, Value
 
 SLOT_LIFETIME_MS = 30 * 60 * 1000
@@ -360,10 +358,8 @@ async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, do
             return value.model_copy(update={"agents": compact})
         case Schema():
             refuse(schema_problems(value.fields), f"schema '{id}'")
-        case Story():
-            refuse(graph_problems(value.graph), f"graph of story '{id}'")
-        case InkStory():
-            refuse((await run_in_thread(publish, value.source, value.files)).errors, f"story '{id}'")
+    if shelf == "stories":
+        refuse(await story_problems(cast(AnyStory, value)), f"story '{id}'")
     return value
 
 

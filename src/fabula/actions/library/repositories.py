@@ -20,6 +20,7 @@ from fabula.story.stories import Story, StoryDraft
 from fabula.story.values import JsonObject, Value
 
 V = TypeVar("V", bound=Value)
+AnyStory = Story | InkStory
 STORED_VERSION = 1
 _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 
@@ -142,10 +143,10 @@ def _resource_references(resource: StoryResources) -> list[Reference]:
     ]
 
 
-def _story_references(story: Story) -> list[Reference]:
+def _story_references(story: AnyStory) -> list[Reference]:
     return [
-        *_of("story_resources", story.resource_id),
-        *_of("schema", story.world_schema_id, story.player_schema_id),
+        *_of("story_resources", story.resource_id or None),
+        *_of("schema", story.world_schema_id or None, story.player_schema_id or None),
     ]
 
 
@@ -187,13 +188,14 @@ STORY_RESOURCES = Repository(
     kind="story_resources", noun="story resource", model=StoryResources, references=_resource_references
 )
 STORIES = Repository(kind="story", noun="story", model=Story, references=_story_references, shapes={"graph": Story})
-INK_STORIES = Repository(kind="story", noun="story", model=InkStory, references=_nothing, shapes={"ink": InkStory})
-AnyStory = Story | InkStory
+INK_STORIES = Repository(
+    kind="story", noun="story", model=InkStory, references=_story_references, shapes={"ink": InkStory}
+)
 ALL_STORIES: Repository[AnyStory] = Repository(
     kind="story",
     noun="story",
     model=Story,
-    references=lambda story: _story_references(story) if isinstance(story, Story) else (),
+    references=_story_references,
     shapes={"graph": Story, "ink": InkStory},
 )
 SESSIONS = Repository(kind="session", noun="session", model=SessionSettings, references=_session_references)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from fabula.actions.house import House
 from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.knots.published import publish
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.graph import Graph, graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
@@ -76,14 +79,13 @@ class StoriesListed(ListView):
     stories: list[StorySummary]
 
 
-class InkStoryView(View):
+class InkStoryView(_StoryFields):
+    """An Ink story. What graph stories have is there, too, with nothing in it: a graph of one node, empty names."""
+
     type: Literal["story"] = "story"
     kind: Literal["ink"] = "ink"
-    story_id: str
-    display_name: str
     source: str
     files: dict[str, str]
-    introduction: str
 
 
 class StoryDeleted(View):
@@ -123,7 +125,16 @@ async def show_story(house: House, command: NameStory) -> StoryView | InkStoryVi
     """Shows a story: its graph, or of an Ink story its source and files."""
     async with house.store.reading() as unit:
         story = await ALL_STORIES.get(unit, command.story_id)
-    return StoryView(**dict(story)) if isinstance(story, Story) else InkStoryView(**dict(story))
+    return story_view(story)
+
+
+def story_view(story: AnyStory) -> StoryView | InkStoryView:
+    """A story as clients see it."""
+    view = _VIEWS[story.kind]
+    return view(**{name: getattr(story, name) for name in view.model_fields if name != "type"})
+
+
+_VIEWS: Mapping[str, type[StoryView] | type[InkStoryView]] = {"graph": StoryView, "ink": InkStoryView}
 
 
 async def list_stories(house: House, command: Paging) -> StoriesListed:
@@ -160,6 +171,25 @@ async def delete_story(house: House, command: NameStory) -> StoryDeleted:
     return StoryDeleted(story_id=command.story_id)
 
 
+async def story_problems(story: AnyStory) -> Sequence[str]:
+    """What keeps a story from being played."""
+    return await _PROBLEMS[story.kind](story)
+
+
+async def _graph_story_problems(story: Story) -> Sequence[str]:
+    return graph_problems(story.graph)
+
+
+async def _ink_story_problems(story: InkStory) -> Sequence[str]:
+    return (await run_in_thread(publish, story.source, story.files)).errors
+
+
+_PROBLEMS: Mapping[str, Callable[[Any], Awaitable[Sequence[str]]]] = {
+    "graph": _graph_story_problems,
+    "ink": _ink_story_problems,
+}
+
+
 async def variable_problems(unit: Unit, story: Story) -> list[str]:
     """What is wrong with a story's pinned variables."""
     if not story.common_variables:
@@ -177,17 +207,4 @@ async def variable_problems(unit: Unit, story: Story) -> list[str]:
 
 
 def _summary(story: AnyStory) -> StorySummary:
-    if isinstance(story, InkStory):
-        return StorySummary(
-            kind="ink",
-            story_id=story.story_id,
-            display_name=story.display_name,
-            resource_id="",
-            world_schema_id="",
-            player_schema_id="",
-            introduction=story.introduction,
-            common_variables=[],
-        )
-    return StorySummary(
-        **{name: getattr(story, name) for name in StorySummary.model_fields if name not in ("type", "kind")}
-    )
+    return StorySummary(**{name: getattr(story, name) for name in StorySummary.model_fields if name != "type"})

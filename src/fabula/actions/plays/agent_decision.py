@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from fabula.actions.house import House
-from fabula.actions.plays.sessions import play_of, state_at
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import play_of, state_at
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Command, View
 from fabula.ports.errors import BackendError, Conflict, FabulaError, StreamError
@@ -137,7 +138,7 @@ async def _somebody_listens(house: House, session_id: str) -> None:
 async def _listens(unit: Unit, turn_id: str) -> bool:
     """Whether a story stands at a talk after a turn."""
     state = await state_at(unit, turn_id)
-    return state.ink is not None and state.ink.waiting.kind in ("agent", "continue")
+    return kind_of_play(state).somebody_listens(state)
 
 
 async def _end_of(house: House, turn: Turn) -> None:

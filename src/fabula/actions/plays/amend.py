@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS
-from fabula.actions.plays.sessions import head_state
-from fabula.loops.scene.play_setup import PlaySetup
+from fabula.actions.plays.play_states import head_state
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
 from fabula.story.plays import PlayState
@@ -23,16 +21,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class AtHead:
-    """Where a change begins: the session's head, its state, and a way to learn what the session plays."""
+    """Where a change begins: the session's head, and its state."""
 
     house: House
     unit: Unit
     play: Play
     state: PlayState
-
-    async def setup(self) -> PlaySetup:
-        session = await SESSIONS.get(self.unit, self.play.session_id)
-        return await self.house.play_setups.of(self.unit, session, self.state.graph)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS, STORIES, checked_name
+from fabula.actions.library.repositories import SESSIONS, checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
-from fabula.actions.plays.play_setup import keep_graph
-from fabula.actions.plays.sessions import SessionView, play_of, session_view, state_at
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import play_of, state_at
+from fabula.actions.plays.sessions import SessionView, session_view
 from fabula.actions.views import Command, Nothing, View
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Turn
@@ -128,13 +129,7 @@ async def follow_story(house: House, session_id: str, command: Nothing) -> Sessi
     """Moves a session on to the story's graph as it is now; refused when its scene is no longer there."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        session = await SESSIONS.get(at.unit, session_id)
-        story = await STORIES.get(at.unit, session.story_id)
-        here = at.state.world.current_node
-        if story.graph.node(here) is None:
-            raise InvalidRequest(f"The story has no node '{here}' any more, where this session stands. Go back first.")
-        graph = await keep_graph(at.unit, story.graph)
-        return Amendment(state=at.state.model_copy(update={"graph": graph})), None
+        return Amendment(state=await kind_of_play(at.state).follow_story(at)), None
 
     await amend(house, session_id, change)
     async with house.store.reading() as unit:

@@ -8,14 +8,14 @@ from typing import Literal
 from fabula.actions.house import House
 from fabula.actions.library.repositories import checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
-from fabula.actions.plays.sessions import MessageView, message_view, play_of
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import play_of
+from fabula.actions.plays.sessions import MessageView, message_view
 from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
-from fabula.story.changes import remember, reworded
-from fabula.story.state import MemoryEntry
 
 
 class NameMessage(Command):
@@ -63,8 +63,7 @@ async def create_message(house: House, session_id: str, command: CreateMessage) 
             updated_at_ms=now,
             **command.model_dump(),
         )
-        window = (await at.setup()).shared_window
-        state = at.state.with_world(remember(at.state.world, [entry_of(said)], limit=window))
+        state = await kind_of_play(at.state).say(at, entry_of(said))
         state = state.model_copy(update={"message_count": state.message_count + 1})
         return Amendment(state=state, messages=[MessageChange(op="say", message=said)]), said
 
@@ -94,7 +93,7 @@ async def update_message(house: House, session_id: str, command: UpdateMessage) 
     async def change(at: AtHead) -> tuple[Amendment, SpokenMessage]:
         old = await _message(at.unit, at.play.head_turn_id, command.message_id)
         new = replace(old, **command.model_dump(exclude={"message_id"}), updated_at_ms=house.clock.now_ms())
-        state = at.state.with_world(reworded(at.state.world, entry_of(old), entry_of(new)))
+        state = kind_of_play(at.state).reword(at.state, entry_of(old), entry_of(new))
         return Amendment(state=state, messages=[MessageChange(op="edit", message=new)]), new
 
     return message_view((await amend(house, session_id, change))[1])
@@ -105,16 +104,11 @@ async def delete_message(house: House, session_id: str, command: NameMessage) ->
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         old = await _message(at.unit, at.play.head_turn_id, command.message_id)
-        state = at.state.with_world(reworded(at.state.world, entry_of(old), None))
+        state = kind_of_play(at.state).reword(at.state, entry_of(old), None)
         return Amendment(state=state, messages=[MessageChange(op="strike", message=old)]), None
 
     await amend(house, session_id, change)
     return MessageDeleted(message_id=command.message_id)
-
-
-async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
-    """The last lines of the transcript up to a turn, as the roles remember them."""
-    return [entry_of(message) for message in await unit.plays.transcript(turn_id, last=lines)] if lines else []
 
 
 async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:

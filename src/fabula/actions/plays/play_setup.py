@@ -81,7 +81,12 @@ async def gather_new_setup(unit: Unit, session: SessionSettings) -> PlaySetup:
 
 async def keep_graph(unit: Unit, graph: Graph) -> str:
     """Keeps a version of a graph, by its content, for the sessions that play it."""
-    return await unit.blobs.put(graph.model_dump_json(by_alias=True).encode())
+    return await unit.blobs.put(graph_document(graph))
+
+
+def graph_document(graph: Graph) -> bytes:
+    """A version of a graph as it is kept."""
+    return graph.model_dump_json(by_alias=True).encode()
 
 
 async def read_graph(unit: Unit, blob: str) -> Graph:

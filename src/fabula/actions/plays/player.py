@@ -7,20 +7,10 @@ from typing import Literal
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SESSIONS
 from fabula.actions.plays.amend import Amendment, AtHead, amend
+from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.sessions import SessionVariables, SessionView, player_name, session_view, variables_view
 from fabula.actions.views import Command, View
-from fabula.ports.errors import InvalidRequest
-from fabula.story.changes import apply_all
 from fabula.story.state import Snapshot, StateUpdate
-
-VARIABLE_OPS = (
-    "SetState",
-    "RemoveState",
-    "SetPlayerState",
-    "RemovePlayerState",
-    "SetCharacterState",
-    "RemoveCharacterState",
-)
 
 
 class SetPlayerProfile(Command):
@@ -62,9 +52,9 @@ async def update_player_description(
     """Describes the player anew by hand; the session is no longer bound to a profile."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        snapshot = at.state.snapshot.model_copy(update={"player_description": command.player_description})
+        described = kind_of_play(at.state).describe_player(at.state, command.player_description)
         await _bind_profile(at, None)
-        return Amendment(state=at.state.model_copy(update={"snapshot": snapshot, "player_profile_id": None})), None
+        return Amendment(state=described), None
 
     state, _ = await amend(house, session_id, change)
     return PlayerDescriptionUpdated(snapshot=state.snapshot)
@@ -72,16 +62,9 @@ async def update_player_description(
 
 async def update_variables(house: House, session_id: str, command: UpdateVariables) -> SessionVariables:
     """Changes variables by hand; all operations must be allowed by the schemas, or none is applied."""
-    for op in command.update.ops:
-        if op.type not in VARIABLE_OPS:
-            raise InvalidRequest(f"{op.type} is not allowed here: only variables can be changed by hand.")
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        setup = await at.setup()
-        applied = apply_all(command.update.ops, at.state.snapshot.world_state, setup.bounds(at.state))
-        if applied.refused:
-            raise InvalidRequest(f"The variables were not changed: {applied.refused[0].reason}.")
-        return Amendment(state=at.state.with_world(applied.state)), None
+        return Amendment(state=await kind_of_play(at.state).change_variables(at, command.update)), None
 
     state, _ = await amend(house, session_id, change)
     return variables_view(state)

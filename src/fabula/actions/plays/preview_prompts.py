@@ -7,22 +7,17 @@ from typing import Literal
 from fabula.actions.drafts.draft_setup import gather_draft_setup
 from fabula.actions.house import House
 from fabula.actions.library.repositories import DRAFTS, PRESETS, SCHEMAS, SESSIONS
-from fabula.actions.plays.messages import past_of
-from fabula.actions.plays.sessions import head_state
-from fabula.actions.plays.suggest_replies import checked_limit, replyer_context
+from fabula.actions.plays.kinds.protocol import RoleQuestion
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import head_state
+from fabula.actions.plays.suggest_replies import checked_limit
 from fabula.actions.views import Command, View
 from fabula.agents.previews import mode_problem, preview_runtime, preview_template
 from fabula.loops.generation.contexts import graph_context, opening_context, planner_context, section_context
-from fabula.loops.scene.contexts import Scene, SceneTeller
-from fabula.loops.scene.play_setup import PlaySetup
-from fabula.loops.scene.resolution import PLAYER
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
-from fabula.story.changes import remember
 from fabula.story.contexts import ActorPurpose, ArchitectContext, KeeperPhase, NarratorPurpose, RoleContext
-from fabula.story.plays import PlayState
 from fabula.story.resources import AgentRole, ArchitectMode
-from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject, Value
 
 
@@ -147,45 +142,14 @@ async def _scene_context(house: House, unit: Unit, session_id: str | None, comma
         raise InvalidRequest(f"A preview for the {command.agent} needs a session: put its id into the envelope.")
     session = (await SESSIONS.get(unit, session_id)).model_copy(update={"preset_id": command.preset_id})
     play, state = await head_state(unit, session_id)
-    setup = await house.play_setups.of(unit, session, state.graph)
-    if command.agent == "replyer":
-        limit = checked_limit(command.reply_limit)
-        return await replyer_context(unit, setup, state, play.head_turn_id, limit)
-    past = await past_of(unit, play.head_turn_id, setup.told_history)
-    return _turn_context(_teller(setup, state, command, past), setup, command)
-
-
-def _teller(setup: PlaySetup, state: PlayState, command: PreviewRuntime, past: list[MemoryEntry]) -> SceneTeller:
-    """A turn as it begins: what the player says now is already part of what everyone noticed."""
-    said = [
-        MemoryEntry(speaker_id=PLAYER, speaker_name=state.player_name, kind="player_input", text=text)
-        for text in (command.player_input or "",)
-        if text
-    ]
-    play = state.with_world(remember(state.world, said, limit=setup.shared_window))
-    scene = _scene(setup, state, command).after(said)
-    index = state.snapshot.turn_index + 1
-    return SceneTeller(setup, play, scene, command.player_input or "", past, turn_index=index)
-
-
-def _turn_context(teller: SceneTeller, setup: PlaySetup, command: PreviewRuntime) -> RoleContext:
-    match command.agent:
-        case "narrator":
-            return teller.narrator(command.narrator_purpose or "describe_scene")
-        case "actor":
-            character_id = _needed(command.character_id, "character_id", command)
-            if not teller.knows(character_id):
-                raise InvalidRequest(f"There is no character '{character_id}' in this session.")
-            return teller.actor(character_id, command.actor_purpose or "react_to_player")
-        case "keeper":
-            return teller.keeper(command.keeper_phase or "after_player_input", [])
-        case _:
-            return teller.swift() if setup.swift else teller.director()
-
-
-def _scene(setup: PlaySetup, state: PlayState, command: PreviewRuntime) -> Scene:
-    here, before = state.world.current_node, command.previous_node_id or state.world.current_node
-    if before not in setup.nodes:
-        raise InvalidRequest(f"There is no node '{before}' in the graph that this session plays.")
-    cast = state.world.active_characters if before == here else setup.nodes[before].characters
-    return Scene(previous_node_id=before, previous_cast=cast, transitioned=before != here)
+    asked = RoleQuestion(
+        role=command.agent,
+        character_id=command.character_id,
+        actor_purpose=command.actor_purpose,
+        narrator_purpose=command.narrator_purpose,
+        keeper_phase=command.keeper_phase,
+        previous_node_id=command.previous_node_id,
+        player_input=command.player_input or "",
+        reply_limit=checked_limit(command.reply_limit if command.agent == "replyer" else None),
+    )
+    return (await kind_of_play(state).prompt(house, unit, session, play, state, asked)).context

@@ -7,7 +7,8 @@ from typing import Literal
 from fabula.actions.house import House
 from fabula.actions.library.repositories import checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
-from fabula.actions.plays.sessions import head_state
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import head_state
 from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.story.guests import added, entered, left, removed
@@ -71,8 +72,7 @@ async def create_session_character(
     )
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        state = added(at.state, guest)
-        return Amendment(state=entered(state, guest.session_character_id) if command.enter_scene else state), None
+        return Amendment(state=kind_of_play(at.state).add_guest(at.state, guest, enters=command.enter_scene)), None
 
     state, _ = await amend(house, session_id, change)
     return guest_view(state, guest.session_character_id)

@@ -6,10 +6,11 @@ from typing import Literal
 
 from fabula.actions.house import House
 from fabula.actions.library.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS, checked_name
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import head_state, play_of
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
-from fabula.loops.conversation.persistence import ink_view
 from fabula.loops.turns.running_turns import stop
-from fabula.ports.errors import InvalidRequest, StoreError
+from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Stored, Unit
 from fabula.story.plays import PlayState, SessionSettings
@@ -197,28 +198,6 @@ async def update_config(house: House, session_id: str, command: UpdateConfig) ->
         return _config(session, await play_of(unit, session_id))
 
 
-async def play_of(unit: Unit, session_id: str) -> Play:
-    """Where a session stands."""
-    play = await unit.plays.get(checked_name(session_id, SESSIONS.noun))
-    if play is None:
-        raise SESSIONS.missing(session_id)
-    return play
-
-
-async def head_state(unit: Unit, session_id: str) -> tuple[Play, PlayState]:
-    """Where a session stands, and the state there; the history is not read."""
-    play = await play_of(unit, session_id)
-    return play, await state_at(unit, play.head_turn_id)
-
-
-async def state_at(unit: Unit, turn_id: str) -> PlayState:
-    """The state that a turn left behind."""
-    stored = await unit.plays.state(turn_id)
-    if stored is None:
-        raise StoreError(f"The state of turn '{turn_id}' is missing. Restore a backup.")
-    return PlayState.model_validate(stored)
-
-
 async def player_name(unit: Unit, player_profile_id: str | None) -> tuple[str, str]:
     """The name and description of a profile; without one the player is nameless."""
     if player_profile_id is None:
@@ -248,7 +227,7 @@ async def session_view(unit: Unit, session_id: str) -> SessionView:
         snapshot=state.snapshot,
         history=[message_view(message) for message in history],
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
-        ink=None if state.ink is None else ink_view(state.ink),
+        **kind_of_play(state).view(state),
     )
 
 

@@ -10,28 +10,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
 from fabula.actions.house import House
-from fabula.actions.plays.sessions import play_of
-from fabula.actions.turns.ink_turns import (
-    FIRST_VARIATION,
-    InkTurnStart,
-    cached_ink_turn_start,
-    ink_at,
-    ink_state_at,
-    ink_words,
-    read_ink_turn_start,
-)
-from fabula.actions.turns.turn_runner import FIRST_RANDOM_SEED, TurnStart, lease, read_turn_start, settle, start, thread
+from fabula.actions.plays.kinds.protocol import TurnStart
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import known_state, play_of
+from fabula.actions.turns.turn_runner import lease, settle, start, thread
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.turns.running_turns import stop
-from fabula.ports.errors import Conflict, FabulaError, InvalidParams, InvalidRequest, NotFound
+from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
-from fabula.story.values import Json, JsonObject
+from fabula.story.seeds import FIRST_RANDOM_SEED
+from fabula.story.values import JsonObject
 
 LONGEST_INPUT = 20_000
 
@@ -76,61 +71,25 @@ async def run_turn(
     if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
-    async def begin(unit: Unit) -> tuple[Turn, TurnStart | InkTurnStart | None] | None:
+    async def begin(unit: Unit, *, at_hand: bool) -> tuple[Turn, TurnStart | None] | None:
         play = await _ready(house, unit, session_id)
         if unless is not None:
             await unless(unit)
-        ink_before = await ink_state_at(house, unit, play.head_turn_id)
-        if ink_before is not None:
-            turn_start = await cached_ink_turn_start(house, unit, session_id, ink_before)
-            return None if turn_start is None else await _begin_ink(house, unit, play, turn_start, command, request_id)
-        turn = await _begin(house, unit, play, play.head_turn_id, _words(command), request_id, seed)
-        return turn, await _read_turn_start(house, unit, turn)
+        before = await known_state(house, unit, play.head_turn_id)
+        move = await kind_of_play(before).prepare(
+            house, unit, play, before, said=command.player_input, choice=command.choice, at_hand=at_hand
+        )
+        if move is None:
+            return None
+        wanted = seed if move.seed is None else move.seed
+        return await _begin(house, unit, play, play.head_turn_id, move.words, request_id, wanted), move.start
 
-    begun = await house.store.write(begin)
-    if begun is not None:
-        return await start(house, *begun)
-    return await _run_ink_turn(house, session_id, command, request_id, unless)
-
-
-async def _run_ink_turn(
-    house: House, session_id: str, command: RunTurn, request_id: str, unless: Refusal | None
-) -> Turn:
-    """The same for an Ink play whose story was not played here lately."""
-    async with house.store.writing() as unit:
-        play = await _ready(house, unit, session_id)
-        if unless is not None:
-            await unless(unit)
-        turn_start = await read_ink_turn_start(house, unit, session_id, play.head_turn_id)
-        begun = await _begin_ink(house, unit, play, turn_start, command, request_id)
+    begun = await house.store.write(partial(begin, at_hand=True))
+    if begun is None:
+        async with house.store.writing() as unit:
+            begun = await begin(unit, at_hand=False)
+    assert begun is not None, "what is not at hand was read"
     return await start(house, *begun)
-
-
-async def _begin_ink(
-    house: House, unit: Unit, play: Play, turn_start: InkTurnStart, command: RunTurn, request_id: str
-) -> tuple[Turn, InkTurnStart]:
-    words = await ink_words(unit, play, turn_start, command.player_input, command.choice)
-    return await _begin(house, unit, play, play.head_turn_id, words, request_id, FIRST_VARIATION), turn_start
-
-
-async def _read_turn_start(house: House, unit: Unit, turn: Turn) -> TurnStart | None:
-    """What the turn starts from, if it can be read; if not, the turn itself finds out and fails, its words kept."""
-    try:
-        return await read_turn_start(house, unit, turn)
-    except FabulaError:
-        return None
-
-
-def _words(command: RunTurn) -> str:
-    """What the player says in a story without choices."""
-    if command.choice is not None:
-        raise InvalidRequest("This story offers no choices: say it with `player_input`.")
-    if command.player_input is None:
-        missing: list[Json] = [{"field": "player_input", "message": "Field required"}]
-        raise InvalidParams("The parameters do not fit: player_input: Field required.", errors=missing)
-    if not command.player_input.strip():
-        raise InvalidRequest("Say or do something: `player_input` is empty.")
-    return command.player_input
 
 
 async def retry_turn(
@@ -142,8 +101,8 @@ async def retry_turn(
         failed = await _last_failed(unit, play)
         if failed is None or failed.parent_id is None:
             raise NotFound("There is no failed turn here to try again.")
-        if await ink_at(unit, failed.parent_id) is not None:
-            seed = failed.seed
+        kind = kind_of_play(await known_state(house, unit, failed.parent_id))
+        seed = kind.seed_of_repeat(failed, seed, anew=False)
         turn = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
     return await start(house, turn)
 
@@ -160,8 +119,8 @@ async def regenerate(
         old = await _last_played(unit, play)
         if old is None or old.parent_id is None:
             raise Conflict("Nothing has been played yet that could be played again.")
-        if await ink_at(unit, old.parent_id) is not None:
-            seed = old.seed + 1
+        kind = kind_of_play(await known_state(house, unit, old.parent_id))
+        seed = kind.seed_of_repeat(old, seed, anew=True)
         turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
     return await start(house, turn)
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from fabula.actions.care.owners import is_dead
 from fabula.actions.house import House
+from fabula.actions.plays.kinds.rows import KINDS
 from fabula.actions.turns.turn_runner import lease, settle, start, thread
-from fabula.loops.scene import scene_player
 from fabula.loops.turns.running_turns import RunningTurn, Work, error_of, stop
 from fabula.ports.plays import Turn
 from fabula.ports.threads import run_in_thread
@@ -37,7 +37,8 @@ TAKEN_OVER: JsonObject = {
 
 async def warm_up(house: House) -> None:
     """Loads what the first turn needs, so that no player waits for it."""
-    await run_in_thread(scene_player)
+    for kind in KINDS:
+        await run_in_thread(kind.load)
     await house.checkpoints.saver()
 
 

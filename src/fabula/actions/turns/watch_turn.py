@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import orjson
 
 from fabula.actions.house import House
-from fabula.actions.plays.sessions import DELETED, play_of
+from fabula.actions.plays.play_states import play_of
+from fabula.actions.plays.sessions import DELETED
 from fabula.ports.bus import Frame
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Turn

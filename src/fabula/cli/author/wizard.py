@@ -7,13 +7,13 @@ from rich.console import Console
 from fabula.actions.house import House
 from fabula.actions.library.samples import install_samples_at_first
 from fabula.actions.library.story_resources import CreateStoryResources, create_story_resources
+from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.cli.author.cast import cast_story
 from fabula.cli.author.draft_builder import agree_on_plan, build_draft, finish, show_draft
 from fabula.cli.author.questions import Author
 from fabula.cli.player.commands import COMMANDS
-from fabula.cli.player.input_loop import open_play, play_on
 from fabula.cli.player.lines import open_lines
-from fabula.cli.player.player_session import new_sitting
+from fabula.cli.player.presenters import present
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -56,7 +56,6 @@ def _short(concept: str) -> str:
 
 async def _play(house: House, settings: Settings, writer: TerminalWriter, story_id: str) -> None:
     lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
-    player_session = await new_sitting(house, story_id, profile_id=None, seed=None, writer=writer, lines=lines)
+    session_id = (await start_session(house, StartSession(story_id=story_id))).session_id
     writer.gap()
-    await open_play(player_session)
-    await play_on(player_session)
+    await present(house, session_id, seed=None, writer=writer, lines=lines)

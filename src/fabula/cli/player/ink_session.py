@@ -10,7 +10,6 @@ from fabula.actions.house import House
 from fabula.actions.library.stories import NameStory, show_story
 from fabula.actions.plays.branches import list_branches
 from fabula.actions.plays.sessions import SessionView, get_session
-from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import regenerate, retry_turn, run_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.commands import INK_COMMANDS, is_command, run_command
@@ -30,10 +29,11 @@ PATIENCE = 2
 """A hint comes when so many replies in a row led nowhere, and not before as many more did."""
 
 
-async def new_ink_play(house: House, story_id: str, *, profile: str | None, seed: int | None) -> str:
-    """A new play of an Ink story; answers its session."""
-    command = StartSession(story_id=story_id, player_profile_id=profile, seed=seed)
-    return (await start_session(house, command)).session_id
+async def present_ink(house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines) -> str:
+    """Shows an Ink play and plays it until the player leaves; answers the session in which they left."""
+    sitting = await ink_player_at(house, session_id, writer=writer, lines=lines)
+    await sitting.play()
+    return sitting.session_id
 
 
 async def ink_player_at(house: House, session_id: str, *, writer: TerminalWriter, lines: Lines) -> InkSitting:
@@ -173,5 +173,4 @@ def replies_in_a_row(session: SessionView) -> int:
 
 
 def _ink(session: SessionView) -> Ink:
-    assert session.ink is not None, "only Ink plays have such sittings"
-    return session.ink
+    return session.ink or {}

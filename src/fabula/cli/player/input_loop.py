@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from fabula.actions.house import House
 from fabula.actions.plays.sessions import SessionView
 from fabula.cli.player.commands import COMMANDS, is_command, run_command
 from fabula.cli.player.history import show_history
-from fabula.cli.player.lines import lines_until_left, typed_number
-from fabula.cli.player.player_session import PlayerSession
+from fabula.cli.player.lines import Lines, lines_until_left, typed_number
+from fabula.cli.player.player_session import PlayerSession, player_at
 from fabula.cli.player.sentences import for_terminal
+from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import hear_the_rest
 from fabula.ports.errors import FabulaError
 
 ENDED = "This play has ended. /backtrack goes back a turn, /branches shows what you tried, /quit leaves."
+
+
+async def present_scenes(
+    house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines
+) -> str:
+    """Shows a play of a graph and plays it until the player leaves; answers the session in which they left."""
+    player_session = await player_at(house, session_id, seed=seed, writer=writer, lines=lines)
+    await open_play(player_session)
+    await play_on(player_session)
+    return player_session.session_id
 
 
 async def open_play(player_session: PlayerSession) -> None:

@@ -8,15 +8,11 @@ from rich.console import Console
 
 from fabula.actions.house import House
 from fabula.actions.library.samples import install_samples_at_first
-from fabula.actions.library.stories import NameStory, StoryView, show_story
-from fabula.actions.plays.sessions import get_session
-from fabula.actions.views import Nothing
+from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.cli.player.commands import COMMANDS
 from fabula.cli.player.ink_files import publish_file
-from fabula.cli.player.ink_session import ink_player_at, new_ink_play
-from fabula.cli.player.input_loop import open_play, play_on
 from fabula.cli.player.lines import Lines, open_lines
-from fabula.cli.player.player_session import PlayerSession, new_sitting, player_at
+from fabula.cli.player.presenters import present
 from fabula.cli.player.story_picker import pick_story
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.ports.errors import InvalidRequest
@@ -43,18 +39,8 @@ async def evening(
     async with open_house(settings, tends_turns=True) as house:
         await install_samples_at_first(house)
         lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
-        if session is None and ink is None:
-            story = story or await pick_story(house, writer, lines)
-        ink_session = await _ink_session(house, story=story, session=session, profile=profile, seed=seed, ink=ink)
-        if ink_session is not None:
-            ink_sitting = await ink_player_at(house, ink_session, writer=writer, lines=lines)
-            await ink_sitting.play()
-            _say_goodbye(writer, ink_sitting.session_id)
-            return
-        player_session = await _sit_down(house, writer, lines, story=story, session=session, profile=profile, seed=seed)
-        await open_play(player_session)
-        await play_on(player_session)
-        _say_goodbye(writer, player_session.session_id)
+        session = session or await _start(house, writer, lines, story=story, profile=profile, seed=seed, ink=ink)
+        _say_goodbye(writer, await present(house, session, seed=seed, writer=writer, lines=lines))
 
 
 def _say_goodbye(writer: TerminalWriter, session_id: str) -> None:
@@ -62,30 +48,19 @@ def _say_goodbye(writer: TerminalWriter, session_id: str) -> None:
         writer.row(f"Saved. Come back with: fabula play --session {session_id}", "dim")
 
 
-async def _ink_session(
-    house: House, *, story: str | None, session: str | None, profile: str | None, seed: int | None, ink: Path | None
-) -> str | None:
-    """The session of an Ink play, begun or taken up; None when something else is to be played."""
-    if session is not None:
-        return session if (await get_session(house, session, Nothing())).ink is not None else None
-    if ink is not None:
-        story = await publish_file(house, ink)
-    if story is None or isinstance(await show_story(house, NameStory(story_id=story)), StoryView):
-        return None
-    return await new_ink_play(house, story, profile=profile, seed=seed)
-
-
-async def _sit_down(
+async def _start(
     house: House,
     writer: TerminalWriter,
     lines: Lines,
     *,
     story: str | None,
-    session: str | None,
     profile: str | None,
     seed: int | None,
-) -> PlayerSession:
-    if session is not None:
-        return await player_at(house, session, seed=seed, writer=writer, lines=lines)
-    story_id = story or await pick_story(house, writer, lines)
-    return await new_sitting(house, story_id, profile_id=profile, seed=seed, writer=writer, lines=lines)
+    ink: Path | None,
+) -> str:
+    """Starts a new play of the story that is named, written in a file, or picked; answers its session."""
+    if ink is not None:
+        story = await publish_file(house, ink)
+    story = story or await pick_story(house, writer, lines)
+    command = StartSession(story_id=story, player_profile_id=profile, seed=seed)
+    return (await start_session(house, command)).session_id

@@ -12,7 +12,6 @@ from fabula.actions.library.stories import NameStory, StoryView, get_story
 from fabula.actions.library.story_resources import NameStoryResources, get_story_resources
 from fabula.actions.plays.session_characters import list_session_characters
 from fabula.actions.plays.sessions import SessionView, get_session
-from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, regenerate, retry_turn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.history import show_history
@@ -99,14 +98,6 @@ class PlayerSession:
             return None
         self.drawn += 1
         return int.from_bytes(hashlib.sha256(f"{self.seed}:{self.drawn}".encode()).digest()[:4], "big") >> 1
-
-
-async def new_sitting(
-    house: House, story_id: str, *, profile_id: str | None, seed: int | None, writer: TerminalWriter, lines: Lines
-) -> PlayerSession:
-    """A player at a new play of a story."""
-    started = await start_session(house, StartSession(story_id=story_id, player_profile_id=profile_id))
-    return await player_at(house, started.session_id, seed=seed, writer=writer, lines=lines)
 
 
 async def player_at(

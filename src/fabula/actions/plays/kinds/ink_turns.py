@@ -1,49 +1,35 @@
-"""Turns of Ink plays: what the player may say now, the run that the loop works at, and how a play opens."""
+"""Turns of Ink plays: what the player may say now, what a turn starts from, and how a play opens."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from fabula.actions.house import House
 from fabula.actions.library.compiled_stories import InkPlaySetup
-from fabula.actions.plays.sessions import state_at
+from fabula.actions.plays.kinds.protocol import Opening, Player
+from fabula.actions.plays.play_states import state_at
 from fabula.ink import InkEditedError
 from fabula.knots.names import default_ai_seed
+from fabula.loops.conversation import is_loaded, knot_player
 from fabula.loops.conversation.ink_run import CompiledStory, InkRun
 from fabula.loops.conversation.persistence import OPENING_NODE, ink_view, messages_of, narrated, stood
 from fabula.loops.conversation.player_move import chosen_index, label_of
 from fabula.loops.conversation.questions import Asker
 from fabula.loops.conversation.teller import Telling, edited
-from fabula.loops.conversation.turn_record import Spoken
 from fabula.loops.turns.stage import Stage
 from fabula.ports.errors import Conflict, InvalidRequest
-from fabula.ports.plays import MessageChange, Play, Turn
+from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
-from fabula.story.ink_stories import InkPlay, InkStory, Waiting
+from fabula.ports.threads import run_in_thread
+from fabula.story.ink_stories import InkPlay, Waiting
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.state import Snapshot, WorldState
-from fabula.story.values import JsonObject
 
 FIRST_VARIATION = 1
 """The seed of an Ink turn: the play itself is seeded, so this counts how often the same words were played."""
-
-
-async def ink_state_at(house: House, unit: Unit, turn_id: str) -> PlayState | None:
-    """An Ink play after a turn, remembered or read; None when no Ink story is played."""
-    known = house.turn_states.after(turn_id)
-    if known is not None:
-        return known.play if known.play.ink is not None else None
-    stored = await unit.plays.state(turn_id)
-    return None if stored is None or stored.get("ink") is None else PlayState.model_validate(stored)
-
-
-async def ink_at(unit: Unit, turn_id: str) -> InkPlay | None:
-    """Where an Ink play stood after a turn; None when no Ink story is played."""
-    stored = (await unit.plays.state(turn_id) or {}).get("ink")
-    return None if stored is None else InkPlay.model_validate(stored)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,25 +41,44 @@ class InkTurnStart:
     session: SessionSettings
     material: InkPlaySetup
 
+    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, thread_id: str, resumed: bool) -> None:
+        play_knots = knot_player() if is_loaded() else await run_in_thread(knot_player)
+        run = InkRun(
+            turn=turn,
+            before=self.before,
+            work=self.material.work,
+            asker=_asker(house, self.session, self.material, turn),
+            turn_states=house.turn_states,
+            store=house.store,
+            clock=house.clock,
+            ids=house.ids,
+            stage=stage,
+        )
+        await play_knots(run, saver, thread_id=thread_id, resumed=resumed)
 
-async def cached_ink_turn_start(house: House, unit: Unit, session_id: str, before: PlayState) -> InkTurnStart | None:
+
+def ink_in(state: PlayState) -> InkPlay:
+    """Where an Ink play stands."""
+    assert state.ink is not None, "only Ink plays come here"
+    return state.ink
+
+
+async def cached_ink_start(house: House, unit: Unit, session_id: str, before: PlayState) -> InkTurnStart | None:
     """What a turn starts from, if nothing has to be compiled or loaded for it. Awaits nothing but the unit."""
-    assert before.ink is not None, "only Ink plays have such moments"
+    ink = ink_in(before)
     played = await house.works.at_hand(unit, session_id)
-    if played is None or not played.material.work.is_near(before.ink.state):
+    if played is None or not played.material.work.is_near(ink.state):
         return None
-    return InkTurnStart(before=before, ink=before.ink, session=played.session, material=played.material)
+    return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
 
 
-async def read_ink_turn_start(house: House, unit: Unit, session_id: str, turn_id: str) -> InkTurnStart:
-    """What the turn after this one starts from; its story is compiled, and its place loaded, if needed."""
-    known = house.turn_states.after(turn_id)
-    before = await state_at(unit, turn_id) if known is None else known.play
-    assert before.ink is not None, "only Ink plays have such moments"
+async def read_ink_start(house: House, unit: Unit, session_id: str, before: PlayState) -> InkTurnStart:
+    """The same; its story is compiled, and its place loaded, if needed."""
+    ink = ink_in(before)
     played = await house.works.played_by(unit, session_id)
     with suppress(InkEditedError):
-        await played.material.work.story_at(before.ink.state)
-    return InkTurnStart(before=before, ink=before.ink, session=played.session, material=played.material)
+        await played.material.work.story_at(ink.state)
+    return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
 
 
 async def ink_words(unit: Unit, play: Play, turn_start: InkTurnStart, said: str | None, choice: int | None) -> str:
@@ -118,34 +123,14 @@ async def _last_sound(work: CompiledStory, unit: Unit, play: Play, *, most: int 
         if turn is None or turn.parent_id is None:
             return None
         turn = await unit.plays.turn(turn.parent_id)
-        state = None if turn is None else await state_at(unit, turn.turn_id)
-        if turn is not None and state is not None and state.ink is not None:
-            try:
-                work.find(state.ink.state)
-            except InkEditedError:
-                continue
-            return turn.turn_id
+        if turn is None:
+            return None
+        try:
+            work.find(ink_in(await state_at(unit, turn.turn_id)).state)
+        except InkEditedError:
+            continue
+        return turn.turn_id
     return None
-
-
-def ink_run(house: House, turn: Turn, stage: Stage, turn_start: InkTurnStart) -> InkRun:
-    """The run of a turn."""
-    return InkRun(
-        turn=turn,
-        before=turn_start.before,
-        work=turn_start.material.work,
-        asker=_asker(house, turn_start.session, turn_start.material, turn),
-        turn_states=house.turn_states,
-        store=house.store,
-        clock=house.clock,
-        ids=house.ids,
-        stage=stage,
-    )
-
-
-async def asker_of(house: House, unit: Unit, session: SessionSettings) -> Asker:
-    """Who asks the session's models before its first turn."""
-    return _asker(house, session, await house.works.material(unit, session))
 
 
 def _asker(house: House, session: SessionSettings, material: InkPlaySetup, turn: Turn | None = None) -> Asker:
@@ -162,39 +147,37 @@ def _asker(house: House, session: SessionSettings, material: InkPlaySetup, turn:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Opened:
-    """A play at its first stop."""
-
-    state: PlayState
-    spoken: Sequence[Spoken]
-    view: JsonObject
-
-    def messages(self, house: House, turn_id: str) -> list[MessageChange]:
-        return messages_of(self.spoken, ids=house.ids, now=house.clock.now_ms(), turn_id=turn_id, turn_index=0, first=0)
-
-
 async def open_ink(
-    house: House, story: InkStory, asker: Asker, *, seed: int | None, player_name: str, description: str
-) -> Opened:
-    """Tells a story from its beginning. A seed given makes RANDOM, shuffles and the AI repeatable together."""
-    work = await house.works.of(story.source, story.files)
+    house: House, session: SessionSettings, player: Player, *, turn_id: str, seed: int | None
+) -> Opening:
+    """Tells a story from its beginning. A seed given makes RANDOM, shuffles and the AI repeatable together.
+
+    The opening may ask a model for texts, so it is told before anything is written.
+    """
+    async with house.store.reading() as unit:
+        material = await house.works.material(unit, session)
+    work = material.work
     told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
     ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
+    asker = _asker(house, session, material)
     telling = Telling(story=told, spoilers=work.published.spoilers, ink=ink, asker=asker, tell=_unheard)
     ink = await telling.go_on()
     before = PlayState(
         snapshot=Snapshot(
-            story_id=story.story_id,
-            player_description=description,
+            story_id=session.story_id,
+            player_description=player.description,
             world_state=WorldState(current_node=OPENING_NODE),
         ),
         graph=work.published.digest,
-        player_name=player_name,
+        player_profile_id=session.player_profile_id,
+        player_name=player.name,
     )
     spoken = narrated(telling.lines)
-    state = stood(before, told, ink, turn_index=0, said=len(spoken))
-    return Opened(state=state, spoken=spoken, view=ink_view(ink, telling.lines))
+    return Opening(
+        state=stood(before, told, ink, turn_index=0, said=len(spoken)),
+        messages=messages_of(spoken, ids=house.ids, now=house.clock.now_ms(), turn_id=turn_id, turn_index=0, first=0),
+        view={"ink": ink_view(ink, telling.lines)},
+    )
 
 
 def _unheard(type: str, **fields: object) -> None:

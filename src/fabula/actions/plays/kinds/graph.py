@@ -1,0 +1,151 @@
+"""Plays of graphs: scenes that a director leads, with the variables that the schemas allow."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import SESSIONS, STORIES
+from fabula.actions.plays.amend import AtHead
+from fabula.actions.plays.kinds.graph_turns import SceneTurnStart, read_scene_start, words_of
+from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
+from fabula.actions.plays.kinds.scene_prompts import scene_context
+from fabula.actions.plays.play_setup import gather_new_setup, graph_document, keep_graph
+from fabula.actions.views import refuse
+from fabula.loops.scene import scene_player
+from fabula.loops.scene.play_setup import PlaySetup
+from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.ports.plays import Play, Turn
+from fabula.ports.store import Unit
+from fabula.story.changes import apply_all, opening_state, remember, reworded
+from fabula.story.graph import graph_problems
+from fabula.story.guests import added, entered
+from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
+from fabula.story.state import MemoryEntry, Snapshot, StateUpdate, WorldState
+from fabula.story.stories import Story
+
+VARIABLE_OPS = (
+    "SetState",
+    "RemoveState",
+    "SetPlayerState",
+    "RemovePlayerState",
+    "SetCharacterState",
+    "RemoveCharacterState",
+)
+
+
+class GraphPlays:
+    name = "graph"
+    story = Story
+
+    def load(self) -> None:
+        scene_player()
+
+    def is_played_in(self, state: PlayState) -> bool:
+        """Every state that no other kind claims: plays of graphs say nothing of their kind."""
+        return True
+
+    async def open(
+        self, house: House, session: SessionSettings, player: Player, *, turn_id: str, seed: int | None
+    ) -> Opening:
+        """The start node is entered with the variables that the schemas give. Nothing is told yet."""
+        async with house.store.reading() as unit:
+            setup = await gather_new_setup(unit, session)
+        refuse(graph_problems(setup.graph), "graph")
+        document = graph_document(setup.graph)
+        state = PlayState(
+            snapshot=Snapshot(
+                story_id=session.story_id,
+                player_description=player.description,
+                world_state=WorldState(current_node=setup.graph.start_node),
+            ),
+            graph=hashlib.sha256(document).hexdigest(),
+            player_profile_id=session.player_profile_id,
+            player_name=player.name,
+        )
+        opened = opening_state(setup.graph, setup.bounds(state))
+        return Opening(
+            state=state.with_world(opened.state).entering(setup.graph.start_node),
+            documents=[document],
+            cast=sorted(setup.characters),
+            view={},
+        )
+
+    async def prepare(
+        self,
+        house: House,
+        unit: Unit,
+        play: Play,
+        before: PlayState,
+        *,
+        said: str | None,
+        choice: int | None,
+        at_hand: bool,
+    ) -> Move | None:
+        words = words_of(said, choice)
+        try:
+            start = await read_scene_start(house, unit, play.session_id, play.head_turn_id, before)
+        except FabulaError:
+            # The turn itself finds out and fails, its words kept.
+            return Move(words=words)
+        return Move(words=words, start=start)
+
+    async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> SceneTurnStart:
+        assert turn.parent_id is not None
+        return await read_scene_start(house, unit, turn.session_id, turn.parent_id, before)
+
+    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool) -> int | None:
+        return given
+
+    def view(self, state: PlayState) -> Mapping[str, Any]:
+        return {}
+
+    def somebody_listens(self, state: PlayState) -> bool:
+        return False
+
+    async def prompt(
+        self, house: House, unit: Unit, session: SessionSettings, play: Play, state: PlayState, asked: RoleQuestion
+    ) -> RolePrompt:
+        setup = await house.play_setups.of(unit, session, state.graph)
+        context = await scene_context(unit, setup, state, play.head_turn_id, asked)
+        return RolePrompt(agent=setup.agent(asked.role), api=setup.api(asked.role), context=context)
+
+    async def say(self, at: AtHead, line: MemoryEntry) -> PlayState:
+        window = (await _setup(at)).shared_window
+        return at.state.with_world(remember(at.state.world, [line], limit=window))
+
+    def reword(self, state: PlayState, old: MemoryEntry, new: MemoryEntry | None) -> PlayState:
+        return state.with_world(reworded(state.world, old, new))
+
+    def describe_player(self, state: PlayState, description: str) -> PlayState:
+        snapshot = state.snapshot.model_copy(update={"player_description": description})
+        return state.model_copy(update={"snapshot": snapshot, "player_profile_id": None})
+
+    def add_guest(self, state: PlayState, guest: SessionCharacter, *, enters: bool) -> PlayState:
+        known = added(state, guest)
+        return entered(known, guest.session_character_id) if enters else known
+
+    async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState:
+        for op in update.ops:
+            if op.type not in VARIABLE_OPS:
+                raise InvalidRequest(f"{op.type} is not allowed here: only variables can be changed by hand.")
+        setup = await _setup(at)
+        applied = apply_all(update.ops, at.state.snapshot.world_state, setup.bounds(at.state))
+        if applied.refused:
+            raise InvalidRequest(f"The variables were not changed: {applied.refused[0].reason}.")
+        return at.state.with_world(applied.state)
+
+    async def follow_story(self, at: AtHead) -> PlayState:
+        session = await SESSIONS.get(at.unit, at.play.session_id)
+        story = await STORIES.get(at.unit, session.story_id)
+        here = at.state.world.current_node
+        if story.graph.node(here) is None:
+            raise InvalidRequest(f"The story has no node '{here}' any more, where this session stands. Go back first.")
+        return at.state.model_copy(update={"graph": await keep_graph(at.unit, story.graph)})
+
+
+async def _setup(at: AtHead) -> PlaySetup:
+    session = await SESSIONS.get(at.unit, at.play.session_id)
+    return await at.house.play_setups.of(at.unit, session, at.state.graph)

@@ -1,0 +1,73 @@
+"""Turns of plays of graphs: what a turn starts from, and the scene loop that plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabula.actions.house import House
+from fabula.actions.plays.play_states import past_of
+from fabula.loops.scene import is_loaded, scene_player
+from fabula.loops.scene.play_setup import PlaySetup
+from fabula.loops.scene.scene_run import SceneRun
+from fabula.loops.turns.stage import Stage
+from fabula.ports.errors import InvalidParams, InvalidRequest
+from fabula.ports.plays import Turn
+from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.story.plays import PlayState
+from fabula.story.seeds import FIRST_RANDOM_SEED
+from fabula.story.state import MemoryEntry
+from fabula.story.values import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneTurnStart:
+    """The state, what the session plays, and the end of the transcript."""
+
+    before: PlayState
+    setup: PlaySetup
+    past: Sequence[MemoryEntry]
+
+    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, thread_id: str, resumed: bool) -> None:
+        play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
+        first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
+        run = SceneRun(
+            turn=turn,
+            before=self.before,
+            setup=self.setup,
+            past=self.past,
+            turn_states=house.turn_states,
+            store=house.store,
+            models=house.models,
+            clock=house.clock,
+            ids=house.ids,
+            stage=stage,
+            deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
+            first_played=first_played,
+        )
+        await play_scene(run, saver, thread_id=thread_id, resumed=resumed)
+
+
+async def read_scene_start(
+    house: House, unit: Unit, session_id: str, turn_id: str, before: PlayState
+) -> SceneTurnStart:
+    """What the turn after this one starts from."""
+    setup = await house.play_setups.played_by(unit, session_id, before.graph)
+    known = house.turn_states.after(turn_id)
+    if known is not None and known.lines == setup.told_history:
+        return SceneTurnStart(before=before, setup=setup, past=known.past)
+    return SceneTurnStart(before=before, setup=setup, past=await past_of(unit, turn_id, setup.told_history))
+
+
+def words_of(said: str | None, choice: int | None) -> str:
+    """What the player says in a story without choices."""
+    if choice is not None:
+        raise InvalidRequest("This story offers no choices: say it with `player_input`.")
+    if said is None:
+        missing: list[Json] = [{"field": "player_input", "message": "Field required"}]
+        raise InvalidParams("The parameters do not fit: player_input: Field required.", errors=missing)
+    if not said.strip():
+        raise InvalidRequest("Say or do something: `player_input` is empty.")
+    return said

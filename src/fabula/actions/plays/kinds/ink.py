@@ -1,0 +1,104 @@
+"""Plays of Ink stories: the written story tells, offers choices, and lets its characters talk back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.actions.house import House
+from fabula.actions.plays.amend import AtHead
+from fabula.actions.plays.kinds.ink_turns import (
+    FIRST_VARIATION,
+    InkTurnStart,
+    cached_ink_start,
+    ink_in,
+    ink_words,
+    open_ink,
+    read_ink_start,
+)
+from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
+from fabula.knots.edited_history import reworded
+from fabula.loops.conversation import knot_player
+from fabula.loops.conversation.persistence import ink_view
+from fabula.ports.errors import InvalidRequest
+from fabula.ports.plays import Play, Turn
+from fabula.ports.store import Unit
+from fabula.story.ink_stories import InkStory
+from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
+from fabula.story.state import MemoryEntry, StateUpdate
+
+
+class InkPlays:
+    name = "ink"
+    story = InkStory
+
+    def load(self) -> None:
+        knot_player()
+
+    def is_played_in(self, state: PlayState) -> bool:
+        return state.ink is not None
+
+    async def open(
+        self, house: House, session: SessionSettings, player: Player, *, turn_id: str, seed: int | None
+    ) -> Opening:
+        return await open_ink(house, session, player, turn_id=turn_id, seed=seed)
+
+    async def prepare(
+        self,
+        house: House,
+        unit: Unit,
+        play: Play,
+        before: PlayState,
+        *,
+        said: str | None,
+        choice: int | None,
+        at_hand: bool,
+    ) -> Move | None:
+        read = cached_ink_start if at_hand else read_ink_start
+        start = await read(house, unit, play.session_id, before)
+        if start is None:
+            return None
+        words = await ink_words(unit, play, start, said, choice)
+        return Move(words=words, seed=FIRST_VARIATION, start=start)
+
+    async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> InkTurnStart:
+        return await read_ink_start(house, unit, turn.session_id, before)
+
+    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool) -> int | None:
+        """The play itself is seeded: the seed of a turn counts how often the same words were played."""
+        return turn.seed + 1 if anew else turn.seed
+
+    def view(self, state: PlayState) -> Mapping[str, Any]:
+        return {"ink": ink_view(ink_in(state))}
+
+    def somebody_listens(self, state: PlayState) -> bool:
+        return ink_in(state).waiting.kind in ("agent", "continue")
+
+    async def prompt(
+        self, house: House, unit: Unit, session: SessionSettings, play: Play, state: PlayState, asked: RoleQuestion
+    ) -> RolePrompt:
+        if asked.role == "replyer":
+            raise _not_in_ink("it offers its own choices; `ink` of the session shows them")
+        raise _not_in_ink(f"the {asked.role} is not asked in it, because AI knots have prompts of their own")
+
+    async def say(self, at: AtHead, line: MemoryEntry) -> PlayState:
+        raise _not_in_ink("the story alone tells; what it told can be changed")
+
+    def reword(self, state: PlayState, old: MemoryEntry, new: MemoryEntry | None) -> PlayState:
+        return state.model_copy(update={"ink": reworded(ink_in(state), old, new)})
+
+    def describe_player(self, state: PlayState, description: str) -> PlayState:
+        raise _not_in_ink("its author wrote who the player is, and no prompt would name the description")
+
+    def add_guest(self, state: PlayState, guest: SessionCharacter, *, enters: bool) -> PlayState:
+        raise _not_in_ink("its author wrote its cast, and nobody would meet the guest")
+
+    async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState:
+        raise _not_in_ink("only the story sets its variables")
+
+    async def follow_story(self, at: AtHead) -> PlayState:
+        raise _not_in_ink("it follows its story by itself")
+
+
+def _not_in_ink(why: str) -> InvalidRequest:
+    return InvalidRequest(f"This cannot be done in a play of kind 'ink': {why}.")

@@ -1,0 +1,30 @@
+"""The kinds of plays there are, and the kind of a story, a state or a session."""
+
+from __future__ import annotations
+
+from fabula.actions.house import House
+from fabula.actions.plays.kinds.graph import GraphPlays
+from fabula.actions.plays.kinds.ink import InkPlays
+from fabula.actions.plays.kinds.protocol import PlayKind
+from fabula.actions.plays.play_states import head_state
+from fabula.story.plays import PlayState
+from fabula.story.values import Value
+
+KINDS: tuple[PlayKind, ...] = (InkPlays(), GraphPlays())
+"""A state names its kind by a field of its own; plays of graphs, the oldest, have none, and stand last."""
+
+
+def kind_of_story(story: Value) -> PlayKind:
+    """How a story is played."""
+    return next(kind for kind in KINDS if isinstance(story, kind.story))
+
+
+def kind_of_play(state: PlayState) -> PlayKind:
+    """The kind of a play, by its state after any of its turns."""
+    return next(kind for kind in KINDS if kind.is_played_in(state))
+
+
+async def kind_of_session(house: House, session_id: str) -> PlayKind:
+    """The kind of a session's play."""
+    async with house.store.reading() as unit:
+        return kind_of_play((await head_state(unit, session_id))[1])

@@ -1,0 +1,45 @@
+"""Read where a session stands: its play, the state after a turn, and the last lines of its transcript."""
+
+from __future__ import annotations
+
+from fabula.actions.house import House
+from fabula.actions.library.repositories import SESSIONS, checked_name
+from fabula.loops.turns.turn_state_cache import entry_of
+from fabula.ports.errors import StoreError
+from fabula.ports.plays import Play
+from fabula.ports.store import Unit
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry
+
+
+async def play_of(unit: Unit, session_id: str) -> Play:
+    """Where a session stands."""
+    play = await unit.plays.get(checked_name(session_id, SESSIONS.noun))
+    if play is None:
+        raise SESSIONS.missing(session_id)
+    return play
+
+
+async def head_state(unit: Unit, session_id: str) -> tuple[Play, PlayState]:
+    """Where a session stands, and the state there; the history is not read."""
+    play = await play_of(unit, session_id)
+    return play, await state_at(unit, play.head_turn_id)
+
+
+async def state_at(unit: Unit, turn_id: str) -> PlayState:
+    """The state that a turn left behind."""
+    stored = await unit.plays.state(turn_id)
+    if stored is None:
+        raise StoreError(f"The state of turn '{turn_id}' is missing. Restore a backup.")
+    return PlayState.model_validate(stored)
+
+
+async def known_state(house: House, unit: Unit, turn_id: str) -> PlayState:
+    """The same, from the cache of states where it is still there."""
+    known = house.turn_states.after(turn_id)
+    return await state_at(unit, turn_id) if known is None else known.play
+
+
+async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
+    """The last lines of the transcript up to a turn, as the roles remember them."""
+    return [entry_of(message) for message in await unit.plays.transcript(turn_id, last=lines)] if lines else []
