@@ -19,9 +19,10 @@ from fabula.ports.store import Store
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.testing.postgres import new_database, postgres_server, postgres_url
+from fabula.testing.redis import redis_server
 from fabula.testing.world import FixedClock
 
-__all__ = ["postgres_server", "postgres_url"]
+__all__ = ["postgres_server", "postgres_url", "redis_server"]
 
 # Machines that test are busy: a slow example is no failure.
 hypothesis_settings.register_profile("house", deadline=None)
@@ -59,6 +60,7 @@ MAY_BLOCK = {
     "<frozen importlib._bootstrap>": "_find_and_load",  # the first use of a part imports it, once
     "fabula/adapters/stores/revisions.py": "_upgrade",  # before the server answers anybody
     "asyncpg/connect_utils.py": "_parse_connect_arguments",  # looks for a password file once per connection
+    "redis/utils.py": "get_lib_version",  # looks for its own version once per connection
 }
 
 

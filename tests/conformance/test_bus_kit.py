@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.bus.redis import RedisTransport
+from fabula.adapters.bus.shared import SharedBus, Transport
+from fabula.adapters.world import SystemClock
 from fabula.ports.bus import Bus
-from fabula.testing.bus_kit import FORGOTTEN_AFTER, LONGEST, BusKit, finish, is_forgotten
+from fabula.testing import bus_kit
+from fabula.testing.bus_kit import FORGOTTEN_AFTER, LONGEST, BusKit, TransportBusKit, finish, is_forgotten
+from fabula.testing.cut_line import CutLine, cut_line
+from fabula.testing.redis import RedisServer
+
+FINISHED_S = 2.0
 
 
 class TestLocalBus(BusKit):
@@ -24,3 +36,48 @@ class TestLocalBus(BusKit):
             await finish(bus, f"s{number}", b"x" * 1000)
         kept = [number for number in range(100) if not await is_forgotten(bus, f"s{number}")]
         assert kept == list(range(90, 100))
+
+
+@asynccontextmanager
+async def shared(transport: Transport) -> AsyncIterator[Bus[bytes]]:
+    local: LocalBus[bytes] = LocalBus(weigh=len, finished_kept=FORGOTTEN_AFTER, longest_stream=LONGEST)
+    bus: SharedBus[bytes] = SharedBus(
+        transport, SystemClock(), encode=bytes, decode=bytes, local=local, finished_s=FINISHED_S, longest_stream=LONGEST
+    )
+    yield bus
+    await bus.close()
+
+
+class TestRedisBus(TransportBusKit):
+    @pytest.fixture
+    async def line(self, redis_server: RedisServer) -> AsyncIterator[CutLine]:
+        async with cut_line(port=redis_server.port) as line:
+            yield line
+
+    @pytest.fixture
+    def transport(self, line: CutLine, redis_server: RedisServer) -> bus_kit.Transport:
+        return _Redis(line, redis_server)
+
+    @pytest.fixture
+    async def bus(self, line: CutLine) -> AsyncIterator[Bus[bytes]]:
+        async with shared(redis(line)) as bus:
+            yield bus
+
+    @pytest.fixture
+    async def other(self, line: CutLine) -> AsyncIterator[Bus[bytes]]:
+        async with shared(redis(line)) as bus:
+            yield bus
+
+
+def redis(line: CutLine) -> RedisTransport:
+    return RedisTransport(f"redis://127.0.0.1:{line.port}/0", longest_stream=LONGEST)
+
+
+class _Redis:
+    def __init__(self, line: CutLine, server: RedisServer) -> None:
+        self._line, self._server = line, server
+        self.stop, self.start = line.cut, line.start
+
+    async def lose(self) -> None:
+        await asyncio.to_thread(self._server.kill)
+        await asyncio.to_thread(self._server.start)

@@ -391,6 +391,9 @@ class TransportBusKit(BusKit):
         assert [record.levelname for record in caplog.records] == ["WARNING"]
         await transport.start()
         await (await _soon(other, "s")).aclose()
+        async with asyncio.timeout(PATIENCE_S):
+            while len(caplog.records) < 2:  # noqa: ASYNC110 - nothing tells when that is
+                await asyncio.sleep(0.02)
         assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
 
 

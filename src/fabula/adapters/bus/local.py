@@ -125,6 +125,12 @@ class LocalBus(Generic[E]):
         found = self._streams.get(stream)
         return None if found is None else found.log
 
+    def remove(self, sender: LocalSender[E]) -> None:
+        """Forgets a stream at once, unless it was opened anew."""
+        if self._streams.get(sender.stream) is sender:
+            del self._streams[sender.stream]
+            self._bytes -= self._finished.pop(sender.stream, 0)
+
     def _finish(self, sender: LocalSender[E]) -> None:
         if self._streams.get(sender.stream) is not sender:
             return

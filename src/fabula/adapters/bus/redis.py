@@ -1,0 +1,191 @@
+"""The bus over Redis Streams: one Redis stream for each of ours, bounded in length and expiring by itself.
+
+The id of an entry is `epoch-number`: `epoch-0` says that the stream was opened, `epoch-(n + 1)` is event n. So a reader
+goes on after any event, an entry cannot be written twice, and Redis itself refuses a sender whose epoch is old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from fabula.adapters.bus.local import LONGEST_STREAM
+from fabula.adapters.bus.shared import PATIENCE_S, Delivery, Entry, EntryKind, News, Place, TransportAway
+from fabula.ports.errors import BackendError
+
+T = TypeVar("T")
+
+PREFIX = "fabula:bus:"
+NEWS_S = 3.0
+"""How long Redis is asked to wait for news; shorter than the patience with a connection that fell silent."""
+
+MOST_NEWS = 1000
+_KINDS: dict[bytes, EntryKind] = {b"e": "event", b"l": "last", b"x": "end"}
+_LETTERS = {kind: letter for letter, kind in _KINDS.items()}
+_OPENED = {b"k": b"o"}
+
+
+class RedisTransport:
+    """A few connections: one of them waits for news."""
+
+    def __init__(self, address: str, *, longest_stream: int = LONGEST_STREAM) -> None:
+        self.name = f"Redis at {place_of(address)}"
+        self._longest = longest_stream
+        self._client = _client(address)
+        self._wake_key = f"{PREFIX}wake:{uuid4().hex}"
+        self._woken = b"0-0"
+
+    async def ping(self) -> None:
+        """Tries whether Redis answers and takes entries."""
+
+        async def try_it() -> None:
+            key = f"{PREFIX}try:{uuid4().hex}"
+            pipeline = self._client.pipeline(transaction=False)
+            pipeline.xadd(key, dict(_OPENED))
+            pipeline.delete(key)
+            await pipeline.execute()
+
+        await _plainly(try_it)
+
+    async def places(self, streams: Sequence[str]) -> list[Place | None]:
+        async def look() -> list[Place | None]:
+            pipeline = self._client.pipeline(transaction=False)
+            for stream in streams:
+                pipeline.xrevrange(_key(stream), count=1)
+            return [_place(found[0][0]) if found else None for found in await pipeline.execute()]
+
+        return await _plainly(look)
+
+    async def write(self, deliveries: Sequence[Delivery]) -> set[str]:
+        async def write() -> set[str]:
+            pipeline = self._client.pipeline(transaction=False)
+            commands: list[str] = []
+            for delivery in deliveries:
+                commands += [delivery.stream] * self._add(pipeline, delivery)
+            answers = await pipeline.execute(raise_on_error=False)
+            return {stream for stream, answer in zip(commands, answers, strict=True) if _is_refusal(answer)}
+
+        return await _plainly(write)
+
+    async def read(self, stream: str) -> News | None:
+        async def read() -> News | None:
+            rows = await self._client.xrange(_key(stream))
+            return _news(stream, rows) if rows else None
+
+        return await _plainly(read)
+
+    async def news(self, places: Mapping[str, Place]) -> list[News]:
+        ids = {_key(stream): _id(place.epoch, place.sequence) for stream, place in places.items()}
+        names = {_key(stream).encode(): stream for stream in places}
+
+        async def wait() -> list[News]:
+            ask: dict[Any, Any] = {**ids, self._wake_key: self._woken}
+            told = await self._client.xread(ask, count=MOST_NEWS, block=round(NEWS_S * 1000))
+            found: dict[bytes, Any] = dict(told or [])
+            if woken := found.pop(self._wake_key.encode(), None):
+                self._woken = woken[-1][0]
+            return [_news(names[key], rows) for key, rows in found.items()]
+
+        return await _plainly(wait)
+
+    async def wake(self) -> None:
+        async def wake() -> None:
+            pipeline = self._client.pipeline(transaction=False)
+            pipeline.xadd(self._wake_key, dict(_OPENED), maxlen=1, approximate=False)
+            pipeline.pexpire(self._wake_key, 60_000)
+            await pipeline.execute()
+
+        await _plainly(wake)
+
+    async def rest(self) -> None:
+        """A connection that does not wait costs nothing."""
+
+    async def close(self) -> None:
+        with suppress(OSError):
+            await self._client.aclose()
+
+    def _add(self, pipeline: Any, delivery: Delivery) -> int:
+        """Adds the commands of a delivery; answers how many they are."""
+        key, epoch = _key(delivery.stream), delivery.epoch
+        if delivery.opening:
+            pipeline.xadd(key, dict(_OPENED), id=f"{epoch}-0")
+            pipeline.xtrim(key, minid=f"{epoch}-0", approximate=False)
+        for entry in delivery.entries:
+            fields = {b"k": _LETTERS[entry.kind], b"d": entry.data}
+            pipeline.xadd(key, fields, id=_id(epoch, entry.sequence), maxlen=self._longest, approximate=True)
+        pipeline.pexpire(key, round(delivery.keep_s * 1000))
+        return len(delivery.entries) + (3 if delivery.opening else 1)
+
+
+def place_of(address: str) -> str:
+    """Where an address leads, without its password."""
+    parts = urlsplit(address)
+    return parts.path if parts.scheme == "unix" else f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
+
+
+def _client(address: str) -> Any:
+    """Connects when it is first used. It does not try again by itself: who delivers knows better when to."""
+    try:
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ModuleNotFoundError as error:
+        raise BackendError("Redis needs its client. Install it with `pip install 'fabula[scaled]'`.") from error
+    try:
+        return Redis.from_url(
+            address,
+            protocol=2,
+            socket_connect_timeout=PATIENCE_S,
+            socket_timeout=PATIENCE_S,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except ValueError as error:
+        raise BackendError("The setting redis_url must look like redis://:password@host:6379/0.") from error
+
+
+async def _plainly(work: Callable[[], Awaitable[T]]) -> T:
+    """Failures of Redis leave as TransportAway; they name no key and no password."""
+    from redis.exceptions import RedisError
+
+    try:
+        return await work()
+    except (RedisError, OSError) as error:
+        raise TransportAway(str(error) or type(error).__name__) from error
+
+
+def _is_refusal(answer: object) -> bool:
+    """Whether Redis says that there is a newer entry. Any other error means that it cannot be used as it is."""
+    from redis.exceptions import ResponseError
+
+    if isinstance(answer, ResponseError) and "equal or smaller" in str(answer):
+        return True
+    if isinstance(answer, Exception):
+        raise answer
+    return False
+
+
+def _key(stream: str) -> str:
+    return PREFIX + stream
+
+
+def _id(epoch: int, sequence: int) -> str:
+    return f"{epoch}-{sequence + 1}"
+
+
+def _place(id: bytes) -> Place:
+    epoch, _, number = id.partition(b"-")
+    return Place(epoch=int(epoch), sequence=int(number) - 1)
+
+
+def _news(stream: str, rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> News:
+    """The entries of the newest epoch among some rows, which are in order."""
+    epoch = _place(rows[-1][0]).epoch
+    entries = [_entry(id, fields) for id, fields in rows if _place(id).epoch == epoch and fields[b"k"] in _KINDS]
+    return News(stream=stream, epoch=epoch, entries=entries)
+
+
+def _entry(id: bytes, fields: Mapping[bytes, bytes]) -> Entry:
+    return Entry(sequence=_place(id).sequence, kind=_KINDS[fields[b"k"]], data=fields[b"d"])
