@@ -13,6 +13,8 @@ import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
 from tests.fork_server import ForkServer
+from tests.fork_server import fork_server as started_fork_server
+from tests.templates import fill_folder
 
 from fabula.adapters.stores import open_store
 from fabula.ports.store import Store
@@ -64,11 +66,10 @@ MAY_BLOCK = {
 }
 
 
-@pytest.fixture(scope="module")
-def fork_server() -> Iterator[ForkServer]:
-    """Where servers grow up quickly that are to be killed."""
-    with ForkServer() as opened:
-        yield opened
+@pytest.fixture
+def fork_server() -> ForkServer:
+    """Starts servers that are to be killed."""
+    return started_fork_server()
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +90,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def sqlite_place(tmp_path: Path) -> Place:
-    return Place(settings=Settings(data_dir=tmp_path / "data"))
+    return Place(settings=Settings(data_dir=fill_folder(tmp_path / "data")))
 
 
 @pytest.fixture(scope="session")

@@ -1,39 +1,60 @@
 """Starts `fabula` processes in a moment: one process has imported everything, and forks a child for each command.
 
-Starting Python and importing the server takes seconds; a test that kills a hundred servers cannot wait for that. A
-child is the real command in a process of its own, with its own environment and output.
+Starting Python and importing the server takes seconds of processor time; a suite that starts hundreds of processes
+cannot wait for that. A child is the real command in a process of its own, with its own environment, folder and files.
 
-    with ForkServer() as fork_server:
-        child = fork_server.start(["serve", "--port", "0"], {"FABULA_DATA_DIR": str(folder)}, log=folder / "log")
+    done = subprocess.run([*PROGRAM, "play", "--story", "x"], ...)      # instead of server_process.PROGRAM
+    with running_server(tmp_path) as address: ...                        # instead of server_process.running_server
+    child = fork_server.start(["serve", "--port", "0"], {"FABULA_DATA_DIR": str(folder)}, log=folder / "log")
+
+1. The fork server starts when it is first needed, imports everything, and listens on a socket.
+2. Whoever wants a command sends its arguments, environment, folder and three open files (`tests/forked_program.py`).
+3. The child that was forked runs the command; its process id is answered at once, its exit code when it has ended.
+4. A child whose caller is gone is killed, and all of them are when the test process ends.
+
+What a program reads of its environment while it is imported does not reach a child: a test about that, and one or two
+that start the server as users do, take `PROGRAM` and `running_server` of `fabula.testing.server_process`.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
+import io
 import json
 import os
 import re
+import runpy
+import selectors
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
+
+from fabula.testing import server_process as real
 
 _LISTENS = re.compile(r"listens on (http://\S+)")
 _PATIENCE_S = 120.0
 ROOT = Path(__file__).parent.parent
+FABULA = "fabula"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Child:
-    """A running command; its output goes to `log`."""
+    """A running command; its output goes to `log`. It lives as long as its connection is open."""
 
     pid: int
     log: Path
+    connection: socket.socket = field(repr=False)
 
     def address(self) -> str:
         """Where the server listens, as soon as it says so."""
@@ -67,38 +88,91 @@ class Child:
             if time.monotonic() > until:
                 raise RuntimeError(f"The process {self.pid} does not end.")
             time.sleep(0.002)
+        self.connection.close()
 
 
 class ForkServer:
-    """The process that forks. It ends with the block, and takes children that still run with it."""
+    """The process that forks, one for each test process; `start` is for tests that kill what they started."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.fork_server"]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._folder = Path(tempfile.mkdtemp(prefix="fabula-forks-"))
+        self.socket = self._folder / "socket"
+        command = [sys.executable, "-m", "tests.fork_server", str(self.socket)]
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._children: list[Child] = []
+        assert self._process.stdout is not None
+        if self._process.stdout.readline() != b"ready\n":
+            raise RuntimeError("The fork server did not start.")
 
-    def __enter__(self) -> ForkServer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for child in self._children:
-            child.kill()
-        with self._process:
-            self._process.kill()
+    def close(self) -> None:
+        """Ends the server, and children that still run with it."""
+        self._process.communicate()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def start(self, arguments: Sequence[str], environment: Mapping[str, str], *, log: Path) -> Child:
-        """Starts `fabula` with these arguments; the environment is added to the present one."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        """Starts `fabula` with these arguments, and these variables in its environment alone."""
         log.write_bytes(b"")
-        wish = {"arguments": list(arguments), "environment": dict(environment), "log": str(log)}
-        self._process.stdin.write(json.dumps(wish) + "\n")
-        self._process.stdin.flush()
-        child = Child(pid=int(self._process.stdout.readline()), log=log)
+        wish = Wish(program=FABULA, arguments=[*arguments], environment=dict(environment), folder=os.getcwd())
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(str(self.socket))
+        with log.open("ab") as output, open(os.devnull, "rb") as nothing:
+            socket.send_fds(connection, [b"+"], [nothing.fileno(), output.fileno(), output.fileno()])
+        connection.sendall(wish.line())
+        child = Child(pid=int(_read_line(connection)), log=log, connection=connection)
         self._children = [one for one in self._children if one.lives()] + [child]
         return child
 
+
+@cache
+def fork_server() -> ForkServer:
+    """The fork server of this test process; it starts at the first call."""
+    started = ForkServer()
+    atexit.register(started.close)
+    return started
+
+
+@dataclass(frozen=True)
+class Forked:
+    """The beginning of a command line that is run by the fork server; it is looked up when it is unpacked."""
+
+    program: str
+
+    def __iter__(self) -> Iterator[str]:
+        # Without site-packages and the user's settings, because all that is forked has them.
+        yield from (sys.executable, "-I", "-S", str(ROOT / "tests/forked_program.py"))
+        yield from (str(fork_server().socket), self.program)
+
+
+PROGRAM = Forked(FABULA)
+
+
+def script(file: Path) -> Forked:
+    """The beginning of a command line that runs a Python file."""
+    return Forked(str(file))
+
+
+@contextmanager
+def server_process(
+    data_dir: Path, *options: str, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[Child, str]]:
+    """`fabula serve` on a free port and its address, for tests that kill it; it is asked to end at the end."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    arguments = ["serve", "--port", "0", "--data-dir", str(data_dir), *options]
+    child = fork_server().start(arguments, real.clean_environment(settings), log=data_dir / "server.log")
+    try:
+        yield child, child.address()
+    finally:
+        child.kill(signal.SIGTERM)
+
+
+@contextmanager
+def running_server(data_dir: Path, *options: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The same with the address alone."""
+    with server_process(data_dir, *options, settings=settings) as (_, address):
+        yield address
+
+
+# What follows runs in the process that forks.
 
 PARTS = (
     "alembic.autogenerate",
@@ -109,6 +183,9 @@ PARTS = (
     "fabula.adapters.stores.batched_saver",
     "fabula.adapters.stores.store",
     "fabula.cli.main",
+    "fabula.cli.play",
+    "fabula.cli.player.ink_session",
+    "fabula.cli.player.play_session",
     "fabula.cli.serve",
     "fabula.loops.conversation.graph",
     "fabula.loops.scene.graph",
@@ -121,38 +198,158 @@ PARTS = (
 """What a server imports until its first turn is over; none of it starts a thread, which a fork would lose."""
 
 
-def _import_everything() -> None:
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """A command that is to be started."""
+
+    program: str
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+
+    def line(self) -> bytes:
+        return json.dumps(vars(self)).encode() + b"\n"
+
+
+def _read_line(connection: socket.socket) -> bytes:
+    """A line from a connection; nothing of the next one is read. Empty when the other side has gone."""
+    line = b""
+    while not line.endswith(b"\n") and (part := connection.recv(1)):
+        line += part
+    return line
+
+
+def _read_wish(connection: socket.socket) -> tuple[Wish, list[int]]:
+    _, files, _, _ = socket.recv_fds(connection, 1, 3)
+    with connection.makefile("rb") as stream:
+        return Wish(**json.loads(stream.readline())), files
+
+
+def _become(wish: Wish, files: list[int]) -> None:
+    """Turns a forked process into the command."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(wish.environment)
+    os.chdir(wish.folder)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    # The interpreter asks at its start whether somebody sits at a terminal.
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    sys.stdout.reconfigure(line_buffering=os.isatty(1))
+    sys.argv = [wish.program, *wish.arguments]
+    _run(wish.program)
+
+
+def _run(program: str) -> None:
+    """Runs the command and ends the process as the interpreter would, without its last look at every object."""
+    code = 0
+
+    def leave() -> None:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+
+    # What ends last was registered first: the command's own threads and last words come before.
+    atexit.register(leave)
+    try:
+        if program == FABULA:
+            import_module("fabula.cli.main").main()
+        else:
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as ends:
+        code = ends.code if isinstance(ends.code, int) else 0 if ends.code is None else 1
+        raise
+    except BaseException:
+        code = 1
+        raise
+
+
+@dataclass
+class _Forks:
+    """The children that run, and who is told when they end."""
+
+    selector: selectors.BaseSelector
+    callers: dict[int, socket.socket] = field(default_factory=dict)
+
+    def fork(self, listener: socket.socket) -> Wish | None:
+        """Forks a child; answers its wish in the child, and None in the server."""
+        connection, _ = listener.accept()
+        wish, files = _read_wish(connection)
+        pid = os.fork()
+        if pid == 0:
+            for other in [listener, connection, *self.callers.values()]:
+                other.close()
+            self.selector.close()
+            _become(wish, files)
+            return wish
+        for file in files:
+            os.close(file)
+        self.callers[pid] = connection
+        self.selector.register(connection, selectors.EVENT_READ, lambda: self.kill(pid))
+        self._tell(connection, pid)
+        return None
+
+    def kill(self, pid: int) -> None:
+        """The caller is gone: nobody waits for this child any longer."""
+        self.selector.unregister(self.callers[pid])
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    def bury(self) -> None:
+        """Tells the callers of children that have ended."""
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                connection = self.callers.pop(ended[0])
+                with suppress(KeyError):
+                    self.selector.unregister(connection)
+                self._tell(connection, os.waitstatus_to_exitcode(ended[1]))
+                connection.close()
+
+    def _tell(self, connection: socket.socket, number: int) -> None:
+        with suppress(OSError):
+            connection.sendall(b"%d\n" % number)
+
+
+def _serve(path: str) -> None:
+    """Forks until the test process closes our input."""
     for part in PARTS:
         with suppress(ModuleNotFoundError):
             import_module(part)
-
-
-def _become(wish: dict[str, object]) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    environment, arguments = wish["environment"], wish["arguments"]
-    assert isinstance(environment, dict) and isinstance(arguments, list)
-    os.environ.update(environment)
-    output = os.open(str(wish["log"]), os.O_WRONLY | os.O_APPEND)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for old, new in ((nothing, 0), (output, 1), (output, 2)):
-        os.dup2(old, new)
-    sys.argv = ["fabula", *map(str, arguments)]
-    from fabula.cli.main import main
-
-    main()
-
-
-def _serve_wishes() -> None:
-    _import_everything()
-    # Children that end leave nothing behind: whoever asks for their pid is told that they are gone.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            _become(json.loads(line))
-            sys.exit(0)
-        print(pid, flush=True)  # noqa: T201 - whoever asked reads the pid here
+    # Objects that live now are never looked at again, so that children share their memory.
+    gc.collect()
+    gc.freeze()
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(128)
+    told, tell = socket.socketpair()
+    told.setblocking(False)
+    tell.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
+    selector = selectors.DefaultSelector()
+    forks = _Forks(selector)
+    selector.register(sys.stdin, selectors.EVENT_READ, "end")
+    selector.register(told, selectors.EVENT_READ, "bury")
+    selector.register(listener, selectors.EVENT_READ, "fork")
+    os.write(1, b"ready\n")
+    while True:
+        for key, _ in selector.select():
+            match key.data:
+                case "end":
+                    for pid in forks.callers:
+                        os.kill(pid, signal.SIGKILL)
+                    return
+                case "bury":
+                    told.recv(4096)
+                    forks.bury()
+                case "fork":
+                    if forks.fork(listener) is not None:
+                        return
+                case gone:
+                    gone()
 
 
 if __name__ == "__main__":
-    _serve_wishes()
+    _serve(sys.argv[1])

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from tests.templates import fill_folder
 
 from fabula.actions.house import House
 from fabula.cli.serve import uvicorn_config
@@ -74,20 +75,47 @@ def bodies(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [frame["body"] for frame in frames if frame["type"] == "event"]
 
 
+class QuickServer(uvicorn.Server):
+    """Ends when it is told to and its connections are closed; the original looks ten times a second."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ends = asyncio.Event()
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._ends.set()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._ends.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:
+            await asyncio.sleep(0.002)
+        await self.lifespan.shutdown()
+
+
 @asynccontextmanager
 async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
     """A server on its own data folder; it ends with the block."""
     chosen = Settings(data_dir=data_dir, **{"samples": False, **settings})
+    if not chosen.database_url:
+        fill_folder(data_dir)
     async with open_house(chosen, tends_turns=True) as house:
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            server = uvicorn.Server(uvicorn_config(house))
+            server = QuickServer(uvicorn_config(house))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             address = f"http://127.0.0.1:{listener.getsockname()[1]}"
             try:
                 async with httpx.AsyncClient(base_url=address, timeout=60) as http:
                     yield Client(http, house)
             finally:
-                server.should_exit = True
+                server.end()
                 await serving
 
 

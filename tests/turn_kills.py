@@ -15,10 +15,12 @@ import httpx
 from tests.fork_server import Child, ForkServer
 from tests.live import Client, gate_story, sse
 from tests.scripted import bind_troupe
+from tests.templates import fill_folder
 
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour
 from fabula.testing.model_server import ModelServer
+from fabula.testing.server_process import clean_environment
 from fabula.testing.troupe import Troupe
 
 
@@ -113,7 +115,9 @@ async def victim(
 ) -> AsyncIterator[Victim]:
     """A victim with a story to play, in both paces."""
     troupe = troupe or Troupe()
-    settings = {"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", **environment}
+    settings = clean_environment({"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", **environment})
+    if "FABULA_DATABASE_URL" not in settings:
+        fill_folder(folder / "data")
     it = Victim(fork_server=fork_server, folder=folder, environment=settings, troupe=troupe)
     async with ModelServer(it) as models:
         await it.start()

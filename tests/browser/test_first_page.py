@@ -11,9 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.fork_server import PROGRAM, running_server
+from tests.templates import fill_folder
 
 from fabula.server.web import is_built
-from fabula.testing.server_process import PROGRAM, clean_environment, running_server
+from fabula.testing.server_process import clean_environment
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -44,7 +46,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_server(tmp_path_factory.mktemp("house")) as found:
+    with running_server(fill_folder(tmp_path_factory.mktemp("house"), samples=True)) as found:
         write_story(found)
         yield found
 

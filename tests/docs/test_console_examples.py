@@ -10,14 +10,15 @@ import shlex
 import shutil
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from docs.build import ROOT
+from tests.fork_server import PROGRAM, running_server
+from tests.templates import fill_folder
 
-from fabula.testing.server_process import PROGRAM, clean_environment, running_server
+from fabula.testing.server_process import clean_environment
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/how-to").glob("*.md")), *sorted((ROOT / "docs/start").glob("*.md"))]
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -72,6 +73,7 @@ def test_the_console_examples_of_a_page_are_true(page: Path, tmp_path: Path) -> 
     shell = {"FABULA_DATA_DIR": str(data), "PATH": f"{program_folder(tmp_path)}:/usr/local/bin:/usr/bin:/bin"}
     settings = {"FABULA_DATA_DIR": str(data), "FABULA_PORT": str(port)}
     save_stories(page, tmp_path)
+    fill_folder(data, samples=True)
     with running_server(data, "--port", str(port), settings=settings):
         greeting = (data / "server.log").read_text("utf-8")
         said = run([step.typed.replace(ADDRESS, f"127.0.0.1:{port}") for step in steps], shell, tmp_path)
@@ -107,7 +109,7 @@ def program_folder(folder: Path) -> Path:
     bin_folder = folder / "bin"
     bin_folder.mkdir()
     program = bin_folder / "fabula"
-    program.write_text(f"#!{sys.executable}\n{PROGRAM[2]}\n", "utf-8")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n', "utf-8")
     program.chmod(0o755)
     return bin_folder
 

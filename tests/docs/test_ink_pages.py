@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from docs.build import ROOT
+from tests.fork_server import PROGRAM
 from tests.ink_live import begin, play
 from tests.knot_theatre import at_the_guard, decide, says, theatre
 from tests.live import GATE_GRAPH, Client, live_server
+from tests.templates import fill_folder
 from typer.testing import CliRunner
 
 from fabula.cli.ink import app
@@ -20,7 +22,7 @@ from fabula.knots.names import shown_name
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.streams import StreamingMethod
 from fabula.testing.model_script import Pace, Say
-from fabula.testing.server_process import PROGRAM, clean_environment
+from fabula.testing.server_process import clean_environment
 
 HOW_TO = ROOT / "docs/how-to"
 WRITING = (HOW_TO / "write-a-story-in-ink.md").read_text("utf-8")
@@ -87,7 +89,7 @@ def test_the_lamplighters_lines_are_the_samples_own() -> None:
 def fabula(data: Path, *arguments: str, lines: str = "/quit\n") -> str:
     """What `fabula play` shows for these lines."""
     done = subprocess.run(
-        [*PROGRAM, "play", "--data-dir", str(data), *arguments],
+        [*PROGRAM, "play", "--data-dir", str(fill_folder(data, samples=True)), *arguments],
         input=lines,
         capture_output=True,
         text=True,

@@ -6,15 +6,16 @@ import http.client
 import json
 import os
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
+
+from tests.fork_server import PROGRAM
 
 from fabula.testing.server_victim import create_api, start_server
 
 
 def fabula(folder: Path, *words: str) -> str:
-    command = [sys.executable, "-c", "from fabula.cli.main import main; main()", *words]
+    command = [*PROGRAM, *words]
     environment = {**os.environ, "FABULA_DATA_DIR": str(folder)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
 
@@ -33,7 +34,7 @@ def created(port: int, id: str) -> bool:
 
 def test_a_running_server_is_backed_up_and_restored_and_goes_on(tmp_path: Path) -> None:
     folder, file = tmp_path / "data", tmp_path / "fabula.backup"
-    process, port = start_server(folder)
+    process, port = start_server(folder, program=PROGRAM)
     try:
         assert created(port, "before")
         made = json.loads(fabula(folder, "backup", str(file), "--json"))

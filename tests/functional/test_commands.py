@@ -10,9 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.fork_server import PROGRAM, running_server
 
+from fabula.testing import server_process
 from fabula.testing.model_server import ModelServer
-from fabula.testing.server_process import PROGRAM, clean_environment, running_server
+from fabula.testing.server_process import clean_environment
 
 
 def fabula(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +31,7 @@ def rpc(address: str, method: str, token: str = "", **params: object) -> httpx.R
 
 
 def test_a_fresh_server_is_ready_at_once_and_usable_with_no_model(tmp_path: Path) -> None:
-    with running_server(tmp_path) as address:
+    with server_process.running_server(tmp_path) as address:
         assert httpx.get(f"{address}/healthz").text == "ok"
         config = rpc(address, "config.get_global").json()["result"]
         assert (config["api_group_id"], config["preset_id"]) == ("builtin", "builtin")

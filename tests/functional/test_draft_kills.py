@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import Place
+from tests.fork_server import script
 from tests.live import live_server
 from tests.story_script import StoryScript, sea_resource, section
 
@@ -17,7 +17,7 @@ from fabula.settings import Settings
 from fabula.testing.model_script import Pace, Say, say_json
 from fabula.testing.model_server import ModelServer
 
-BUILDER = Path(__file__).with_name("draft_builder.py")
+BUILDER = script(Path(__file__).with_name("draft_builder.py"))
 NEVER = Say(text="", pace=Pace(first_token_ms=600_000))
 
 
@@ -35,7 +35,7 @@ async def model(script: StoryScript) -> AsyncIterator[ModelServer]:
 async def killed_while(settings: Settings, verb: str, name: str, script: StoryScript, asked: list[str]) -> None:
     """Starts the call in a process of its own and kills it as soon as the model was asked for all this."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(BUILDER), settings.model_dump_json(), verb, name, stderr=asyncio.subprocess.PIPE
+        *BUILDER, settings.model_dump_json(), verb, name, stderr=asyncio.subprocess.PIPE
     )
     assert process.stderr is not None
     while script.asked != asked:

@@ -17,10 +17,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.fork_server import Child, server_process
 
 from fabula.testing.model_script import Pace, Say
 from fabula.testing.model_server import ModelServer
-from fabula.testing.server_process import server_process
 from live import Client, live_server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -167,7 +167,7 @@ async def dying_server(tmp_path: Path, port: int) -> AsyncIterator[tuple[ModelSe
         settings = {"OPENAI_API_BASE": model.base_url, "LLM_MODEL": "scripted-small", "FABULA_SAMPLES": "false"}
         with ExitStack() as running:
 
-            def start() -> subprocess.Popen[bytes]:
+            def start() -> Child:
                 server = server_process(tmp_path / "data", "--port", str(port), settings=settings)
                 return running.enter_context(server)[0]
 

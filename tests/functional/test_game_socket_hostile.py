@@ -9,11 +9,11 @@ import socket as sockets
 from pathlib import Path
 
 import websockets
+from tests.fork_server import server_process
 
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Pace, Say
 from fabula.testing.model_server import ModelServer
-from fabula.testing.server_process import server_process
 from game_client import closed, game, spoken
 from live import Client, live_server
 

@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from tests.fork_server import PROGRAM
+
 from fabula.actions.library.apis import secret_name
 from fabula.testing.kills import Tally, kill_again_and_again
 from fabula.testing.server_victim import ServerVictim
@@ -14,7 +16,7 @@ from fabula.testing.server_victim import ServerVictim
 def kill_the_server(folder: Path, *, kills: int, seed: int) -> Tally:
     """Kills `fabula serve` under a writing load."""
     return kill_again_and_again(
-        start=lambda number: ServerVictim(folder, f"r{number}"),
+        start=lambda number: ServerVictim(folder, f"r{number}", program=PROGRAM),
         witness=lambda: whole_apis(folder / "fabula.db"),
         kills=kills,
         seed=seed,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fork_server import PROGRAM
 from typer.testing import CliRunner
 
 from fabula.cli.models import app
@@ -68,7 +69,7 @@ def test_what_cannot_be_found_is_told_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_the_doctor_offers_the_command_that_uses_a_found_model(served: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from fabula.cli.main import main; main()", "doctor", "--json"]
+    command = [*PROGRAM, "doctor", "--json"]
     environment = {**os.environ, "OPENAI_API_BASE": served, "FABULA_DATA_DIR": str(tmp_path)}
     told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert "fabula models use environment" in told.stdout

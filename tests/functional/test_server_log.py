@@ -6,8 +6,9 @@ import json
 import logging
 from pathlib import Path
 
+from tests.fork_server import server_process
+
 from fabula.cli.log_lines import JsonLines, TextLines
-from fabula.testing.server_process import server_process
 from game_client import game
 
 

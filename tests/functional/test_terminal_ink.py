@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.fork_server import PROGRAM
 from tests.ink_live import GATE, begin, play
 from tests.knot_theatre import at_the_guard, says, theatre
 from tests.live import Client, live_server
+from tests.templates import fill_folder
 
 from fabula.actions.house import House
 from fabula.actions.library.ink_stories import UpdateInk, update_ink
@@ -30,7 +32,7 @@ from fabula.settings import Settings
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour, Pace, Say
 from fabula.testing.model_server import ModelServer
-from fabula.testing.server_process import PROGRAM, clean_environment
+from fabula.testing.server_process import clean_environment
 from fabula.wiring import open_house
 
 INN = """\
@@ -67,7 +69,7 @@ The morning is grey.
 
 def fabula(data: Path, *arguments: str, lines: bytes | str = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [*PROGRAM, *arguments, "--data-dir", str(data)],
+        [*PROGRAM, *arguments, "--data-dir", str(fill_folder(data, samples=True))],
         input=lines.encode() if isinstance(lines, str) else lines,
         capture_output=True,
         env=clean_environment(),

@@ -13,11 +13,19 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.fork_server import PROGRAM
+from tests.templates import fill_folder
 
 from fabula.cli.player.commands import COMMANDS, INK_COMMANDS
-from fabula.testing.server_process import PROGRAM, clean_environment
+from fabula.testing.server_process import clean_environment
 
 STORY = "lighthouse-the-unlit-hour"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder where the samples are installed."""
+    return fill_folder(tmp_path, samples=True)
 
 
 def fabula(data: Path, *arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
@@ -38,24 +46,24 @@ def play(data: Path, *lines: str, story: str = STORY) -> str:
     return done.stdout
 
 
-def test_a_story_is_picked_by_its_number(tmp_path: Path) -> None:
-    told = fabula(tmp_path, "play", lines="1\n").stdout
+def test_a_story_is_picked_by_its_number(data: Path) -> None:
+    told = fabula(data, "play", lines="1\n").stdout
     assert "1. The Walking Court (caravan-the-walking-court)" in told
     assert "THE WALKING COURT" in told.partition("Number: 1")[2]
 
 
-def test_what_cannot_be_played_is_told_in_a_sentence(tmp_path: Path) -> None:
-    missing = fabula(tmp_path, "play", "--story", "nowhere")
+def test_what_cannot_be_played_is_told_in_a_sentence(data: Path) -> None:
+    missing = fabula(data, "play", "--story", "nowhere")
     assert (missing.returncode, missing.stderr.strip()) == (1, "There is no story named 'nowhere'.")
-    none = fabula(tmp_path, "play", lines="9\n")
+    none = fabula(data, "play", lines="9\n")
     assert none.returncode == 1 and "Answer with a number from 1 to 4." in none.stderr
-    both = fabula(tmp_path, "play", "--story", STORY, "--session", "x")
+    both = fabula(data, "play", "--story", STORY, "--session", "x")
     assert both.returncode == 1 and "give --session alone" in both.stderr
 
 
-def test_help_lists_every_command_and_unknown_ones_are_answered(tmp_path: Path) -> None:
+def test_help_lists_every_command_and_unknown_ones_are_answered(data: Path) -> None:
     lines = ["/help", "/stauts", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/suggest 99", "/regenerate"]
-    told = play(tmp_path, *lines)
+    told = play(data, *lines)
     for name, command in COMMANDS.items():
         assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
     plain = " ".join(told.split())
@@ -68,7 +76,7 @@ def test_help_lists_every_command_and_unknown_ones_are_answered(tmp_path: Path) 
     assert "Nothing has been played yet that could be played again." in plain
 
 
-def test_going_back_branching_and_switching_leave_nothing_lost(tmp_path: Path) -> None:
+def test_going_back_branching_and_switching_leave_nothing_lost(data: Path) -> None:
     lines = [
         "Hello.",
         "/backtrack 2",
@@ -79,7 +87,7 @@ def test_going_back_branching_and_switching_leave_nothing_lost(tmp_path: Path) -
         "/switch 9",
         "/status",
     ]
-    told = play(tmp_path, *lines)
+    told = play(data, *lines)
     assert "Only 1 turn has been played." in told
     assert "Back at turn 0." in told
     assert "Say which line, a number from 1 to 2" in told
@@ -90,47 +98,47 @@ def test_going_back_branching_and_switching_leave_nothing_lost(tmp_path: Path) -
     assert "The Unlit Hour: The Jetty" in told.partition("> /status")[2]
 
 
-def test_a_turn_can_be_played_anew(tmp_path: Path) -> None:
-    told = play(tmp_path, "What happened here?", "/regenerate", "/branches")
+def test_a_turn_can_be_played_anew(data: Path) -> None:
+    told = play(data, "What happened here?", "/regenerate", "/branches")
     assert told.count("1: What happened here?  [") == 2
 
 
-def test_a_play_is_named_left_and_taken_up_again(tmp_path: Path) -> None:
-    told = play(tmp_path, "Hello.", "/save Rainy evening", "/quit", "this is never read")
+def test_a_play_is_named_left_and_taken_up_again(data: Path) -> None:
+    told = play(data, "Hello.", "/save Rainy evening", "/quit", "this is never read")
     assert "This play is called “Rainy evening”" in told
     assert "never read" not in told
     session = re.findall(r"session_[0-9A-Z]{26}", told)[0]
-    again = fabula(tmp_path, "play", "--session", session, lines="/transcript\n").stdout
+    again = fabula(data, "play", "--session", session, lines="/transcript\n").stdout
     assert "“Rainy evening”, turn 1" in again
     assert again.count("> Hello.") == 2
 
 
-def test_a_fork_goes_on_beside_the_first_play(tmp_path: Path) -> None:
-    told = play(tmp_path, "Hello.", "/fork What if", "I go to the inn.", "/status")
+def test_a_fork_goes_on_beside_the_first_play(data: Path) -> None:
+    told = play(data, "Hello.", "/fork What if", "I go to the inn.", "/status")
     assert "You go on in a copy, “What if”." in told
     first, second = dict.fromkeys(re.findall(r"session_[0-9A-Z]{26}", told))
     assert first != second
-    back = fabula(tmp_path, "play", "--session", first, lines="/status\n").stdout
+    back = fabula(data, "play", "--session", first, lines="/status\n").stdout
     assert "Turn 1, open." in back
 
 
-def test_a_suggestion_is_said_by_its_number(tmp_path: Path) -> None:
-    told = play(tmp_path, "/suggest 2", "1", "/transcript")
+def test_a_suggestion_is_said_by_its_number(data: Path) -> None:
+    told = play(data, "/suggest 2", "1", "/transcript")
     suggested = re.search(r"^  1\. (.+)$", told, re.MULTILINE)
     assert suggested is not None
     assert f"> {suggested[1]}" in told.partition("> /transcript")[2]
 
 
-def test_thoughts_are_private_until_asked_for(tmp_path: Path) -> None:
-    told = play(tmp_path, "Hello.", "/thoughts", "Who are you?", "I look around.", "Tell me more.")
+def test_thoughts_are_private_until_asked_for(data: Path) -> None:
+    told = play(data, "Hello.", "/thoughts", "Who are you?", "I look around.", "Tell me more.")
     before, _, after = told.partition("> /thoughts")
     assert not re.search(r"^\(.+\)$", before, re.MULTILINE)
     assert re.search(r"^\(.+\)$", after, re.MULTILINE)
 
 
-def test_nothing_is_played_after_the_end(tmp_path: Path) -> None:
+def test_nothing_is_played_after_the_end(data: Path) -> None:
     road = ["I go to the inn.", *["I am ready. Let us go on."] * 12, "And now?"]
-    told = play(tmp_path, *road)
+    told = play(data, *road)
     assert "THE END" in told
     assert "This play has ended." in told.partition("> And now?")[2]
 
@@ -143,7 +151,7 @@ def test_samples_are_installed_by_hand_too(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")
 @pytest.mark.parametrize(("story", "hint"), [(STORY, "own words"), ("the-lamplighter", "Walk on into the fog")])
-def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(tmp_path: Path, story: str, hint: str) -> None:
+def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(data: Path, story: str, hint: str) -> None:
     leader, follower = pty.openpty()
     environment = {
         **clean_environment(),
@@ -152,7 +160,7 @@ def test_at_a_terminal_ctrl_c_asks_and_a_second_one_leaves(tmp_path: Path, story
         "COLUMNS": "80",
         "LINES": "40",
     }
-    command = [*PROGRAM, "play", "--story", story, "--data-dir", str(tmp_path)]
+    command = [*PROGRAM, "play", "--story", story, "--data-dir", str(data)]
     process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
     os.close(follower)
     try:
@@ -208,8 +216,8 @@ Hello.
 """
 
 
-def test_a_story_is_made_from_answers_in_a_pipe_and_played_at_once(tmp_path: Path) -> None:
-    done = fabula(tmp_path, "story", "new", lines=WIZARD)
+def test_a_story_is_made_from_answers_in_a_pipe_and_played_at_once(data: Path) -> None:
+    done = fabula(data, "story", "new", lines=WIZARD)
     assert (done.returncode, done.stderr) == (0, "")
     told = done.stdout
     assert "That is none of them." in told
@@ -220,13 +228,13 @@ def test_a_story_is_made_from_answers_in_a_pipe_and_played_at_once(tmp_path: Pat
     assert re.search(r"Odile Marsh: “.+", told.partition("> Hello.")[2])
 
 
-def test_answers_that_end_too_soon_are_told(tmp_path: Path) -> None:
-    done = fabula(tmp_path, "story", "new", lines="A house without doors.\n")
+def test_answers_that_end_too_soon_are_told(data: Path) -> None:
+    done = fabula(data, "story", "new", lines="A house without doors.\n")
     assert done.returncode == 1
     assert done.stderr.startswith("The answers ended before this was known: Name.")
 
 
-def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_character(tmp_path: Path) -> None:
+def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_character(data: Path) -> None:
     lines = [
         "/help",
         "1",
@@ -239,7 +247,7 @@ def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_char
         "/regenerate",
         "/save",
     ]
-    told = play(tmp_path, *lines, story="the-lamplighter")
+    told = play(data, *lines, story="the-lamplighter")
     for name, command in INK_COMMANDS.items():
         assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
     plain = " ".join(told.split())
@@ -250,5 +258,5 @@ def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_char
     assert "You go on in a copy, “Mine”." in plain
     assert "This play is called “Mine”" in plain
     session = told.strip().rpartition("fabula play --session ")[2].split()[0]
-    transcript = fabula(tmp_path, "play", "--session", session, lines="/transcript\n/quit\n").stdout
+    transcript = fabula(data, "play", "--session", session, lines="/transcript\n/quit\n").stdout
     assert "> /" not in transcript.partition("/transcript")[2].partition("/quit")[0].replace("> /quit", "")

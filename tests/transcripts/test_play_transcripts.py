@@ -13,8 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.fork_server import PROGRAM
+from tests.templates import fill_folder
 
-from fabula.testing.server_process import PROGRAM, clean_environment
+from fabula.testing.server_process import clean_environment
 
 PLAYS = sorted(folder for folder in (Path(__file__).parent / "play").iterdir() if folder.is_dir())
 WRITE = "FABULA_WRITE_TRANSCRIPTS" in os.environ
@@ -23,7 +25,7 @@ WRITE = "FABULA_WRITE_TRANSCRIPTS" in os.environ
 def played(folder: Path, data: Path) -> str:
     arguments = (folder / "arguments.txt").read_text("utf-8").split()
     done = subprocess.run(
-        [*PROGRAM, "play", "--data-dir", str(data), *arguments],
+        [*PROGRAM, "play", "--data-dir", str(fill_folder(data, samples=True)), *arguments],
         input=(folder / "lines.txt").read_text("utf-8"),
         capture_output=True,
         text=True,

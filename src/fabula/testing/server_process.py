@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
@@ -24,21 +24,29 @@ class ServerFailed(Exception):
 
 @contextmanager
 def running_server(
-    data_dir: Path, *options: str, settings: Mapping[str, str] | None = None, seconds: float = 60
+    data_dir: Path,
+    *options: str,
+    settings: Mapping[str, str] | None = None,
+    seconds: float = 60,
+    program: Iterable[str] = PROGRAM,
 ) -> Iterator[str]:
     """Starts `fabula serve` on a free port and answers its address once it is ready; it is stopped at the end."""
-    with server_process(data_dir, *options, settings=settings, seconds=seconds) as (_, address):
+    with server_process(data_dir, *options, settings=settings, seconds=seconds, program=program) as (_, address):
         yield address
 
 
 @contextmanager
 def server_process(
-    data_dir: Path, *options: str, settings: Mapping[str, str] | None = None, seconds: float = 60
+    data_dir: Path,
+    *options: str,
+    settings: Mapping[str, str] | None = None,
+    seconds: float = 60,
+    program: Iterable[str] = PROGRAM,
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """The same with the process itself, for tests that kill it."""
     log = data_dir / "server.log"
     data_dir.mkdir(parents=True, exist_ok=True)
-    command = [*PROGRAM, "serve", "--port", "0", "--data-dir", str(data_dir), *options]
+    command = [*program, "serve", "--port", "0", "--data-dir", str(data_dir), *options]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=clean_environment(settings))
     try:
@@ -63,7 +71,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], log: Path, deadline: flo
         told = _LISTENS.search(log.read_text("utf-8", "replace"))
         if told is not None and _is_ready(told[1]):
             return told[1]
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise ServerFailed(log.read_text("utf-8", "replace"))
 
 

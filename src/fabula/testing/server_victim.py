@@ -7,10 +7,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+
+from fabula.testing.server_process import PROGRAM
 
 CLIENTS = 4
 FIRST_WRITE_S = 30.0
@@ -22,8 +24,8 @@ class ServerVictim:
     An api is a resource and a secret, written in one unit of work: one without the other would be half a write.
     """
 
-    def __init__(self, folder: Path, prefix: str) -> None:
-        self.process, port = start_server(folder)
+    def __init__(self, folder: Path, prefix: str, *, program: Iterable[str] = PROGRAM) -> None:
+        self.process, port = start_server(folder, program=program)
         self._acknowledged: set[str] = set()
         self._at_work = threading.Event()
         self._clients = [
@@ -51,9 +53,9 @@ class ServerVictim:
                 number += 1
 
 
-def start_server(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+def start_server(folder: Path, *, program: Iterable[str] = PROGRAM) -> tuple[subprocess.Popen[bytes], int]:
     """`fabula serve` on a data folder, and the port on which it says that it listens."""
-    command = [sys.executable, "-c", "from fabula.cli.main import main; main()", "serve", "--port", "0"]
+    command = [*program, "serve", "--port", "0"]
     environment = {**os.environ, "FABULA_DATA_DIR": str(folder), "FABULA_SAMPLES": "false"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
     for line in process.stdout or ():
