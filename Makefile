@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: run test check bench torture web docs clean
+.PHONY: run test test-all check bench torture web docs clean
 
 run: $(VENV)/.ready-run
 	$(BIN)/fabula serve
 
 test: $(VENV)/.ready-dev check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not torture and not all'
+
+test-all: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m '(all or mass) and not torture' --whole
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

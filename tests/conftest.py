@@ -1,9 +1,15 @@
-"""What all tests may ask for: a clock, stores on both engines, and servers to be killed."""
+"""What all tests may ask for: a clock, stores on both engines, and servers to be killed.
+
+Also how a run is cut: `--whole`, the markers `all` and `mass`, and what is said at its beginning and end.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +20,9 @@ from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
 from tests.fork_server import ForkServer
 from tests.fork_server import fork_server as started_fork_server
+from tests.mass import Mass, choose_whole
+from tests.mass import mass as number_of_cases
+from tests.shared import SHARED
 from tests.templates import fill_folder
 
 from fabula.adapters.stores import open_store
@@ -29,6 +38,54 @@ __all__ = ["postgres_server", "postgres_url", "redis_server"]
 # Machines that test are busy: a slow example is no failure.
 hypothesis_settings.register_profile("house", deadline=None)
 hypothesis_settings.load_profile("house")
+
+IN_MEMORY = Path("/dev/shm")
+ROOM = 2 * 1024**3
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="run mass tests in full, not a tenth of them")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    choose_whole(config.getoption("--whole"))
+    # Tests write durably all the time; a file system in memory does not make them wait for a disk.
+    if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(IN_MEMORY)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    part = "in full" if config.getoption("--whole") else "a tenth of their cases (--whole runs all)"
+    return [f"mass tests: {part}", f"temporary files: {tempfile.gettempdir()}"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what `make test-all` runs: mass tests, and repeats on Postgres of what does not depend on the engine.
+
+    The conformance kits are the promise of each engine, so they run on both in `make test`.
+    """
+    for item in items:
+        if "mass" in getattr(item, "fixturenames", ()):
+            item.add_marker("mass")
+        engine = getattr(item, "callspec", None) and item.callspec.params.get("place")  # type: ignore[attr-defined]
+        if engine == "postgres" and "conformance" not in item.path.parts:
+            item.add_marker("all")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not SHARED.is_dir():
+        skipped = [one for one in terminalreporter.stats.get("skipped", ()) if "../shared" in str(one.longrepr)]
+        terminalreporter.write_line(
+            f"Tests that read ../shared were skipped ({len(skipped)}): Ink stories that we may not ship lie there, "
+            "and it is not beside this checkout."
+        )
+
+
+@pytest.fixture
+def mass() -> Mass:
+    """Answers how many of so many cases a mass test tries in this run."""
+    return number_of_cases
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from importlib.resources import files
 
-from fabula.language.vocabulary import text_file
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour, Say, say_json
 from fabula.testing.troupe import Troupe
 
+_TEXTS = files("fabula.agents.talks") / "texts"
+DECISION = (_TEXTS / "decision.txt").read_text("utf-8").strip()
+REWRITE = (_TEXTS / "rewrite.txt").read_text("utf-8").strip()
 SPOILER = "Mordred waits beside the well with a knife in his sleeve."
 
 
@@ -22,7 +25,7 @@ class KnotTroupe(Troupe):
     def __call__(self, request: JsonObject) -> Behaviour | str:
         prompt = "\n".join(_contents(request))
         mark = hashlib.sha256(prompt.encode()).hexdigest()[:10]
-        if text_file("decision") not in prompt:
+        if DECISION not in prompt:
             self.calls.append("narrator")
             return Say(text=f"The light is {mark}, and it does not hurry.", pace=self.pace)
         self.calls.append("actor")
@@ -30,8 +33,8 @@ class KnotTroupe(Troupe):
 
 
 def _decision(prompt: str, mark: str) -> Say:
-    said = prompt.rpartition("## The player now says or does\n")[2].partition(text_file("decision"))[0]
-    told_too_much = "secret" in said and text_file("rewrite") not in prompt
+    said = prompt.rpartition("## The player now says or does\n")[2].partition(DECISION)[0]
+    told_too_much = "secret" in said and REWRITE not in prompt
     reply = SPOILER if told_too_much else f"You speak of {mark}, friend, and the rain goes on and on and does not end."
     way = "BRIDGE_AND_CONTINUE" if "go on" in said else "NEEDS_INPUT"
     bridge = f"The old man nods at {mark}."

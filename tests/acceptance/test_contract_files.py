@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from tests.live import Client, RpcFailed, gate_story, live_server
+from tests.mass import Mass
 
 CHR = "application/x-sillystage-character-card"
 PACKAGE = "application/x-sillystage-data-package+zip"
@@ -296,20 +297,20 @@ def scratched(data: bytes, dice: random.Random) -> bytes:
     return bytes(changed)
 
 
-async def test_mutated_archives_are_refused_or_taken_in_whole(client: Client, tmp_path: Path) -> None:
+async def test_mutated_archives_are_refused_or_taken_in_whole(client: Client, tmp_path: Path, mass: Mass) -> None:
     story_id = await gate_story(client)
     await upload(client, "character:mara/cover", picture())
     card = (await client.http.get("/download/character:mara/archive")).content
     _, package = await exported(client, story_ids=[story_id])
     async with live_server(tmp_path / "other") as other:
         empty, dice = await everything(other), random.Random(7)
-        for _ in range(150):
+        for _ in range(mass(150)):
             answer = await other.http.post("/upload/character:mara/archive", content=mutated(card, dice))
             assert answer.status_code in (200, 400, 404), answer.text
             if answer.status_code == 200:
                 await other.call("character.delete", character_id="mara")
                 await other.call("schema.delete", schema_id="gate-keeper")
-        for _ in range(150):
+        for _ in range(mass(150)):
             slot = await other.call("data_package.import_prepare")
             place = f"/upload/{slot['archive']['resource_id']}/archive"
             answer = await other.http.post(place, content=mutated(package, dice))

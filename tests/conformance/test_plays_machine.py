@@ -13,6 +13,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from tests.mass import Mass
+from tests.templates import fill_folder
 
 from fabula.adapters.stores import open_store
 from fabula.ports.errors import Conflict, InvalidRequest
@@ -51,7 +53,9 @@ class Play:
 class PlaysMachine(RuleBasedStateMachine):
     """Turns are begun anywhere in a tree, and end in every way."""
 
-    make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(lambda folder: Settings(data_dir=folder))
+    make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(
+        lambda folder: Settings(data_dir=fill_folder(folder))
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -284,16 +288,16 @@ class PlaysMachine(RuleBasedStateMachine):
         )
 
 
-def test_any_sequence_of_turns_on_sqlite() -> None:
+def test_any_sequence_of_turns_on_sqlite(mass: Mass) -> None:
     run_state_machine_as_test(
         PlaysMachine,
         settings=settings(
-            max_examples=15, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=mass(15), stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
 
 
-def test_any_sequence_of_turns_on_postgres(postgres_server: str, postgres_template: str) -> None:
+def test_any_sequence_of_turns_on_postgres(mass: Mass, postgres_server: str, postgres_template: str) -> None:
     class OnPostgres(PlaysMachine):
         def __init__(self) -> None:
             self.database = new_database(postgres_server, template=postgres_template)
@@ -308,6 +312,6 @@ def test_any_sequence_of_turns_on_postgres(postgres_server: str, postgres_templa
     run_state_machine_as_test(
         OnPostgres,
         settings=settings(
-            max_examples=4, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=mass(4), stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

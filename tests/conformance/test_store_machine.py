@@ -12,6 +12,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from tests.mass import Mass
+from tests.templates import fill_folder
 
 from fabula.adapters.stores import open_store
 from fabula.ports.errors import Conflict, InUse, NotFound
@@ -51,7 +53,9 @@ class Kept:
 class ResourcesMachine(RuleBasedStateMachine):
     """Units of one or more changes on resources and references; some are rolled back."""
 
-    make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(lambda folder: Settings(data_dir=folder))
+    make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(
+        lambda folder: Settings(data_dir=fill_folder(folder))
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,16 +173,16 @@ class ResourcesMachine(RuleBasedStateMachine):
             assert found == self.users(name)
 
 
-def test_any_sequence_of_changes_on_sqlite() -> None:
+def test_any_sequence_of_changes_on_sqlite(mass: Mass) -> None:
     run_state_machine_as_test(
         ResourcesMachine,
         settings=settings(
-            max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=mass(25), stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
 
 
-def test_any_sequence_of_changes_on_postgres(postgres_server: str, postgres_template: str) -> None:
+def test_any_sequence_of_changes_on_postgres(mass: Mass, postgres_server: str, postgres_template: str) -> None:
     class OnPostgres(ResourcesMachine):
         def __init__(self) -> None:
             self.database = new_database(postgres_server, template=postgres_template)
@@ -193,6 +197,6 @@ def test_any_sequence_of_changes_on_postgres(postgres_server: str, postgres_temp
     run_state_machine_as_test(
         OnPostgres,
         settings=settings(
-            max_examples=6, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=mass(6), stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

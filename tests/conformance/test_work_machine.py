@@ -12,6 +12,8 @@ from typing import ClassVar, TypeVar
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from tests.mass import Mass
+from tests.templates import fill_folder
 
 from fabula.adapters.stores import open_store
 from fabula.ports.store import Store, Unit
@@ -42,7 +44,9 @@ class Piece:
 class WorkMachine(RuleBasedStateMachine):
     """Owners hold what they may, and end also what they no longer hold."""
 
-    make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(lambda folder: Settings(data_dir=folder))
+    make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(
+        lambda folder: Settings(data_dir=fill_folder(folder))
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,16 +183,16 @@ class WorkMachine(RuleBasedStateMachine):
             )
 
 
-def test_any_sequence_of_work_on_sqlite() -> None:
+def test_any_sequence_of_work_on_sqlite(mass: Mass) -> None:
     run_state_machine_as_test(
         WorkMachine,
         settings=settings(
-            max_examples=20, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=mass(20), stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
 
 
-def test_any_sequence_of_work_on_postgres(postgres_server: str, postgres_template: str) -> None:
+def test_any_sequence_of_work_on_postgres(mass: Mass, postgres_server: str, postgres_template: str) -> None:
     class OnPostgres(WorkMachine):
         def __init__(self) -> None:
             self.database = new_database(postgres_server, template=postgres_template)
@@ -203,6 +207,6 @@ def test_any_sequence_of_work_on_postgres(postgres_server: str, postgres_templat
     run_state_machine_as_test(
         OnPostgres,
         settings=settings(
-            max_examples=4, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=mass(4), stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

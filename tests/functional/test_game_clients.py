@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 from tests.fork_server import Child, server_process
+from tests.live import Client, live_server
 
 from fabula.testing.model_script import Pace, Say
 from fabula.testing.model_server import ModelServer
-from live import Client, live_server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GODOT = shutil.which("godot3-server")

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 import websockets
+from tests.game_client import Game, closed, game, spoken
+from tests.live import Client, live_server
 
 from fabula.actions.care.tokens import create_token
 from fabula.testing.model_script import Fail, Pace, Say, Script
 from fabula.testing.model_server import ModelServer
-from game_client import Game, closed, game, spoken
-from live import Client, live_server
 
 SLOW = Pace(tokens_per_second=40)
 LONG = "<say>" + " ".join(f"word{number}" for number in range(200)) + "</say>"

@@ -10,25 +10,26 @@ from pathlib import Path
 
 import websockets
 from tests.fork_server import server_process
+from tests.game_client import closed, game, spoken
+from tests.live import Client, live_server
+from tests.mass import Mass
 
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Pace, Say
 from fabula.testing.model_server import ModelServer
-from game_client import closed, game, spoken
-from live import Client, live_server
 
 
 def address(client: Client) -> str:
     return str(client.http.base_url).rstrip("/")
 
 
-async def test_ten_thousand_malformed_frames_harm_no_other_connection(tmp_path: Path) -> None:
+async def test_ten_thousand_malformed_frames_harm_no_other_connection(tmp_path: Path, mass: Mass) -> None:
     async with live_server(tmp_path / "data") as client, game(address(client)) as good:
         chance = random.Random(6)
 
         async def babble() -> None:
             async with game(address(client)) as bad:
-                for number in range(10_000):
+                for number in range(mass(10_000)):
                     await bad.raw(_nonsense(chance, number))
                 await bad.raw("{")
                 assert (await bad.next("error", seconds=60))["message"].endswith(".")

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.live import Client, gate_session
+from tests.mass import Mass
+from tests.templates import fill_folder
 
 from fabula.actions.house import House
 from fabula.actions.plays.branches import Backtrack, SwitchBranch, backtrack, list_branches, switch_branch
@@ -19,6 +21,7 @@ from fabula.story.state_hash import state_hash
 from fabula.wiring import open_house
 
 TURNS = 200
+"""As a mass test; the changes by hand are among every twenty."""
 
 
 async def play(house: House, session_id: str, words: str) -> SessionView:
@@ -37,16 +40,16 @@ async def changed_by_hand(client: Client, session_id: str, number: int) -> None:
     await client.call("session_message.update", session_id, **fields, text=f"As edited after turn {number}.")
 
 
-async def test_backtracking_to_each_of_two_hundred_turns_restores_the_exact_state(tmp_path: Path) -> None:
+async def test_backtracking_to_each_of_two_hundred_turns_restores_the_exact_state(tmp_path: Path, mass: Mass) -> None:
     import httpx
 
-    async with open_house(Settings(data_dir=tmp_path, samples=False)) as house:
+    async with open_house(Settings(data_dir=fill_folder(tmp_path), samples=False)) as house:
         transport = httpx.ASGITransport(create_app(house), client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
             client = Client(http, house)
             session_id = await gate_session(client)
             known: dict[str, SessionView] = {}
-            for number in range(1, TURNS + 1):
+            for number in range(1, mass(TURNS) + 1):
                 session = await play(house, session_id, f"I wait and count to {number}.")
                 known[session.head_turn_id] = session
                 if number % 20 == 0:
@@ -65,13 +68,13 @@ async def test_backtracking_to_each_of_two_hundred_turns_restores_the_exact_stat
 async def no_branch_is_lost(house: House, session_id: str, known: dict[str, SessionView]) -> None:
     """New lines from old turns; every turn that ever was stays reachable, and reads as it did."""
     ids = list(known)
-    for turn_id in (ids[10], ids[100], ids[150]):
+    for turn_id in (ids[len(ids) // 20], ids[len(ids) // 2], ids[len(ids) * 3 // 4]):
         await backtrack(house, session_id, Backtrack(turn_id=turn_id))
         branched = await play(house, session_id, "I go another way.")
         known[branched.head_turn_id] = branched
     listed = {turn.turn_id: turn for turn in (await list_branches(house, session_id, Nothing())).turns}
     assert set(known) <= set(listed)
-    for turn_id in (*ids[:3], ids[10], ids[-1], *list(known)[-3:]):
+    for turn_id in (*ids[:3], ids[len(ids) // 20], ids[-1], *list(known)[-3:]):
         there = await switch_branch(house, session_id, SwitchBranch(turn_id=turn_id))
         assert there.state_hash == listed[turn_id].state_hash == known[turn_id].state_hash
         assert there.history == known[turn_id].history

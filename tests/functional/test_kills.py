@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.fork_server import PROGRAM
+from tests.mass import Mass
 
 from fabula.actions.library.apis import secret_name
 from fabula.testing.kills import Tally, kill_again_and_again
@@ -34,8 +35,8 @@ def whole_apis(file: Path) -> set[str]:
     return apis
 
 
-def test_twenty_kills_of_a_server_under_a_writing_load(tmp_path: Path) -> None:
-    tally = kill_the_server(tmp_path, kills=20, seed=20)
-    assert tally.kills == 20
-    assert len(tally.acknowledged) > 20
+def test_twenty_kills_of_a_server_under_a_writing_load(tmp_path: Path, mass: Mass) -> None:
+    tally = kill_the_server(tmp_path, kills=mass(20), seed=20)
+    assert tally.kills == mass(20)
+    assert len(tally.acknowledged) > mass(20)
     assert tally.lost == set()

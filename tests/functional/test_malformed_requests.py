@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.mass import Mass
 
 from fabula.server.app import create_app
 from fabula.server.rpc.catalogue import build_catalogue
@@ -153,11 +154,11 @@ async def http(tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Callabl
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_malformed_requests_are_refused_and_change_nothing(
-    http: tuple[httpx.AsyncClient, Callable[[], Any]], seed: int
+    http: tuple[httpx.AsyncClient, Callable[[], Any]], seed: int, mass: Mass
 ) -> None:
     client, everything = http
     before, mischief = await everything(), Mischief(seed)
-    for _ in range(PER_TEST):
+    for _ in range(mass(PER_TEST)):
         method, path, body = mischief.request()
         answer = await client.request(method, path, content=body)
         assert answer.status_code < 500, (method, path, body, answer.text)

@@ -7,9 +7,9 @@ import logging
 from pathlib import Path
 
 from tests.fork_server import server_process
+from tests.game_client import game
 
 from fabula.cli.log_lines import JsonLines, TextLines
-from game_client import game
 
 
 async def test_a_turn_leaves_a_line_with_its_ids_and_no_level_tells_a_token(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.mass import examples
 
 from fabula.agents.replies.architect import read_graph, read_opening, read_section
 from fabula.agents.replies.director import fallback_plan, read_response_plan
@@ -199,7 +200,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(values.map(json.dumps) | st.text() | st.just("{" * 100_000) | st.just("[" * 100_000))
 def test_no_reply_breaks_a_reader(text: str) -> None:
     assert (read_response_plan(text, cast=[])[0] is None) == bool(read_response_plan(text, cast=[])[1])

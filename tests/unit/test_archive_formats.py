@@ -10,9 +10,10 @@ import struct
 import zipfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from tests.mass import Mass, examples
 
 from fabula.formats.archives import Limits, pack, unpack
 from fabula.formats.character_cards import CharacterCard, read_chr, write_chr
@@ -233,13 +234,13 @@ def mutated_inside(data: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("part", range(5))
-def test_two_thousand_mutated_archives_are_refused_or_read_whole(part: int) -> None:
+def test_two_thousand_mutated_archives_are_refused_or_read_whole(part: int, mass: Mass) -> None:
     chance = random.Random(part)
     chr_data, _ = write_chr(card())
     package_data, _ = write_package(package())
     assert chr_data is not None and package_data is not None
     whole = 0
-    for number in range(1000):
+    for number in range(mass(1000)):
         damage = mutated if number % 2 else mutated_inside
         found, problems = read_chr(damage(chr_data, chance))
         assert (found is None) == bool(problems)
@@ -248,7 +249,7 @@ def test_two_thousand_mutated_archives_are_refused_or_read_whole(part: int) -> N
         assert (held is None) == bool(problems)
         assert held is None or write_package(held)[1] == []
         whole += (found is not None) + (held is not None)
-    assert 0 < whole < 2000
+    assert 0 < whole < 2 * mass(1000)
 
 
 json_values = st.recursive(
@@ -258,7 +259,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.dictionaries(st.sampled_from(["format", "version", "contents", "characters", "created_at_ms"]), json_values))
 def test_no_manifest_breaks_the_reader(manifest: dict[str, object]) -> None:
     data = zipped({"manifest.json": json.dumps(manifest).encode()})

@@ -6,8 +6,9 @@ import asyncio
 import json
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.mass import examples
 
 from fabula.server.game_socket.send_queue import MOST_WAITING, SendQueue
 from fabula.story.game_messages import AgentTagChunk, AgentTurnInterrupted, Told
@@ -77,7 +78,7 @@ async def test_who_does_not_read_overflows_and_gets_no_more() -> None:
     sending.cancel()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from(["piece", "urgent", "stuck", "free", "turn"]), max_size=60))
 def test_the_order_stays_whatever_is_urgent_and_whenever_the_line_is_stuck(steps: list[str]) -> None:
     asyncio.run(_in_order(steps))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.mass import examples
 
 from fabula.story.graph import All, Any, Comparison, Condition, Graph, Node, Not, Transition, holds
 from fabula.story.lint import Ground, lint, never_holds
@@ -142,7 +143,7 @@ states = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(conditions, states)
 def test_what_is_called_impossible_never_holds(condition: Condition, variables: dict[str, object]) -> None:
     if never_holds(condition, GROUND):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.shared import INTERCEPT, needs_intercept
 
 import fabula
 from fabula.agents.talks.decisions import Decision, read_decision
@@ -29,7 +30,6 @@ from fabula.language.vocabulary import normal, sentences_of
 from fabula.story.contexts import InkGenerateContext
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
 
-INTERCEPT = Path(__file__).parents[2].parent / "shared" / "data" / "stories" / "TheIntercept.ink"
 SAMPLES = Path(fabula.__file__).parents[2] / "stories" / "ink"
 NAMES = ["Aldous", "Brunhild", "Corvin", "Dagmar", "Edmund", "Frieda", "Gisela", "Hartmut", "Isolde", "Joachim"]
 
@@ -124,7 +124,7 @@ def test_a_thousand_prompts_hold_no_text_of_knots_that_were_not_visited(stories:
     assert sum(counts) >= 1_000
 
 
-@pytest.mark.skipif(not INTERCEPT.is_file(), reason="The Intercept is not in ../shared/data/stories")
+@needs_intercept
 def test_prompts_in_a_real_story_of_100_kb_hold_no_text_of_knots_that_were_not_visited() -> None:
     published = publish(with_agents(INTERCEPT.read_text("utf-8-sig")), {})
     assert published.errors == [] and len(published.talks) >= 20

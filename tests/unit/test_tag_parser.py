@@ -6,8 +6,9 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.mass import examples
 
 from fabula.story.tags import (
     ACTOR_TAGS,
@@ -114,7 +115,7 @@ fragments = st.sampled_from([*TRICKS, *TAGS, "&lt;", "&amp;", "&#60;", " ", "\n"
 hostile = st.lists(fragments | st.text(max_size=3), max_size=40).map("".join)
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(hostile, st.lists(st.integers(0, 200), max_size=12))
 @example("<dialogue>" + "<a " + "x" * 300 + "</dialogue>", [3, 100, 258, 259])
 @example("<dialogue><</<dialogue>", [])
@@ -125,7 +126,7 @@ def test_any_split_gives_the_same_events(text: str, cuts: list[int]) -> None:
     assert events_of(pieces) == events_of([text]) == events_of(list(text))
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(hostile)
 @example("<<dialoguesay</<thoughtx")
 def test_hostile_text_never_raises_leaks_or_nests(text: str) -> None:

@@ -6,8 +6,9 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.mass import examples
 from understudy_walk import Walk, asked
 
 from fabula.language.english import to_listener, to_second_person
@@ -321,7 +322,7 @@ def test_lines_do_not_come_again_from_turn_to_turn_and_never_speak_of_the_stage(
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=80), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_words_of_author_or_player_are_played(words: str, scene: str, goal: str, turns: int) -> None:
     node = PIER.model_copy(update={"scene": scene, "goal": goal})
     actor = MARA.model_copy(update={"personality": goal, "style": scene})

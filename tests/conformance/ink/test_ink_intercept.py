@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from pathlib import Path
 
 import pytest
+from tests.mass import Mass
+from tests.shared import INTERCEPT, needs_intercept
 
 from fabula.ink import Story, compile_ink
 
-SOURCE = Path(__file__).parents[3].parent / "shared" / "data" / "stories" / "TheIntercept.ink"
 SHARES, PLAYS_PER_SHARE = 10, 100
-
-needs_story = pytest.mark.skipif(not SOURCE.is_file(), reason="The Intercept is not in ../shared/data/stories")
 
 
 @cache
 def story_json() -> str:
-    result = compile_ink(SOURCE.read_text("utf-8-sig"))
+    result = compile_ink(INTERCEPT.read_text("utf-8-sig"))
     assert result.story_json is not None
     return result.story_json
 
 
-@needs_story
+@needs_intercept
 @pytest.mark.parametrize("share", range(SHARES))
-def test_random_plays_reach_an_end_without_an_error(share: int) -> None:
+def test_random_plays_reach_an_end_without_an_error(share: int, mass: Mass) -> None:
     first = Story(story_json(), seed=share)
-    for number in range(PLAYS_PER_SHARE):
+    for number in range(mass(PLAYS_PER_SHARE)):
         dice, story = random.Random(share * PLAYS_PER_SHARE + number), first.fork()
         for _ in range(500):
             story.continue_maximally()
@@ -38,7 +36,7 @@ def test_random_plays_reach_an_end_without_an_error(share: int) -> None:
         assert not story.can_continue
 
 
-@needs_story
+@needs_intercept
 def test_a_saved_play_goes_on_as_the_unsaved_one() -> None:
     first = Story(story_json())
     story, restless = first.fork(seed=3), first.fork(seed=4)

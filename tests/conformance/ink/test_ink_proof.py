@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from tests.shared import INK_PROOF, needs_ink_proof
 
 from fabula.ink import Story, compile_ink, play_transcript
 
-CASES = Path(__file__).parents[3].parent / "shared" / "data" / "ink-proof" / "ink"
-
 
 def counted_cases() -> list[str]:
-    if not CASES.is_dir():
+    if not INK_PROOF.is_dir():
         return []
-    names = sorted(case.name for case in CASES.iterdir() if (case / "metadata.json").is_file())
-    return [name for name in names if not json.loads((CASES / name / "metadata.json").read_text("utf-8")).get("hide")]
+    names = sorted(case.name for case in INK_PROOF.iterdir() if (case / "metadata.json").is_file())
+    return [
+        name for name in names if not json.loads((INK_PROOF / name / "metadata.json").read_text("utf-8")).get("hide")
+    ]
 
 
 def compiled(name: str) -> str:
-    folder = CASES / name
+    folder = INK_PROOF / name
     result = compile_ink(
         (folder / "story.ink").read_text("utf-8-sig"),
         include=lambda file: (folder / file).read_text("utf-8-sig") if (folder / file).is_file() else None,
@@ -31,11 +31,11 @@ def compiled(name: str) -> str:
 
 
 def inputs(name: str) -> Iterator[str]:
-    return iter((CASES / name / "input.txt").read_text("utf-8").splitlines())
+    return iter((INK_PROOF / name / "input.txt").read_text("utf-8").splitlines())
 
 
 def expected(name: str) -> str:
-    return (CASES / name / "transcript.txt").read_text("utf-8").rstrip()
+    return (INK_PROOF / name / "transcript.txt").read_text("utf-8").rstrip()
 
 
 def transcript(story: Story, typed: Iterator[str]) -> str:
@@ -44,9 +44,8 @@ def transcript(story: Story, typed: Iterator[str]) -> str:
     return "".join(out).rstrip()
 
 
+@needs_ink_proof
 def test_the_suite_is_there() -> None:
-    if not CASES.is_dir():
-        pytest.skip("ink-proof is not beside the project (../shared/data/ink-proof)")
     assert len(counted_cases()) > 100
 
 

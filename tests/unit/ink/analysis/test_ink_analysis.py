@@ -1,12 +1,8 @@
 """What is known of a story before it is played."""
 
-from pathlib import Path
-
-import pytest
+from tests.shared import INTERCEPT, needs_intercept
 
 from fabula.ink import Analysis, analyse, compile_ink
-
-INTERCEPT = Path(__file__).parents[4].parent / "shared" / "data" / "stories" / "TheIntercept.ink"
 
 HOUSE = """
 VAR lamp = false
@@ -123,7 +119,7 @@ def test_a_faulty_story_is_analysed_as_far_as_it_is_understood() -> None:
     assert found.unreachable == ("k",)
 
 
-@pytest.mark.skipif(not INTERCEPT.is_file(), reason="The Intercept is not beside the project (../shared/data/stories)")
+@needs_intercept
 def test_a_real_story_is_known() -> None:
     found = analysed(INTERCEPT.read_text("utf-8"))
     assert found.words > 10_000

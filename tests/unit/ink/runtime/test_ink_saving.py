@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.mass import examples, mass
 from tests.unit.ink.runtime.ink_support import compiled, play, start, texts
 
 from fabula.ink import InkError, InkStateError, Story, Suspend
@@ -148,7 +149,7 @@ def test_what_is_not_a_save_is_refused_and_the_story_stays(text: str) -> None:
     assert story.state_json() == before
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(0, 10_000), st.integers(0, 40), st.integers(0, 15))
 def test_a_loaded_story_goes_on_exactly_like_the_saved_one(seed: int, before: int, after: int) -> None:
     story = walked(seed, before)
@@ -217,7 +218,8 @@ class PlayedInParallel(RuleBasedStateMachine):
 
 
 TestPlayedInParallel = PlayedInParallel.TestCase
-TestPlayedInParallel.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestPlayedInParallel.pytestmark = [pytest.mark.mass]
+TestPlayedInParallel.settings = settings(max_examples=mass(60), stateful_step_count=30, deadline=None)
 
 
 # Mutated saves: 5,000 in all, in shares that can run side by side
@@ -296,8 +298,8 @@ def one_save() -> str:
     return walked(3, 12).state_json()
 
 
+@examples(PER_SHARE)
 @pytest.mark.parametrize("share", range(SHARES))
-@settings(max_examples=PER_SHARE, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_mutated_saves_give_typed_errors_only(share: int, seed: int) -> None:
     dice, story = random.Random(seed), fresh()
@@ -312,7 +314,7 @@ def test_mutated_saves_give_typed_errors_only(share: int, seed: int) -> None:
         return
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(300, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_saves_with_cut_or_changed_characters_give_typed_errors_only(data: st.DataObject) -> None:
     text = one_save()

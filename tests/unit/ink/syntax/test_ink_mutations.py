@@ -7,12 +7,12 @@ generator is seeded.
 import random
 from pathlib import Path
 
-import pytest
+from tests.mass import seeds
+from tests.shared import INK_PROOF
 
 from fabula.ink import compile_ink
 
 TRANSCRIPTS = Path(__file__).parents[3] / "transcripts" / "ink"
-INK_PROOF = Path(__file__).parents[4].parent / "shared" / "data" / "ink-proof" / "ink"
 SIGNS = [*'{}[]()|-<>#*+=~"\\&!$:.,/\n \t', "->", "<-", "<>", "->->", "==", "++", "else:", "INCLUDE ", "VAR ", "LIST "]
 SIGNS += ["{x:\n", "- else:\n", "\n}\n", "/*", "*/", "//", "~ return ", "~ temp x = ", "ref ", "not ", "stopping:", "0"]
 PARTS = 20
@@ -44,7 +44,7 @@ def mutated(source: str, other: str, dice: random.Random) -> str:
     return source
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@seeds(PARTS, "part")
 def test_a_mutated_source_is_answered_with_problems_or_a_story(part: int) -> None:
     dice = random.Random(part)
     stories = sources()
