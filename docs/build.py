@@ -83,8 +83,8 @@ def _parameter(parameter: Any) -> str | None:
 
 
 def errors_page() -> str:
-    """Each error code, from the trees drawn at the head of the modules that define them."""
-    rows = [f"| `{code}` | {name} | {sentence} |" for name, code, sentence in error_rows()]
+    """Each error with its code, from the trees drawn at the head of the modules that define them."""
+    rows = [f"| `{code}` | `{name}` | {sentence} |" for _, name, code, sentence in error_rows()]
     return (
         f"{_NOTE}# Errors\n\n"
         "Every error is `{code, message, data?}`; the message is one sentence that says what to do next. On file\n"
@@ -93,23 +93,20 @@ def errors_page() -> str:
     )
 
 
-_PROTOCOL_ERRORS = [
-    ("ParseError", "-32700", "the body is not JSON"),
-    ("MethodNotFound", "-32601", "there is no such method; `rpc.discover` lists them all"),
-    ("InternalError", "-32603", "a mistake in Fabula itself; the server's log has the details"),
-]
-_ERROR_LINE = re.compile(r"^(?:[│ ]*[├└]── )?(?P<name>[A-Z]\w+)(?:\s+-?\d+)?\s{2,}(?P<sentence>\S.*)$")
+_ERROR_LINE = re.compile(r"^(?:[│ ]*[├└]── )?(?P<kind>[A-Z]\w+)\s+(?P<name>[a-z_]+)\s{2,}(?P<sentence>\S.*)$")
 
 
-def error_rows() -> list[tuple[str, str, str]]:
-    """(name, code, when) of every error; one without its own code has that of its parent."""
+def error_rows() -> list[tuple[str, str, int, str]]:
+    """(class, name, code, when) of every error."""
     from fabula.ports import errors, models
+    from fabula.server import error_codes
 
-    rows = list(_PROTOCOL_ERRORS)
-    for module in (errors, models):
+    rows = []
+    for module in (error_codes, errors, models):
         for line in (module.__doc__ or "").splitlines():
-            if (found := _ERROR_LINE.match(line)) and hasattr(module, found["name"]):
-                rows.append((found["name"], str(getattr(module, found["name"]).code), found["sentence"]))
+            if (found := _ERROR_LINE.match(line)) and hasattr(module, found["kind"]):
+                name = getattr(module, found["kind"]).name
+                rows.append((found["kind"], name, error_codes.error_code(name), found["sentence"]))
     return rows
 
 

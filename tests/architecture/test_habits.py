@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from docs.build import ROOT, SOURCE
 
+from fabula.server.error_codes import CODES
+from fabula.server.rpc.catalogue import build_catalogue
+
 MODULES = sorted(SOURCE.rglob("*.py"))
 UNDECIDED = {"util", "utils", "helper", "helpers", "common", "core", "misc", "manager", "service", "services", "base"}
 DOORS = (
@@ -104,3 +107,19 @@ def test_the_version_is_told_once() -> None:
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
     assert "make test" in (ROOT / ".ci/run").read_text("utf-8")
     assert "make test" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_only_doors_of_the_protocol_know_its_methods_and_codes() -> None:
+    words = re.compile("|".join(rf"\b{re.escape(method.name)}\b" for method in build_catalogue()))
+    codes = {code for code in CODES.values() if abs(code) > 1000}
+    old_codes = SOURCE / "story/error_values.py"
+    below = [module for module in MODULES if not name(module).startswith(("server/", "testing/"))]
+    known = []
+    for module in below:
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            value = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(value, str) and words.search(value):
+                known.append(f"{name(module)}: {words.findall(value)}")
+            if isinstance(value, int) and value in codes | {-code for code in codes} and module != old_codes:
+                known.append(f"{name(module)}: {value}")
+    assert known == []

@@ -11,6 +11,7 @@ from docs.build import ROOT, error_rows, pages
 from fabula.cli.main import COMMANDS
 from fabula.ports import models
 from fabula.ports.errors import FabulaError
+from fabula.server.error_codes import CODES
 from fabula.settings import Settings
 
 
@@ -39,9 +40,15 @@ def errors_under(error: type[FabulaError]) -> Iterator[type[FabulaError]]:
 
 def test_every_error_stands_in_the_tree_and_has_an_entry() -> None:
     assert models.ModelError in set(errors_under(FabulaError))
-    named = {name for name, _, _ in error_rows()}
-    ours = {error.__name__ for error in errors_under(FabulaError) if error.__module__.startswith("fabula.ports")}
-    assert ours - named == set()
+    drawn = {kind: name for kind, name, _, _ in error_rows()}
+    everywhere = errors_under(FabulaError)
+    rooms = ("fabula.ports", "fabula.server")
+    ours = {error.__name__: error.name for error in everywhere if error.__module__.startswith(rooms)}
+    assert drawn == {"FabulaError": "internal", **ours}
+
+
+def test_every_name_of_an_error_has_a_code_and_every_code_an_error() -> None:
+    assert {name for _, name, _, _ in error_rows()} == CODES.keys()
 
 
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")

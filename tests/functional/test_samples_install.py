@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import orjson
 import pytest
 
 from fabula.actions.care.overview import get_dashboard
@@ -21,6 +19,7 @@ from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
+from fabula.story.events import Completed, TurnFrame
 from fabula.wiring import open_house
 
 WORLDS = read_worlds(sample_folder())
@@ -93,7 +92,7 @@ async def test_a_sample_story_ends_whatever_one_says(house: House, world: object
     started = await start_session(house, StartSession(story_id=story_id))
     for turn in range(80):
         last = await play(house, started.session_id, words, seed=turn)
-        assert last["type"] == "completed", json.dumps(last)
+        assert isinstance(last, Completed), last
         session = await get_session(house, started.session_id, Nothing())
         if session.status == "ended":
             break
@@ -103,11 +102,11 @@ async def test_a_sample_story_ends_whatever_one_says(house: House, world: object
     assert node is not None and node.transitions == []
 
 
-async def play(house: House, session_id: str, words: str, *, seed: int) -> dict[str, object]:
+async def play(house: House, session_id: str, words: str, *, seed: int) -> TurnFrame | None:
     turn = await run_turn(house, session_id, RunTurn(player_input=words), request_id="1", seed=seed)
     frames = await house.bus.subscribe(turn.turn_id)
     assert frames is not None
-    last: dict[str, object] = {}
+    last: TurnFrame | None = None
     async for frame in frames:
-        last = orjson.loads(frame.event)["frame"]
+        last = frame.event
     return last

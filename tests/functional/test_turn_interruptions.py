@@ -19,11 +19,14 @@ from fabula.actions.turns.turn_runner import settle
 from fabula.agents.presets.templates import PromptRole
 from fabula.ports.errors import StoreError
 from fabula.ports.plays import NewTurn
+from fabula.story.error_values import ErrorValue
+from fabula.story.events import Completed
 from fabula.testing.model_script import Behaviour, Fail, Pace, Say
 from fabula.testing.model_server import ModelServer
 from fabula.testing.troupe import Troupe
 from fabula.testing.world import FixedClock
 
+CANCELLED_THERE = ErrorValue(name="cancelled", message="Cancelled there.")
 NEVER = Say(text="too late", pace=Pace(first_token_ms=60_000))
 SLOWLY = Say(text=" ".join(f"word{number}" for number in range(300)), pace=Pace(tokens_per_second=200))
 
@@ -213,7 +216,7 @@ async def test_a_turn_that_was_cancelled_elsewhere_stops_here_and_says_so(house:
     turn_id = await running(house, session_id)
     assert turn_id is not None
     async with house.client.house.store.writing() as unit:
-        await unit.plays.fail(turn_id, status="cancelled", error={"code": 50002, "message": "Cancelled there."})
+        await unit.plays.fail(turn_id, status="cancelled", error=CANCELLED_THERE)
     await release_lost(house.client.house)
     assert (await playing)[-1] == {"type": "failed", "error": {"code": 50002, "message": "Cancelled there."}}
     await asyncio.wait_for(house.models.left.wait(), 10)
@@ -224,7 +227,7 @@ async def test_a_turn_that_ended_elsewhere_just_before_its_commit_is_told_as_it_
     turn_id = await running(house, session_id)
     assert turn_id is not None
     async with house.client.house.store.writing() as unit:
-        await unit.plays.fail(turn_id, status="cancelled", error={"code": 50002, "message": "Cancelled there."})
+        await unit.plays.fail(turn_id, status="cancelled", error=CANCELLED_THERE)
     assert (await playing)[-1]["error"]["message"] == "Cancelled there."
     assert (await house.client.call("session.get", session_id))["history"] == []
 
@@ -248,10 +251,10 @@ async def test_while_the_store_cannot_be_written_a_turn_stays_in_flight_and_is_e
     assert turn_id is not None
     full = FullStore(house.client.house.store, refusals=3)
     broken = replace(house.client.house, store=full, clock=FixedClock())
-    turn = await settle(broken, turn_id, None, status="failed", error={"message": "no"})
+    turn = await settle(broken, turn_id, None, status="failed", error=CANCELLED_THERE)
     assert turn is not None and turn.status == "failed" and full.refusals == 0
     await release_lost(house.client.house)
-    assert (await playing)[-1] == {"type": "failed", "error": {"message": "no"}}
+    assert (await playing)[-1] == {"type": "failed", "error": {"code": 50002, "message": "Cancelled there."}}
 
 
 class FullStore:
@@ -352,7 +355,7 @@ async def test_a_finished_stream_can_be_read_after_it_was_forgotten(house: Theat
     request = house.client.request("session.run_turn", session_id, player_input="I knock.")
     events = sse((await house.client.http.post("/rpc", json=request)).text)
     for number in range(600):
-        (await house.client.house.bus.open(f"other-{number}")).send(b"{}", last=True)
+        (await house.client.house.bus.open(f"other-{number}")).send(Completed(result={}), last=True)
     last = {"last-event-id": events[4]["id"]}
     rest = sse((await house.client.http.get(f"/sessions/{session_id}/events", headers=last)).text)
     assert [event["data"]["frame"] for event in rest] == [events[-1]["data"]["frame"]]

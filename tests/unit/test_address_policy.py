@@ -205,7 +205,7 @@ def test_the_table_lists_at_least_sixty_hostile_addresses() -> None:
 async def test_a_server_beyond_loopback_refuses(base_url: str) -> None:
     with pytest.raises(InvalidRequest) as refusal:
         await BEYOND_LOOPBACK.check(base_url)
-    assert refusal.value.code == -32600
+    assert refusal.value.name == "invalid_request"
     assert refusal.value.message.endswith(".")
     assert "pass@" not in refusal.value.message
 

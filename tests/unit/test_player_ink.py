@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -14,6 +13,19 @@ from fabula.cli.player.ink_teller import InkTelling, awaited
 from fabula.cli.player.lines import MOST, typed_number
 from fabula.cli.player.sentences import counted, for_terminal
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.errors import Conflict
+from fabula.ports.models import ModelUnreachable
+from fabula.story.error_values import Hint
+from fabula.story.events import (
+    AgentOutcome,
+    AgentReplyDelta,
+    Completed,
+    Failed,
+    InkText,
+    Started,
+    TurnFrame,
+    TurnStarted,
+)
 
 CHOICES = [{"index": place, "text": text} for place, text in enumerate(["Talk", "Go  home", "talk", "2"])]
 
@@ -39,10 +51,8 @@ def test_a_number_is_read_however_long_it_is(line: str, number: int | None) -> N
 
 
 def test_sentences_name_the_terminals_own_commands_and_count_well() -> None:
-    assert (
-        for_terminal("Go back with session.backtrack, or start it anew.")
-        == "Go back with /backtrack, or start it anew."
-    )
+    ended = Conflict("The story has ended.", hint=Hint.BACKTRACK)
+    assert for_terminal(ended) == "The story has ended. /backtrack goes back a turn."
     assert [counted(number, "turn") for number in (0, 1, 2)] == ["0 turns", "1 turn", "2 turns"]
 
 
@@ -51,7 +61,7 @@ def test_a_title_is_found_among_the_tags_at_the_top() -> None:
     assert title_in(["title:", "titles: none"]) == ""
 
 
-def told(*frames: dict[str, Any], stopped: bool = False) -> str:
+def told(*frames: TurnFrame, stopped: bool = False) -> str:
     out = io.StringIO()
     telling = InkTelling(TerminalWriter(Console(file=out, highlight=False, soft_wrap=True, markup=False)))
     for frame in frames:
@@ -61,34 +71,31 @@ def told(*frames: dict[str, Any], stopped: bool = False) -> str:
     return out.getvalue()
 
 
-def event(type: str, **fields: Any) -> dict[str, Any]:
-    return {"type": "event", "body": {"type": type, **fields}}
-
-
 def test_a_turn_is_told_with_who_speaks_and_then_what_happens() -> None:
     page = told(
-        event("turn_started", player_input="Hello."),
-        event("agent_reply_delta", character="Cook", delta="Well "),
-        event("agent_reply_delta", character="Cook", delta="met."),
-        event("agent_outcome", outcome="BRIDGE_AND_CONTINUE", reply="Well met.", bridge_text="She turns."),
-        event("ink_text", text="The door opens.", tags=[]),
-        {"type": "completed"},
+        Started(),
+        TurnStarted(next_turn_index=1, player_input="Hello."),
+        AgentReplyDelta(character="Cook", delta="Well "),
+        AgentReplyDelta(character="Cook", delta="met."),
+        AgentOutcome(outcome="BRIDGE_AND_CONTINUE", reply="Well met.", reason="", bridge_text="She turns."),
+        InkText(text="The door opens.", tags=()),
+        Completed(result={}),
     )
     assert page == "\nCook: “Well met.”\n\nShe turns.\n\nThe door opens.\n"
 
 
 def test_a_free_moment_is_told_without_quotes() -> None:
-    page = told(event("agent_reply_delta", character="", delta="Nothing stirs."), {"type": "completed"})
+    page = told(AgentReplyDelta(character="", delta="Nothing stirs."), Completed(result={}))
     assert page == "\nNothing stirs.\n"
 
 
 def test_a_turn_that_is_stopped_in_the_middle_closes_its_quotes() -> None:
-    page = told(event("agent_reply_delta", character="Cook", delta="Well"), stopped=True)
+    page = told(AgentReplyDelta(character="Cook", delta="Well"), stopped=True)
     assert page == "\nCook: “Well”\nStopped. Your words are kept: /retry says them again.\n"
 
 
 def test_a_failed_turn_says_how_to_try_again() -> None:
-    page = told({"type": "failed", "error": {"message": "The model did not answer."}})
+    page = told(Failed(error=ModelUnreachable("The model did not answer.").value()))
     assert page == "The model did not answer. (/retry says it again.)\n"
 
 

@@ -11,6 +11,34 @@ from rich.console import Console
 
 from fabula.cli.player.teller import Telling
 from fabula.cli.player.terminal_writer import IN_A_PIPE, TerminalWriter
+from fabula.ports.models import ModelUnreachable
+from fabula.story.events import (
+    ActorActionComplete,
+    ActorCompleted,
+    ActorDialogueDelta,
+    ActorStarted,
+    ActorThoughtDelta,
+    AgentDegraded,
+    Completed,
+    DirectorCompleted,
+    Failed,
+    NarratorCompleted,
+    NarratorStarted,
+    NarratorTextDelta,
+    SessionCharacterCreated,
+    SessionCharacterEnteredScene,
+    StoryEnded,
+    TurnEvent,
+)
+from fabula.story.plans import DirectorResult, ResponsePlan
+from fabula.story.plays import GuestOnStage
+from fabula.story.state import Snapshot, WorldState
+from fabula.story.turn_results import ActorResponse, NarratorResponse
+
+SNAPSHOT = Snapshot(story_id="s", player_description="", world_state=WorldState(current_node="gate"))
+MOVED = DirectorResult(previous_node_id="road", current_node_id="gate", transitioned=True, response_plan=ResponsePlan())
+NARRATED = NarratorResponse(text="Rain falls.", raw_output="")
+ACTED = ActorResponse(speaker_id="mara", speaker_name="Mara", segments=[], raw_output="")
 
 
 def written(*pieces: str) -> str:
@@ -47,30 +75,29 @@ def test_markup_in_what_users_wrote_is_shown_as_it_is() -> None:
     assert written("[bold]not bold[/bold]") == "[bold]not bold[/bold]\n"
 
 
-def told(*bodies: dict[str, object]) -> str:
+def told(*events: TurnEvent) -> str:
     out = io.StringIO()
     writer = TerminalWriter(Console(file=out, highlight=False, soft_wrap=True, markup=False))
     telling = Telling(writer, names={"mara": "Mara"}, titles={"gate": "The Gate"})
-    for body in bodies:
-        telling.frame({"type": "event", "body": body})
-    telling.frame({"type": "completed"})
+    for event in events:
+        telling.frame(event)
+    telling.frame(Completed(result={}))
     return out.getvalue()
 
 
 def test_a_turn_is_told_as_paragraphs() -> None:
-    moved = {"transitioned": True, "current_node_id": "gate"}
     page = told(
-        {"type": "director_completed", "result": moved},
-        {"type": "narrator_started"},
-        {"type": "narrator_text_delta", "delta": "Rain fa"},
-        {"type": "narrator_text_delta", "delta": "lls."},
-        {"type": "narrator_completed"},
-        {"type": "actor_started", "speaker_id": "mara"},
-        {"type": "actor_thought_delta", "delta": "Not this one."},
-        {"type": "actor_action_complete", "text": "Mara frowns."},
-        {"type": "actor_dialogue_delta", "delta": "Who "},
-        {"type": "actor_dialogue_delta", "delta": "goes?"},
-        {"type": "actor_completed"},
+        DirectorCompleted(result=MOVED, snapshot=SNAPSHOT),
+        NarratorStarted(beat_index=0, purpose="DescribeTransition"),
+        NarratorTextDelta(beat_index=0, purpose="DescribeTransition", delta="Rain fa"),
+        NarratorTextDelta(beat_index=0, purpose="DescribeTransition", delta="lls."),
+        NarratorCompleted(beat_index=0, purpose="DescribeTransition", response=NARRATED),
+        ActorStarted(beat_index=1, speaker_id="mara", purpose="ReactToPlayer"),
+        ActorThoughtDelta(beat_index=1, speaker_id="mara", delta="Not this one."),
+        ActorActionComplete(beat_index=1, speaker_id="mara", text="Mara frowns."),
+        ActorDialogueDelta(beat_index=1, speaker_id="mara", delta="Who "),
+        ActorDialogueDelta(beat_index=1, speaker_id="mara", delta="goes?"),
+        ActorCompleted(beat_index=1, speaker_id="mara", purpose="ReactToPlayer", response=ACTED),
     )
     assert page == "\n  * The Gate *\n\nRain falls.\n\nMara frowns.\nMara: “Who goes?”\n"
 
@@ -78,17 +105,26 @@ def test_a_turn_is_told_as_paragraphs() -> None:
 def test_a_failed_turn_says_how_to_try_again() -> None:
     out = io.StringIO()
     telling = Telling(TerminalWriter(Console(file=out, soft_wrap=True)), names={}, titles={})
-    telling.frame({"type": "failed", "error": {"message": "The model did not answer."}})
+    telling.frame(Failed(error=ModelUnreachable("The model did not answer.").value()))
     assert out.getvalue() == "The model did not answer. (/retry says it again.)\n"
 
 
 def test_guests_and_repairs_are_mentioned() -> None:
-    guest = {"session_character_id": "g1", "display_name": "A Stranger"}
+    guest = GuestOnStage(
+        session_character_id="g1",
+        display_name="A Stranger",
+        personality="",
+        style="",
+        system_prompt="",
+        created_at_ms=1,
+        updated_at_ms=1,
+        in_scene=False,
+    )
     page = told(
-        {"type": "session_character_created", "session_character": guest},
-        {"type": "session_character_entered_scene", "session_character_id": "g1"},
-        {"type": "agent_degraded", "agent": "director", "reason": "no JSON"},
-        {"type": "story_ended", "node_id": "gate", "title": "The Gate"},
+        SessionCharacterCreated(session_character=guest, snapshot=SNAPSHOT),
+        SessionCharacterEnteredScene(session_character_id="g1", snapshot=SNAPSHOT),
+        AgentDegraded(agent="director", reason="no JSON"),
+        StoryEnded(node_id="gate", title="The Gate"),
     )
     assert "A Stranger enters." in page
     assert "The director could not be understood" in page

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 
+from fabula.actions.turns.watch_turn import TurnFrames
 from fabula.ports.bus import Frame
 from fabula.server.stream import sse
+from fabula.server.stream.envelope import Envelope
+from fabula.story.events import Completed, Started, TurnFrame
+
+ENVELOPE = Envelope(request_id="7", session_id="session_1")
 
 
 class Client:
@@ -34,35 +38,39 @@ class Client:
 class Source:
     """Frames, and whether their reader has let go of them."""
 
-    def __init__(self, *data: bytes, ends: bool = True) -> None:
-        self._data, self._ends, self.closed = data, ends, False
+    def __init__(self, *events: TurnFrame, ends: bool = True) -> None:
+        self._events, self._ends, self.closed = events, ends, False
 
-    async def frames(self) -> AsyncGenerator[Frame[bytes], None]:
+    async def frames(self) -> TurnFrames:
         try:
-            for number, data in enumerate(self._data):
-                yield Frame(sequence=number, event=data, last=self._ends and number == len(self._data) - 1)
+            for number, event in enumerate(self._events):
+                yield Frame(sequence=number, event=event, last=self._ends and number == len(self._events) - 1)
             await asyncio.Event().wait()
         finally:
             self.closed = True
 
 
 async def test_every_frame_is_an_event_with_an_id_and_the_last_one_ends_the_stream() -> None:
-    client, source = Client(), Source(b'{"n":0}', b'{"n":1}')
-    response = sse.FrameStream("turn_1", source.frames(), first=sse.event("ack", b"{}"))
+    client, source = Client(), Source(Started(), Completed(result={"n": 1}))
+    response = sse.FrameStream("turn_1", ENVELOPE, source.frames(), first=sse.event("ack", b"{}"))
     await response({}, client.receive, client.send)
+    head = b'{"message_type":"stream","request_id":"7","session_id":"session_1","sequence":'
     assert client.body == (
         b"event: ack\ndata: {}\n\n"
-        b'id: turn_1:0\nevent: message\ndata: {"n":0}\n\n'
-        b'id: turn_1:1\nevent: message\ndata: {"n":1}\n\n'
+        b"id: turn_1:0\nevent: message\ndata: " + head + b'0,"frame":{"type":"started"}}\n\n'
+        b"id: turn_1:1\nevent: message\ndata: " + head + b'1,"frame":{"type":"completed",'
+        b'"response":{"type":"turn_completed","result":{"n":1}}}}\n\n'
     )
-    head = dict(client.messages[0]["headers"])
-    assert head[b"content-type"].startswith(b"text/event-stream") and b"content-length" not in head
+    headers = dict(client.messages[0]["headers"])
+    assert headers[b"content-type"].startswith(b"text/event-stream") and b"content-length" not in headers
     assert client.messages[-1]["more_body"] is False and source.closed
 
 
 async def test_a_client_that_leaves_ends_its_response_and_nothing_else() -> None:
-    client, source = Client(), Source(b"{}", ends=False)
-    responding = asyncio.create_task(sse.FrameStream("turn_1", source.frames())({}, client.receive, client.send))
+    client, source = Client(), Source(Started(), ends=False)
+    responding = asyncio.create_task(
+        sse.FrameStream("turn_1", ENVELOPE, source.frames())({}, client.receive, client.send)
+    )
     while not client.body:
         await asyncio.sleep(0)
     client.leaves.set()
@@ -72,8 +80,10 @@ async def test_a_client_that_leaves_ends_its_response_and_nothing_else() -> None
 
 async def test_a_quiet_line_is_kept_open_with_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "KEEP_ALIVE_S", 0.01)
-    client, source = Client(), Source(b"{}", ends=False)
-    responding = asyncio.create_task(sse.FrameStream("turn_1", source.frames())({}, client.receive, client.send))
+    client, source = Client(), Source(Started(), ends=False)
+    responding = asyncio.create_task(
+        sse.FrameStream("turn_1", ENVELOPE, source.frames())({}, client.receive, client.send)
+    )
     while client.body.count(b": still here\n\n") < 3:
         await asyncio.sleep(0.005)
     client.leaves.set()
@@ -82,12 +92,12 @@ async def test_a_quiet_line_is_kept_open_with_comments(monkeypatch: pytest.Monke
 
 
 async def test_a_client_that_breaks_ends_its_response_with_the_reason() -> None:
-    client, source = Client(), Source(b"{}", ends=False)
+    client, source = Client(), Source(Started(), ends=False)
 
     async def broken(message: Any) -> None:
         if message["type"] == "http.response.body":
             raise ConnectionResetError
 
     with pytest.raises(ConnectionResetError):
-        await sse.FrameStream("turn_1", source.frames())({}, client.receive, broken)
+        await sse.FrameStream("turn_1", ENVELOPE, source.frames())({}, client.receive, broken)
     assert source.closed

@@ -15,6 +15,7 @@ from fabula.ports.models import ModelClients
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
 from fabula.settings import Settings
+from fabula.story.events import TurnFrame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,7 @@ class House:
     addresses: Addresses
     clock: Clock
     ids: Ids
-    bus: Bus[bytes]
+    bus: Bus[TurnFrame]
     checkpoints: Checkpoints
     turns: RunningTurns
     play_setups: PlaySetups

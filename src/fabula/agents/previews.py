@@ -28,7 +28,7 @@ def preview_template(
     module_id: str | None = None,
     mode: ArchitectMode | None = None,
 ) -> tuple[JsonObject, list[str]]:
-    """What `preset_preview.template` answers (without `type`), and why it cannot."""
+    """The preview of a template (without `type`), or why there is none."""
     problem = mode_problem(role, mode)
     if problem:
         return {}, [problem]
@@ -39,7 +39,7 @@ def preview_template(
 def preview_runtime(
     preset_id: str, agent: AgentPreset, context: RoleContext, *, module_id: str | None = None
 ) -> tuple[JsonObject, list[str]]:
-    """What `preset_preview.runtime` answers (without `type`): exactly what would be sent."""
+    """The preview of a prompt at run time (without `type`): exactly what would be sent."""
     mode = context.mode if isinstance(context, ArchitectContext) else None
     found, _ = fitting_blocks(agent, context)
     return _preview(preset_id, context.role, found, kind="runtime", module_id=module_id, mode=mode)

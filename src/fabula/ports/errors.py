@@ -1,75 +1,121 @@
-"""Every error that may reach a user, in one tree; each has a code and a sentence that says what to do next.
+"""Every error that may reach a user, in one tree; each has a name and a sentence that says what is wrong.
 
-FabulaError
-├── InvalidRequest  -32600   the request is understood but may not be done like this
-├── InvalidParams   -32602   the parameters do not decode; data.errors names each field
-├── NotFound         40404   the thing named is not there
-├── Conflict         40909   it clashes with what is there (duplicate, in use, busy, over budget)
-│   └── InUse                something still refers to it; data.users names them
-├── TokenNeeded      40101   no valid access token was sent
-├── Denied           40303   the caller's role may not do this
-├── BackendError     50001   a model, store or generation failed
-│   ├── ModelError           see fabula.ports.models
-│   └── StoreError           the data folder or database cannot be used as it is
-│       └── WriteConflict    two changes got in each other's way; nothing was changed, trying again helps
-└── StreamError      50002   a stream broke
+FabulaError          internal         a mistake in Fabula itself
+├── InvalidRequest   invalid_request  the request is understood but may not be done like this
+├── InvalidParams    invalid_params   the parameters do not decode; data.errors names each field
+├── NotFound         not_found        the thing named is not there
+├── Conflict         conflict         it clashes with what is there (duplicate, in use, busy, over budget)
+│   └── InUse        in_use           something still refers to it; data.users names them
+├── TokenNeeded      token_needed     no valid access token was sent
+├── Denied           denied           the caller's role may not do this
+├── BackendError     backend          a model, store or generation failed
+│   ├── ModelError   model            see fabula.ports.models
+│   ├── StoreError   store            the data folder or database cannot be used as it is
+│   │   └── WriteConflict  write_conflict  two changes got in each other's way; nothing was changed, trying again helps
+│   └── Interrupted  interrupted      the work was interrupted and could not be taken up again
+└── StreamError      stream           a stream broke
+    ├── Cancelled    cancelled        the work was cancelled
+    └── TakenOver    taken_over       another process goes on with the work
+
+The sentence names no method or command: a `hint` says what to do next, and each door words it for its users.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import ClassVar
+
+from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.values import Json, JsonObject
 
 
 class FabulaError(Exception):
     """Something that a user can understand and act on."""
 
-    code = -32603
+    name: ClassVar[str] = "internal"
 
-    def __init__(self, message: str, **data: Json) -> None:
+    def __init__(self, message: str, *, hint: Hint | None = None, **data: Json) -> None:
         super().__init__(message)
         self.message = message
+        self.hint = hint
         self.data: JsonObject = data
+
+    def value(self) -> ErrorValue:
+        """The error as a value, to be stored or told."""
+        return ErrorValue(name=self.name, message=self.message, hint=self.hint, data=self.data)
 
 
 class InvalidRequest(FabulaError):
-    code = -32600
+    name = "invalid_request"
 
 
 class InvalidParams(FabulaError):
-    code = -32602
+    name = "invalid_params"
 
 
 class NotFound(FabulaError):
-    code = 40404
+    name = "not_found"
 
 
 class Conflict(FabulaError):
-    code = 40909
+    name = "conflict"
 
 
 class InUse(Conflict):
     """Raised when something that others refer to is removed."""
 
+    name = "in_use"
+
 
 class TokenNeeded(FabulaError):
-    code = 40101
+    name = "token_needed"
 
 
 class Denied(FabulaError):
-    code = 40303
+    name = "denied"
 
 
 class BackendError(FabulaError):
-    code = 50001
+    name = "backend"
 
 
 class StoreError(BackendError):
     """The data folder or database cannot be used as it is."""
 
+    name = "store"
+
+
+class Interrupted(BackendError):
+    name = "interrupted"
+
 
 class WriteConflict(StoreError):
     """Two changes got in each other's way; nothing was changed, trying again helps."""
 
+    name = "write_conflict"
+
 
 class StreamError(FabulaError):
-    code = 50002
+    name = "stream"
+
+
+class Cancelled(StreamError):
+    name = "cancelled"
+
+
+class TakenOver(StreamError):
+    name = "taken_over"
+
+
+def error_from(value: ErrorValue) -> FabulaError:
+    """The error that a value tells of, to be raised again; one of a name that is not known here is a BackendError."""
+    kind = next((one for one in _under(FabulaError) if one.name == value.name), BackendError)
+    error = kind(value.message, hint=value.hint)
+    error.data = value.data
+    return error
+
+
+def _under(error: type[FabulaError]) -> Iterator[type[FabulaError]]:
+    for child in error.__subclasses__():
+        yield child
+        yield from _under(child)

@@ -1,12 +1,12 @@
 """Models: what they are asked, what they answer, and how they fail.
 
-ModelError                 the call failed; nothing of it is kept
-├── ModelUnreachable       no connection, or the deadline passed before an answer; may be retried
-├── ModelBusy              429 or 5xx until the deadline; may be retried later
-├── ModelDenied            401, 403: the key or model name is wrong
-├── ModelRefused           the request itself is refused (400, content filter)
-├── ModelCutOff            the stream ended before it was finished
-└── ModelUnusable          empty, over-long, looping, or not of the asked schema
+ModelError            model              the call failed; nothing of it is kept
+├── ModelUnreachable  model_unreachable  no connection, or the deadline passed before an answer; may be retried
+├── ModelBusy         model_busy         too many calls, or trouble over there, until the deadline; may be retried later
+├── ModelDenied       model_denied       the key or model name is wrong
+├── ModelRefused      model_refused      the request itself is refused (its parameters, a content filter)
+├── ModelCutOff       model_cut_off      the stream ended before it was finished
+└── ModelUnusable     model_unusable     empty, over-long, looping, or not of the asked schema
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 
 from fabula.ports.errors import BackendError
 from fabula.story.contexts import ModelContext
+from fabula.story.error_values import Hint
 from fabula.story.resources import Api
 from fabula.story.values import Json, JsonObject
 
@@ -27,32 +28,36 @@ CUT_OFF = "The model's answer ended before it was finished. Try again."
 class ModelError(BackendError):
     """A model call failed."""
 
+    name = "model"
+
 
 class ModelUnreachable(ModelError):
-    pass
+    name = "model_unreachable"
 
 
 class ModelBusy(ModelError):
-    pass
+    name = "model_busy"
 
 
 class ModelDenied(ModelError):
-    pass
+    name = "model_denied"
 
 
 class ModelRefused(ModelError):
-    pass
+    name = "model_refused"
 
 
 class ModelCutOff(ModelError):
-    pass
+    name = "model_cut_off"
 
 
 class ModelUnusable(ModelError):
     """`reply_text` is what the model said: a role may show it to the model and ask for a repair."""
 
-    def __init__(self, message: str, *, reply_text: str = "", **data: Json) -> None:
-        super().__init__(message, **data)
+    name = "model_unusable"
+
+    def __init__(self, message: str, *, reply_text: str = "", hint: Hint | None = None, **data: Json) -> None:
+        super().__init__(message, hint=hint, **data)
         self.reply_text = reply_text
 
 
@@ -194,7 +199,7 @@ class ModelList:
 
 @dataclass(frozen=True, kw_only=True)
 class CallRecord:
-    """One model call as it is kept for `usage.list`."""
+    """One model call as it is kept for the account of usage."""
 
     origin: CallOrigin
     model: str

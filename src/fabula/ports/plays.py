@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from fabula.story.error_values import ErrorValue
 from fabula.story.values import JsonObject
 
 TurnKind = Literal["start", "play", "amend"]
@@ -52,7 +53,7 @@ class Turn:
     seed: int
     attempt: int = 1
     state_hash: str | None = None
-    error: JsonObject | None = None
+    error: ErrorValue | None = None
     owner: str = ""
     lease_until_ms: int = 0
     created_at_ms: int
@@ -163,7 +164,7 @@ class Plays(Protocol):
 
     async def amend(self, turn: NewTurn, finished: Finished) -> Turn: ...
 
-    async def fail(self, turn_id: str, *, status: TurnStatus, error: JsonObject) -> bool: ...
+    async def fail(self, turn_id: str, *, status: TurnStatus, error: ErrorValue) -> bool: ...
 
     async def move_head(self, session_id: str, turn_id: str) -> Play: ...
 

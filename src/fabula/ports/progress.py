@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-
-class Progress(Protocol):
-    """Called with `done, total, label`; the total is 0 while nobody knows it. It returns at once and never fails."""
-
-    def __call__(self, done: int, total: int, label: str, /) -> None: ...
+from fabula.story.events import Progress
 
 
-def quiet(done: int, total: int, label: str) -> None:
+class TellProgress(Protocol):
+    """Returns at once and never fails."""
+
+    def __call__(self, event: Progress, /) -> None: ...
+
+
+def quiet(event: Progress) -> None:
     """For work that nobody watches."""

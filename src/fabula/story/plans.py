@@ -52,6 +52,15 @@ class ResponsePlan(Value):
     beats: list[Beat] = []
 
 
+class DirectorResult(Value):
+    """Whether the story moved on, and what the director planned then."""
+
+    previous_node_id: str
+    current_node_id: str
+    transitioned: bool
+    response_plan: ResponsePlan
+
+
 class SuggestedReply(Value):
     """Something that the player might say or do."""
 

@@ -19,6 +19,12 @@ class SessionCharacter(Value):
     updated_at_ms: int
 
 
+class GuestOnStage(SessionCharacter):
+    """A guest, and whether everyone in the scene sees it."""
+
+    in_scene: bool
+
+
 class SceneMark(Value):
     """A scene that was entered: the turn with which it began, and its node."""
 

@@ -14,7 +14,10 @@ import pytest
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn
 from fabula.ports.store import Store
+from fabula.story.error_values import ErrorValue, Hint
 from fabula.testing.world import FixedClock
+
+BROKEN = ErrorValue(name="backend", message="no", hint=Hint.RETRY_TURN, data={"step": "narrator"})
 
 
 def said(turn_id: str, place: int, text: str, *, message_id: str = "", turn_index: int = 1) -> SpokenMessage:
@@ -151,7 +154,7 @@ class PlaysKit:
         await played(store, "t1", "t0", messages=says(said("t1", 0, "Once.")))
         await begun(store, "t2", "t1", turn_index=2)
         async with store.writing() as unit:
-            await unit.plays.fail("t2", status="cancelled", error={})
+            await unit.plays.fail("t2", status="cancelled", error=BROKEN)
         for turn_id in ("t1", "t2", "never"):
             async with store.writing() as unit:
                 assert not await unit.plays.commit(finished(turn_id, says(said(turn_id, 1, "Twice."))))
@@ -162,12 +165,12 @@ class PlaysKit:
         await opened(store)
         await begun(store, "t1", "t0")
         async with store.writing() as unit:
-            assert await unit.plays.fail("t1", status="failed", error={"message": "no"})
-            assert not await unit.plays.fail("t1", status="cancelled", error={})
+            assert await unit.plays.fail("t1", status="failed", error=BROKEN)
+            assert not await unit.plays.fail("t1", status="cancelled", error=BROKEN)
         async with store.reading() as unit:
             turn, last = await unit.plays.turn("t1"), await unit.plays.last_failed("s", "t0")
         assert turn is not None and turn == last
-        assert (turn.status, turn.player_input, turn.error) == ("failed", "words of t1", {"message": "no"})
+        assert (turn.status, turn.player_input, turn.error) == ("failed", "words of t1", BROKEN)
         play = await play_of(store)
         assert (play.head_turn_id, play.active_turn_id) == ("t0", None)
 
@@ -178,7 +181,7 @@ class PlaysKit:
         await opened(store, "other", "o0")
         await begun(store, "t1", "t0")
         async with store.writing() as unit:
-            await unit.plays.fail("t1", status="failed", error={})
+            await unit.plays.fail("t1", status="failed", error=BROKEN)
         for turn_id in ("o0", "t1"):
             with pytest.raises(InvalidRequest):
                 async with store.writing() as unit:

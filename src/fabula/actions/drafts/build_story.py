@@ -33,7 +33,7 @@ from fabula.loops.generation.section_run import Begun, Opened, SectionRun
 from fabula.loops.generation.section_writer import draw_plan
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.models import CallOrigin, ModelUnusable
-from fabula.ports.progress import Progress, quiet
+from fabula.ports.progress import TellProgress, quiet
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.sections import Section
@@ -81,7 +81,7 @@ async def generate_plan(house: House, command: GeneratePlan) -> StoryPlanned:
     return StoryPlanned(resource_id=command.resource_id, story_script=plan)
 
 
-async def start_draft(house: House, command: StartDraft, progress: Progress = quiet) -> StoryDraftView:
+async def start_draft(house: House, command: StartDraft, progress: TellProgress = quiet) -> StoryDraftView:
     """Starts a draft: plans the story if it has no plan, and builds the first section."""
     async with house.store.writing() as unit:
         order = await _order(unit, command)
@@ -94,7 +94,7 @@ async def start_draft(house: House, command: StartDraft, progress: Progress = qu
         return await draft_view(unit, draft_id)
 
 
-async def continue_draft(house: House, command: ContinueDraft, progress: Progress = quiet) -> StoryDraftView:
+async def continue_draft(house: House, command: ContinueDraft, progress: TellProgress = quiet) -> StoryDraftView:
     """Builds the next section of a draft."""
     async with house.store.writing() as unit:
         draft = await DRAFTS.get(unit, command.draft_id)
@@ -107,7 +107,7 @@ async def continue_draft(house: House, command: ContinueDraft, progress: Progres
         return await draft_view(unit, command.draft_id)
 
 
-async def generate_story(house: House, command: GenerateStory, progress: Progress = quiet) -> StoryGenerated:
+async def generate_story(house: House, command: GenerateStory, progress: TellProgress = quiet) -> StoryGenerated:
     """Plans and builds a whole story in one go; a failure leaves nothing behind."""
     async with house.store.writing() as unit:
         order = await _order(unit, command)
@@ -152,7 +152,7 @@ async def _name(unit: Unit, order: Order, verb: str) -> str:
     return command_name(verb, stored.id, stored.revision, materials.group.api_group_id, materials.preset.preset_id)
 
 
-async def _build_opening(house: House, order: Order, work: Work, progress: Progress, name: str | None) -> None:
+async def _build_opening(house: House, order: Order, work: Work, progress: TellProgress, name: str | None) -> None:
     async def keep(made: Opened | Section) -> None:
         assert isinstance(made, Opened)
         async with house.store.writing() as unit:
@@ -164,7 +164,7 @@ async def _build_opening(house: House, order: Order, work: Work, progress: Progr
     await _build(house, _section_run(house, order.materials, work, None, run_key, progress, keep), work, 0)
 
 
-async def _build_next(house: House, work: Work, progress: Progress) -> None:
+async def _build_next(house: House, work: Work, progress: TellProgress) -> None:
     async with house.store.reading() as unit:
         begun, materials, revision = await _begun(unit, work.draft_id)
     index = begun.draft.next_section_index
@@ -194,7 +194,7 @@ def _section_run(
     work: Work,
     begun: Begun | None,
     run: str,
-    progress: Progress,
+    progress: TellProgress,
     keep: Callable[[Opened | Section], Awaitable[None]],
 ) -> SectionRun:
     return SectionRun(

@@ -36,9 +36,10 @@ from fabula.formats.packages import (
 )
 from fabula.formats.packages import Shelf as ShelfName
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
-from fabula.ports.progress import Progress, quiet
+from fabula.ports.progress import TellProgress, quiet
 from fabula.ports.store import Slot, Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.events import Progress
 from fabula.story.resources import Character, CharacterContent, Cover, Preset
 from fabula.story.schemas import Schema, schema_problems
 from fabula.story.values import JsonObject, Value
@@ -155,7 +156,7 @@ async def prepare_import(house: House, command: Nothing) -> ImportPrepared:
     return ImportPrepared(import_id=import_id, archive=ArchivePlace(resource_id=f"package_import:{import_id}"))
 
 
-async def commit_import(house: House, command: CommitImport, progress: Progress = quiet) -> ImportCommitted:
+async def commit_import(house: House, command: CommitImport, progress: TellProgress = quiet) -> ImportCommitted:
     """Takes all resources of an uploaded archive in, or none of them."""
     async with house.store.reading() as unit:
         data = await _uploaded(unit, checked_name(command.import_id, "import"))
@@ -240,7 +241,7 @@ async def _packaged(unit: Unit, cover: Cover) -> PackagedCover:
     return PackagedCover(data=data, file_name=cover.file_name, content_type=cover.mime_type)
 
 
-async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: Progress = quiet) -> DataPackage:
+async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: TellProgress = quiet) -> DataPackage:
     """Adds all resources of a package inside one unit of work; answers what was really added."""
     clashes = await _clashes(unit, package)
     if clashes and on_conflict == "fail":
@@ -256,7 +257,8 @@ async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: 
         package = await _renamed(unit, package, clashes)
     waiting = [(shelf, id) for shelf in _IMPORT_ORDER for id in package.documents.get(shelf, {})]
     for done, (shelf, id) in enumerate(waiting):
-        progress(done, len(waiting), f"Taking in {shelf.replace('_', ' ')}: {id}")
+        label = f"Taking in {shelf.replace('_', ' ')}: {id}"
+        progress(Progress(done=done, total=len(waiting), label=label))
         value = await _value(unit, package, shelf, id, package.documents[shelf][id])
         await _SHELVES[shelf].add(unit, id, value)
     return package

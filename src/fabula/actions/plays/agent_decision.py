@@ -11,7 +11,7 @@ from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, state_at
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Command, View
-from fabula.ports.errors import BackendError, Conflict, FabulaError, StreamError
+from fabula.ports.errors import BackendError, Conflict, error_from
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
 from fabula.story.values import JsonObject
@@ -23,7 +23,6 @@ OLD_MESSAGE = "decision:"
 """What once stood there; any request may be named like this, too."""
 
 _NOBODY = "Nobody is being talked to now. Look at the session's `ink.input`."
-_CLASSES: dict[int, type[FabulaError]] = {40909: Conflict, 50002: StreamError}
 
 
 class SayToAgent(Command):
@@ -108,7 +107,7 @@ async def _talk(unit: Unit, session_id: str, request_id: str) -> Turn | None:
 
 
 async def _played_since(unit: Unit, play: Play, failed: Turn) -> Turn | None:
-    """The turn in which a failed one's words were played after all, as by `session.retry_turn`; it may still run."""
+    """The turn in which a failed one's words were played after all, as by trying again; it may still run."""
     later = await unit.plays.tree(play.tree_id, after=failed.turn_id)
     running = None if play.active_turn_id is None else await unit.plays.turn(play.active_turn_id)
     for turn in [*later, *([] if running is None else [running])]:
@@ -160,9 +159,8 @@ async def _decided(house: House, turn_id: str, id: str) -> AgentDecided:
         turn = await unit.plays.turn(turn_id)
         result = await unit.plays.result(turn_id)
     if turn is None or turn.status != "committed" or result is None:
-        error = (turn.error if turn is not None else None) or {}
-        code, message = error.get("code"), str(error.get("message", "The turn failed. Send the message again."))
-        raise _CLASSES.get(code if isinstance(code, int) else 0, BackendError)(message)
+        error = None if turn is None else turn.error
+        raise BackendError("The turn failed. Send the message again.") if error is None else error_from(error)
     ink = dict(result["ink"]) if isinstance(result["ink"], dict) else {}
     outcome = ink.pop("outcome", None)
     if not isinstance(outcome, dict):

@@ -16,6 +16,7 @@ from fabula.actions.views import Command, Nothing, View
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
+from fabula.story.error_values import Hint
 from fabula.story.values import Value
 
 LABEL_LENGTH = 80
@@ -36,7 +37,7 @@ class SwitchBranch(Command):
 
 
 class BranchTurn(Value):
-    """A turn as `session.branches` lists it."""
+    """A turn as the list of branches shows it."""
 
     turn_id: str
     parent_id: str | None
@@ -99,7 +100,7 @@ async def fork(house: House, session_id: str, command: Fork) -> SessionForked:
         play = await play_of(unit, session_id)
         turn = await _turn(unit, command.turn_id or play.head_turn_id)
         if turn.tree_id != play.tree_id:
-            raise InvalidRequest(f"The turn '{turn.turn_id}' belongs to another play. Choose one of session.branches.")
+            raise InvalidRequest(f"The turn '{turn.turn_id}' belongs to another play.", hint=Hint.LIST_BRANCHES)
         session = await SESSIONS.get(unit, session_id)
         state = await state_at(unit, turn.turn_id)
         name = (command.display_name or "").strip() or f"{session.display_name} (fork)"
@@ -139,7 +140,7 @@ async def follow_story(house: House, session_id: str, command: Nothing) -> Sessi
 async def _turn(unit: Unit, turn_id: str) -> Turn:
     turn = await unit.plays.turn(checked_name(turn_id, "turn"))
     if turn is None:
-        raise NotFound(f"There is no turn named '{turn_id}'. session.branches lists them.")
+        raise NotFound(f"There is no turn named '{turn_id}'.", hint=Hint.LIST_BRANCHES)
     return turn
 
 

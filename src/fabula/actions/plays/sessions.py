@@ -10,7 +10,7 @@ from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state, play_of
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
 from fabula.loops.turns.running_turns import stop
-from fabula.ports.errors import InvalidRequest
+from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Stored, Unit
 from fabula.story.plays import PlayState, SessionSettings
@@ -18,7 +18,7 @@ from fabula.story.state import Snapshot
 from fabula.story.templates import NAMELESS_PLAYER
 from fabula.story.values import JsonObject, Value
 
-DELETED: JsonObject = {"code": 40404, "message": "The session was deleted while its turn was running."}
+DELETED = NotFound("The session was deleted while its turn was running.").value()
 
 
 class RenameSession(Command):

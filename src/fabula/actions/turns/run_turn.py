@@ -22,21 +22,18 @@ from fabula.actions.plays.play_states import known_state, play_of
 from fabula.actions.turns.turn_runner import lease, settle, start, thread
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.turns.running_turns import stop
-from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.errors import Cancelled, Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
+from fabula.story.error_values import Hint
 from fabula.story.seeds import FIRST_RANDOM_SEED
-from fabula.story.values import JsonObject
 
 LONGEST_INPUT = 20_000
 
 Refusal = Callable[[Unit], Awaitable[None]]
 """Looks at a unit, and raises."""
 
-CANCELLED: JsonObject = {
-    "code": 50002,
-    "message": "The turn was cancelled. Its words are kept; try it again if you like.",
-}
+CANCELLED = Cancelled("The turn was cancelled. Its words are kept.", hint=Hint.RETRY_TURN).value()
 
 
 class RunTurn(Command):
@@ -126,7 +123,7 @@ async def regenerate(
 
 
 async def cancel_turn(house: House, session_id: str, command: Nothing) -> TurnCancelled:
-    """Stops the turn in flight; its words are kept for `session.retry_turn`."""
+    """Stops the turn in flight; its words are kept, and can be played again."""
     async with house.store.reading() as unit:
         play = await play_of(unit, session_id)
     turn_id = play.active_turn_id

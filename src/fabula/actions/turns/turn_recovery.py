@@ -15,9 +15,10 @@ from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import KINDS
 from fabula.actions.turns.turn_runner import lease, settle, start, thread
 from fabula.loops.turns.running_turns import RunningTurn, Work, error_of, stop
+from fabula.ports.errors import Interrupted, TakenOver
 from fabula.ports.plays import Turn
 from fabula.ports.threads import run_in_thread
-from fabula.story.values import JsonObject
+from fabula.story.error_values import Hint
 
 log = logging.getLogger("fabula.turns")
 
@@ -25,14 +26,10 @@ TEND_EVERY_S = 2.0
 MOST_ATTEMPTS = 5
 SURELY_STARTED_MS = 30_000
 
-WORN_OUT: JsonObject = {
-    "code": 50001,
-    "message": f"The server stopped {MOST_ATTEMPTS} times during this turn. Its words are kept; try it again.",
-}
-TAKEN_OVER: JsonObject = {
-    "code": 50002,
-    "message": "Another server goes on with this turn. Read the session again in a turn_start.",
-}
+WORN_OUT = Interrupted(
+    f"The server stopped {MOST_ATTEMPTS} times during this turn. Its words are kept.", hint=Hint.RETRY_TURN
+).value()
+TAKEN_OVER = TakenOver("Another server goes on with this turn. Read the session again in a moment.").value()
 
 
 async def warm_up(house: House) -> None:
@@ -62,7 +59,7 @@ async def recover_turns(house: House) -> None:
         await house.clock.sleep(TEND_EVERY_S)
         error = await error_of(look(house), seconds=house.settings.turn_deadline_s)
         if error is not None:
-            log.warning("The turns could not be looked after: %s", error["message"])
+            log.warning("The turns could not be looked after: %s", error.message)
         look = _look
 
 

@@ -15,9 +15,10 @@ from fabula.actions.plays.play_states import known_state
 from fabula.actions.plays.sessions import DELETED
 from fabula.loops.turns.running_turns import error_of
 from fabula.loops.turns.stage import Stage
-from fabula.ports.errors import StoreError
+from fabula.ports.errors import Interrupted, StoreError
 from fabula.ports.plays import Turn, TurnStatus
 from fabula.ports.store import Unit
+from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.turns")
@@ -25,10 +26,9 @@ log = logging.getLogger("fabula.turns")
 LEASE_BEYOND_DEADLINE_S = 10
 LONGEST_WAIT_S = 30.0
 
-INTERRUPTED: JsonObject = {
-    "code": 50001,
-    "message": "The turn was interrupted and could not be taken up again. Its words are kept; try it again.",
-}
+INTERRUPTED = Interrupted(
+    "The turn was interrupted and could not be taken up again. Its words are kept.", hint=Hint.RETRY_TURN
+).value()
 
 
 def lease(house: House) -> int:
@@ -38,7 +38,7 @@ def lease(house: House) -> int:
 
 async def start(house: House, turn: Turn, turn_start: TurnStart | None = None, *, resumed: bool = False) -> Turn:
     """Starts the work on a turn that this process holds; what it starts from is read when it is not at hand."""
-    stage = Stage(await house.bus.open(turn.stream), request_id=turn.request_id, session_id=turn.session_id)
+    stage = Stage(await house.bus.open(turn.stream))
     stage.start()
     house.turns.start(
         turn.turn_id, turn.session_id, run_started_turn(house, turn, stage, turn_start, resumed=resumed), stage=stage
@@ -58,7 +58,7 @@ async def run_started_turn(
 
 
 async def settle(
-    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: JsonObject
+    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: ErrorValue
 ) -> Turn | None:
     """Ends a turn that has not ended yet, tells listeners how it ended, and answers it; None when it is gone.
 
@@ -75,7 +75,7 @@ async def settle(
 
 
 async def _settle(
-    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: JsonObject
+    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: ErrorValue
 ) -> Turn | None:
     async def end(unit: Unit) -> tuple[Turn | None, JsonObject | None]:
         await unit.plays.fail(turn_id, status=status, error=error)

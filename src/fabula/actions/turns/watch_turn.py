@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-import orjson
-
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.sessions import DELETED
 from fabula.ports.bus import Frame
-from fabula.ports.errors import InvalidRequest
+from fabula.ports.errors import BackendError, InvalidRequest
 from fabula.ports.plays import Turn
-from fabula.story.values import JsonObject
+from fabula.story.error_values import Hint
+from fabula.story.events import Completed, Failed, TurnFrame
 
 LOOK_AGAIN_S = 0.5
+UNKNOWN = BackendError("The turn failed. Its words are kept.", hint=Hint.RETRY_TURN).value()
+
+
+TurnFrames = AsyncGenerator[Frame[TurnFrame], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedTurn:
-    stream: str
-    frames: AsyncGenerator[Frame[bytes], None]
+    """`turn` says whose frames they are, and who asked for them."""
+
+    turn: Turn
+    frames: TurnFrames
 
 
 async def watched_turn(house: House, session_id: str, last_event_id: str) -> WatchedTurn | None:
@@ -37,7 +42,7 @@ async def watched_turn(house: House, session_id: str, last_event_id: str) -> Wat
     # A turn that was taken up again is told anew: what was seen of its first attempt does not count.
     after = seen if turn.stream == stream else -1
     live = await house.bus.subscribe(turn.stream, after=after)
-    return WatchedTurn(stream=turn.stream, frames=live or _followed(house, turn, after + 1))
+    return WatchedTurn(turn=turn, frames=live or _followed(house, turn, after + 1))
 
 
 def _place(last_event_id: str) -> tuple[str, int]:
@@ -47,29 +52,22 @@ def _place(last_event_id: str) -> tuple[str, int]:
     return stream, int(sequence)
 
 
-async def _followed(house: House, turn: Turn, sequence: int) -> AsyncGenerator[Frame[bytes], None]:
+async def _followed(house: House, turn: Turn, sequence: int) -> TurnFrames:
     """The end of a turn whose frames are not here: it is over and forgotten, or runs in another process."""
     while (ending := await _ending(house, turn.turn_id)) is None:
         await house.clock.sleep(LOOK_AGAIN_S)
-    message = {
-        "message_type": "stream",
-        "request_id": turn.request_id,
-        "session_id": turn.session_id,
-        "sequence": sequence,
-        "frame": ending,
-    }
-    yield Frame(sequence=sequence, event=orjson.dumps(message), last=True)
+    yield Frame(sequence=sequence, event=ending, last=True)
 
 
-async def _ending(house: House, turn_id: str) -> JsonObject | None:
+async def _ending(house: House, turn_id: str) -> Completed | Failed | None:
     """The last frame of a turn, from the store; None while it runs."""
     async with house.store.reading() as unit:
         turn = await unit.plays.turn(turn_id)
         result = await unit.plays.result(turn_id)
     if turn is None:
-        return {"type": "failed", "error": DELETED}
+        return Failed(error=DELETED)
     if turn.status == "running":
         return None
     if turn.status == "committed":
-        return {"type": "completed", "response": {"type": "turn_completed", "result": result}}
-    return {"type": "failed", "error": turn.error}
+        return Completed(result=result or {})
+    return Failed(error=turn.error or UNKNOWN)

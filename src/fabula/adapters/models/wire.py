@@ -201,8 +201,9 @@ def by_status(status: int, retry_after: str | None, clock: Clock) -> ModelError:
         return ModelDenied("The model server does not know the model or the path (HTTP 404). Check model and base_url.")
     if status in (408, 409, 425, 429) or status >= 500:
         wait = _seconds(retry_after, clock)
-        data = {} if wait is None else {"retry_after_s": wait}
-        return ModelBusy(f"The model server is busy or failing (HTTP {status}). Try again later.", **data)
+        busy = ModelBusy(f"The model server is busy or failing (HTTP {status}). Try again later.")
+        busy.data = {} if wait is None else {"retry_after_s": wait}
+        return busy
     if 300 <= status < 400:
         return ModelRefused("The model server points to another address. Put the final address into base_url.")
     return ModelRefused(f"The model server refuses the request (HTTP {status}).")

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from fabula.adapters.stores.prepared_statements import prepared
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, pack, spelled, unpack
-from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
+from fabula.ports.errors import Cancelled, Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.plays import (
     Finished,
     MessageChange,
@@ -37,6 +37,7 @@ from fabula.ports.plays import (
     Turn,
     TurnStatus,
 )
+from fabula.story.error_values import ErrorValue, Hint, stored_error
 from fabula.story.values import JsonObject
 
 PLAYS = Table(
@@ -234,6 +235,7 @@ TRANSCRIPT = prepared(
 )
 
 _ALL = 2**31 - 1
+DELETED = Cancelled("The session was deleted.").value()
 
 
 class SqlPlays:
@@ -285,7 +287,7 @@ class SqlPlays:
     async def remove(self, session_id: str) -> None:
         play = await self._known(session_id)
         if play.active_turn_id is not None:
-            await self.fail(play.active_turn_id, status="cancelled", error={"message": "The session was deleted."})
+            await self.fail(play.active_turn_id, status="cancelled", error=DELETED)
         await self._connection.execute(REMOVE_PLAY, {"session": session_id})
         if self._access.locks:
             # Who is forking from the tree, or removes its other play, commits first and is then counted.
@@ -326,12 +328,12 @@ class SqlPlays:
         await self._finish(finished, placed)
         return placed
 
-    async def fail(self, turn_id: str, *, status: TurnStatus, error: JsonObject) -> bool:
+    async def fail(self, turn_id: str, *, status: TurnStatus, error: ErrorValue) -> bool:
         turn = await self._to_be_ended(turn_id)
         if turn is None:
             return False
         now = self._clock.now_ms()
-        ended = {"status": status, "error": pack(error), "finished_at_ms": now}
+        ended = {"status": status, "error": pack(error.as_json()), "finished_at_ms": now}
         await self._connection.execute(SET_TURN.values(ended), {"turn": turn_id})
         await self._connection.execute(
             SET_PLAY.values(active_turn_id=None, updated_at_ms=now), {"session": turn.session_id}
@@ -341,7 +343,7 @@ class SqlPlays:
     async def move_head(self, session_id: str, turn_id: str) -> Play:
         play, turn = await self._known(session_id), await self._committed(turn_id)
         if turn.tree_id != play.tree_id:
-            raise InvalidRequest(f"The turn '{turn_id}' belongs to another play. Choose one of session.branches.")
+            raise _of_another_play(turn_id)
         if play.active_turn_id is not None:
             raise _busy(play.active_turn_id)
         values = {
@@ -438,7 +440,7 @@ class SqlPlays:
     async def _unfit(self, turn_id: str) -> FabulaError:
         """Why no turn can be placed below this one."""
         await self._committed(turn_id)
-        return InvalidRequest(f"The turn '{turn_id}' belongs to another play. Choose one of session.branches.")
+        return _of_another_play(turn_id)
 
     async def _finish(self, finished: Finished, turn: Turn) -> None:
         now = self._clock.now_ms()
@@ -474,7 +476,7 @@ class SqlPlays:
     async def _committed(self, turn_id: str) -> Turn:
         turn = await self._existing(turn_id)
         if turn.status != "committed":
-            raise InvalidRequest(f"The turn '{turn_id}' was not completed. Choose one of session.branches.")
+            raise InvalidRequest(f"The turn '{turn_id}' was not completed.", hint=Hint.LIST_BRANCHES)
         return turn
 
 
@@ -485,6 +487,10 @@ def _jump(place: Any) -> str:
     far_id, far_depth = (place.near_id, place.near_depth) if place.far_id is None else (place.far_id, place.far_depth)
     even = place.depth - place.near_depth == place.near_depth - far_depth
     return str(far_id if even else place.turn_id)
+
+
+def _of_another_play(turn_id: str) -> InvalidRequest:
+    return InvalidRequest(f"The turn '{turn_id}' belongs to another play.", hint=Hint.LIST_BRANCHES)
 
 
 def _busy(active_turn_id: str) -> Conflict:
@@ -513,7 +519,7 @@ def _play(row: Row[Any]) -> Play:
 
 def _turn(row: Row[Any]) -> Turn:
     fields = dict(row._mapping)
-    return Turn(**{**fields, "error": None if fields["error"] is None else unpack(fields["error"])})
+    return Turn(**{**fields, "error": None if fields["error"] is None else stored_error(unpack(fields["error"]))})
 
 
 def _message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:

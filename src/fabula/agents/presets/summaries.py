@@ -8,7 +8,7 @@ from fabula.story.values import JsonObject
 
 
 def summary(preset: Preset) -> JsonObject:
-    """A preset as `preset.list` shows it, with counts and with entries that lack text and context key."""
+    """A preset as a list shows it, with counts and with entries that lack text and context key."""
     full = expand(preset)
     agents: JsonObject = {role: _agent_summary(full.agents.of(role)) for role in ROLES}
     return {"preset_id": full.preset_id, "display_name": full.display_name, "agents": agents}

@@ -21,7 +21,7 @@ from fabula.actions.house import House
 from fabula.actions.library.stories import StoryGenerated
 from fabula.actions.library.story_resources import UpdateStoryResources, update_story_resources
 from fabula.cli.author.questions import Author
-from fabula.ports.progress import Progress as Told
+from fabula.ports.progress import TellProgress
 
 
 async def agree_on_plan(house: House, author: Author, resource_id: str) -> None:
@@ -62,15 +62,15 @@ async def build_draft(house: House, author: Author, resource_id: str, console: C
 
 
 @contextmanager
-def _progress(console: Console, author: Author) -> Iterator[Told]:
+def _progress(console: Console, author: Author) -> Iterator[TellProgress]:
     """A bar at a terminal, lines in a pipe."""
     if not console.is_terminal:
-        yield lambda done, total, label: author.writer.row(f"[{done}/{total}] {label}")
+        yield lambda told: author.writer.row(f"[{told.done}/{told.total}] {told.label}")
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("Building", total=None)
-        yield lambda done, total, label: bar.update(task, completed=done, total=total, description=label)
+        yield lambda told: bar.update(task, completed=told.done, total=told.total, description=told.label)
 
 
 def show_draft(author: Author, draft: StoryDraftView) -> None:

@@ -141,7 +141,7 @@ class InkSitting:
     async def _explained(self, error: FabulaError) -> str:
         """An error in the words of this terminal; of a place that was edited away, how to leave it."""
         if "resume_turn_id" not in error.data:
-            return for_terminal(error.message)
+            return for_terminal(error)
         reason = str(error.data["reason"]).rstrip(".")
         branches = await list_branches(self.house, self.session_id, Nothing())
         places = {turn.turn_id: turn.turn_index for turn in branches.turns}

@@ -7,6 +7,7 @@ from typing import Any
 
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import Teller
+from fabula.story.events import AgentOutcome, AgentReplyDelta, InkText, TurnEvent
 
 Ink = Mapping[str, Any]
 """Where an Ink play stands, as a session shows it."""
@@ -29,15 +30,15 @@ class InkTelling(Teller):
         self._choices(ink["choices"])
         self.writer.paragraphs(_prompt(ink["input"]), "dim")
 
-    def _event(self, body: Mapping[str, Any]) -> None:
-        match body["type"]:
-            case "ink_text":
-                self.writer.paragraphs(body["text"])
-            case "agent_reply_delta":
-                self._reply(body["character"], body["delta"])
-            case "agent_outcome":
+    def _event(self, event: TurnEvent) -> None:
+        match event:
+            case InkText():
+                self.writer.paragraphs(event.text)
+            case AgentReplyDelta():
+                self._reply(event.character, event.delta)
+            case AgentOutcome():
                 self._close()
-                self.writer.paragraphs(body.get("bridge_text", ""))
+                self.writer.paragraphs(event.bridge_text or "")
 
     def _reply(self, character: str, piece: str) -> None:
         if self._closing is None:

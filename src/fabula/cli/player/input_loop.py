@@ -76,7 +76,7 @@ async def _heard(player_session: PlayerSession, line: str) -> bool:
         else:
             await player_session.say(_chosen(player_session, line))
     except FabulaError as error:
-        player_session.writer.say(for_terminal(error.message), "red")
+        player_session.writer.say(for_terminal(error), "red")
     return True
 
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-import re
+from typing import assert_never
 
+from fabula.ports.errors import FabulaError
+from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.values import Json
 
-_METHODS = re.compile(r"session\.(backtrack|branches)\b")
+
+def for_terminal(error: FabulaError | ErrorValue) -> str:
+    """What went wrong, and the command that helps."""
+    return error.message if error.hint is None else f"{error.message} {_command_for(error.hint)}"
 
 
-def for_terminal(message: str) -> str:
-    """A message that names the commands of the terminal where it named methods of the protocol."""
-    return _METHODS.sub(r"/\1", message)
+def _command_for(hint: Hint) -> str:
+    match hint:
+        case Hint.BACKTRACK:
+            return "/backtrack goes back a turn."
+        case Hint.LIST_BRANCHES:
+            return "/branches shows the turns of this play."
+        case Hint.RETRY_TURN:
+            return "/retry says it again."
+        case _:
+            assert_never(hint)
 
 
 def counted(number: int, noun: str) -> str:

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import Teller
+from fabula.story.events import (
+    ActorActionComplete,
+    ActorCompleted,
+    ActorDialogueDelta,
+    ActorStarted,
+    ActorThoughtDelta,
+    AgentDegraded,
+    DirectorCompleted,
+    NarratorCompleted,
+    NarratorStarted,
+    NarratorTextDelta,
+    SessionCharacterCreated,
+    SessionCharacterEnteredScene,
+    SessionCharacterLeftScene,
+    StoryEnded,
+    TurnEvent,
+)
 
 
 class Telling(Teller):
@@ -26,43 +42,43 @@ class Telling(Teller):
         self.writer.gap()
         self.writer.say(f"* {self.titles.get(node_id, node_id)} *", "bold cyan", indent=2)
 
-    def _event(self, body: Mapping[str, Any]) -> None:
-        match body["type"]:
-            case "director_completed":
-                if body["result"]["transitioned"]:
-                    self.heading(body["result"]["current_node_id"])
-            case "narrator_started":
+    def _event(self, event: TurnEvent) -> None:
+        match event:
+            case DirectorCompleted():
+                if event.result.transitioned:
+                    self.heading(event.result.current_node_id)
+            case NarratorStarted():
                 self._open("narration", "")
-            case "narrator_text_delta":
-                self.writer.more(body["delta"])
-            case "actor_started":
+            case NarratorTextDelta():
+                self.writer.more(event.delta)
+            case ActorStarted():
                 self._close()
-                self._speaker = body["speaker_id"]
+                self._speaker = event.speaker_id
                 self.writer.gap()
-            case "actor_thought_delta":
-                self._thought(body["delta"])
-            case "actor_action_complete":
+            case ActorThoughtDelta():
+                self._thought(event.delta)
+            case ActorActionComplete():
                 self._close()
-                self.writer.say(body["text"], "italic green")
-            case "actor_dialogue_delta":
-                self._speech(body["delta"])
-            case "narrator_completed" | "actor_completed":
+                self.writer.say(event.text, "italic green")
+            case ActorDialogueDelta():
+                self._speech(event.delta)
+            case NarratorCompleted() | ActorCompleted():
                 self._close()
             case _:
-                self._rarely(body)
+                self._rarely(event)
 
-    def _rarely(self, body: Mapping[str, Any]) -> None:
-        match body["type"]:
-            case "session_character_created":
-                guest = body["session_character"]
-                self.names[guest["session_character_id"]] = guest["display_name"]
-            case "session_character_entered_scene":
-                self._aside(f"{self._name(body['session_character_id'])} enters.")
-            case "session_character_left_scene":
-                self._aside(f"{self._name(body['session_character_id'])} leaves.")
-            case "agent_degraded":
-                self._aside(f"(The {body['agent']} could not be understood; the story goes on without it.)")
-            case "story_ended":
+    def _rarely(self, event: TurnEvent) -> None:
+        match event:
+            case SessionCharacterCreated():
+                guest = event.session_character
+                self.names[guest.session_character_id] = guest.display_name
+            case SessionCharacterEnteredScene():
+                self._aside(f"{self._name(event.session_character_id)} enters.")
+            case SessionCharacterLeftScene():
+                self._aside(f"{self._name(event.session_character_id)} leaves.")
+            case AgentDegraded():
+                self._aside(f"(The {event.agent} could not be understood; the story goes on without it.)")
+            case StoryEnded():
                 self.ended = True
                 self.writer.gap()
                 self.writer.say("THE END", "bold magenta", indent=2)

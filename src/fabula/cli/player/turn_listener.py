@@ -6,20 +6,18 @@ import asyncio
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import Any
-
-import orjson
+from collections.abc import AsyncIterator
 
 from fabula.actions.house import House
 from fabula.actions.turns.run_turn import cancel_turn
-from fabula.actions.turns.watch_turn import watched_turn
+from fabula.actions.turns.watch_turn import TurnFrames, watched_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.sentences import for_terminal
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
+from fabula.story.events import Completed, Failed, Started, TurnEvent, TurnFrame
 
 STOPPED = "Stopped. Your words are kept: /retry says them again."
 
@@ -30,16 +28,19 @@ class Teller(ABC):
     def __init__(self, writer: TerminalWriter) -> None:
         self.writer = writer
 
-    def frame(self, frame: Mapping[str, Any]) -> None:
+    def frame(self, frame: TurnFrame) -> None:
         """One frame of the turn stream."""
-        match frame["type"]:
-            case "event":
-                self._event(frame["body"])
-            case "failed":
+        match frame:
+            case Started():
+                pass
+            case Failed():
                 self._close()
-                self.writer.say(f"{for_terminal(frame['error']['message'])} (/retry says it again.)", "red")
-            case "completed":
+                # Whatever went wrong, the words are kept.
+                self.writer.say(f"{frame.error.message} (/retry says it again.)", "red")
+            case Completed():
                 self._close()
+            case _:
+                self._event(frame)
 
     def stopped(self) -> None:
         """The stream ended in the middle: the player stopped the turn."""
@@ -47,7 +48,7 @@ class Teller(ABC):
         self.writer.say(STOPPED, "yellow")
 
     @abstractmethod
-    def _event(self, body: Mapping[str, Any]) -> None:
+    def _event(self, event: TurnEvent) -> None:
         """Something happened."""
 
     @abstractmethod
@@ -74,23 +75,23 @@ async def hear_the_rest(house: House, session_id: str, turn_id: str, teller: Tel
     return await _hear(house, session_id, _ending(watched.frames), teller)
 
 
-async def _ending(frames: AsyncGenerator[Frame[bytes], None]) -> AsyncIterator[Frame[bytes]]:
+async def _ending(frames: TurnFrames) -> AsyncIterator[Frame[TurnFrame]]:
     async for frame in frames:
         if frame.last:
             yield frame
 
 
-async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[bytes]], teller: Teller) -> bool:
-    how = ""
+async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[TurnFrame]], teller: Teller) -> bool:
+    last: TurnFrame | None = None
     async with _Interrupts(house, session_id, teller.writer) as interrupts:
         async for frame in frames:
-            told = orjson.loads(frame.event)["frame"]
-            how = told["type"]
-            if not (how == "failed" and interrupts.pressed):
-                teller.frame(told)
-    if how != "completed" and (how != "failed" or interrupts.pressed):
+            last = frame.event
+            if not (isinstance(last, Failed) and interrupts.pressed):
+                teller.frame(last)
+    played = isinstance(last, Completed)
+    if not played and (not isinstance(last, Failed) or interrupts.pressed):
         teller.stopped()
-    return how == "completed"
+    return played
 
 
 class _Interrupts:
@@ -130,4 +131,4 @@ class _Interrupts:
             await cancel_turn(self._house, self._session_id, Nothing())
         except FabulaError as error:
             # It was over before it could be stopped.
-            self._paper.say(error.message, "yellow")
+            self._paper.say(for_terminal(error), "yellow")

@@ -22,6 +22,7 @@ from fabula.loops.conversation.persistence import persist
 from fabula.loops.conversation.player_move import play_on
 from fabula.loops.conversation.turn_record import Kept
 from fabula.loops.untraced import untraced
+from fabula.story.events import TurnStarted
 from fabula.story.values import JsonObject
 
 
@@ -63,7 +64,7 @@ async def play_knots(run: InkRun, saver: Any, *, thread_id: str, resumed: bool) 
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     known = resumed and await saver.aget_tuple(config) is not None
     index = run.before.snapshot.turn_index + 1
-    run.stage.tell("turn_started", next_turn_index=index, player_input=run.turn.player_input)
+    run.stage.tell(TurnStarted(next_turn_index=index, player_input=run.turn.player_input))
     start: KnotState | None = None if known else {"turn_id": run.turn.turn_id}
     with untraced():
         await _compiled(saver, talks=run.talks).ainvoke(start, config, context=run, durability="async")

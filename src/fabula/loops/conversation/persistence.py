@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import cast
 
 from fabula.ink import Story
 from fabula.ink.runtime.arithmetic import print_float
 from fabula.knots.story_steps import Line
 from fabula.loops.conversation.ink_run import InkRun
-from fabula.loops.conversation.teller import Telling, choices_view, input_view
+from fabula.loops.conversation.teller import Telling, choices_view, input_asked
 from fabula.loops.conversation.turn_record import Kept, Spoken
 from fabula.loops.turns.turn_state_cache import Standing
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
+from fabula.story.events import event_fields
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 from fabula.story.state import Snapshot
 from fabula.story.state_hash import json_hash
+from fabula.story.turn_results import InkTurnResult
 from fabula.story.values import Json, JsonObject
 
 OPENING_NODE = "start"
@@ -73,8 +76,8 @@ def ink_view(ink: InkPlay, lines: Iterable[Line] = ()) -> JsonObject:
     shown: list[Json] = [{"text": line.text, "tags": list[Json](line.tags)} for line in lines if not line.context]
     return {
         "lines": shown,
-        "choices": list[Json](choices_view(ink.waiting)),
-        "input": None if ink.waiting.kind == "nothing" else input_view(ink.waiting),
+        "choices": cast(list[Json], [*choices_view(ink.waiting)]),
+        "input": None if ink.waiting.kind == "nothing" else event_fields(input_asked(ink.waiting)),
         "ended": ink.waiting.kind == "nothing",
     }
 
@@ -109,7 +112,7 @@ async def persist(run: InkRun, kept: Kept) -> None:
     play = kept.play
     index = play.snapshot.turn_index
     state = play.as_json()
-    result: JsonObject = {
+    result: InkTurnResult = {
         "turn_id": run.turn.turn_id,
         "turn_index": index,
         "player_input": run.turn.player_input,
@@ -120,7 +123,7 @@ async def persist(run: InkRun, kept: Kept) -> None:
         turn_id=run.turn.turn_id,
         state=state,
         state_hash=json_hash(state),
-        result=result,
+        result=cast(JsonObject, result),
         messages=messages_of(
             kept.spoken,
             ids=run.ids,
@@ -133,4 +136,4 @@ async def persist(run: InkRun, kept: Kept) -> None:
     )
     if await run.store.write(lambda unit: unit.plays.commit(finished)):
         run.turn_states.keep(run.turn.turn_id, Standing(play=play, past=(), lines=0))
-        run.stage.complete(result)
+        run.stage.complete(cast(JsonObject, result))

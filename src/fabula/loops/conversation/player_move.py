@@ -10,9 +10,10 @@ from fabula.knots.names import KnotRequest, request_of
 from fabula.knots.talk_memory import exchanged
 from fabula.loops.conversation.ink_run import InkRun
 from fabula.loops.conversation.persistence import moved_on
-from fabula.loops.conversation.teller import Telling, input_view, story_errors
+from fabula.loops.conversation.teller import Telling, input_asked, story_errors
 from fabula.loops.conversation.turn_record import Kept, Spoken
 from fabula.ports.errors import InvalidRequest
+from fabula.story.events import AgentOutcome, AgentReplyDelta, event_fields
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting, labels_of
 from fabula.story.values import JsonObject
 
@@ -90,9 +91,9 @@ def _speak(run: InkRun, telling: Telling, request: KnotRequest, decision: Decisi
     """Tells the reply in pieces, then the outcome, then the bridge; the talk remembers the exchange."""
     name = run.ink.waiting.character or ""
     for piece in pieces(decision.reply):
-        run.stage.delta("agent_reply_delta", piece, character=name)
-    outcome = outcome_view(decision)
-    run.stage.tell("agent_outcome", **outcome)
+        run.stage.tell(AgentReplyDelta(character=name, delta=piece))
+    outcome = outcome_of(decision)
+    run.stage.tell(outcome)
     said = run.turn.player_input
     talk = exchanged(telling.ink.talks.get(request.character, Talk()), said, decision)
     telling.ink = telling.ink.model_copy(update={"talks": {**telling.ink.talks, request.character: talk}})
@@ -111,17 +112,18 @@ def _speak(run: InkRun, telling: Telling, request: KnotRequest, decision: Decisi
         ),
         Spoken(kind="narration", text=decision.bridge_text),
     ]
-    return [one for one in spoken if one.text], outcome
+    return [one for one in spoken if one.text], event_fields(outcome)
 
 
-def outcome_view(decision: Decision) -> JsonObject:
+def outcome_of(decision: Decision) -> AgentOutcome:
     """A decision as clients are told of it."""
-    fields: JsonObject = {"outcome": decision.outcome, "reply": decision.reply, "reason": decision.reason}
-    if decision.bridge_text:
-        fields["bridge_text"] = decision.bridge_text
-    if decision.guidance:
-        fields["guidance"] = decision.guidance
-    return fields
+    return AgentOutcome(
+        outcome=decision.outcome,
+        reply=decision.reply,
+        reason=decision.reason,
+        bridge_text=decision.bridge_text or None,
+        guidance=decision.guidance or None,
+    )
 
 
 def pieces(text: str) -> list[str]:
@@ -132,6 +134,5 @@ def pieces(text: str) -> list[str]:
 
 def _still(run: InkRun, telling: Telling) -> InkPlay:
     """The story stays where it is; the input stays open."""
-    waiting = run.ink.waiting
-    run.stage.tell("ink_input_requested", **input_view(waiting))
+    run.stage.tell(input_asked(run.ink.waiting))
     return telling.ink

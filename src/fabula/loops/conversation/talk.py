@@ -9,6 +9,7 @@ from fabula.knots.talk_context import TalkContext, gather_talk_context
 from fabula.loops.conversation.ink_run import CompiledStory, InkRun
 from fabula.loops.conversation.teller import story_errors
 from fabula.ports.threads import run_in_thread
+from fabula.story.events import AgentDegraded
 from fabula.story.ink_stories import InkPlay
 
 
@@ -38,7 +39,7 @@ async def decide(run: InkRun) -> Decision:
     talk_context = await talk_context_of(run)
     decision = await run.asker.decide(talk_context.context, run.ink.ai_seed)
     if decision is None:
-        run.stage.tell("agent_degraded", agent="ink_agent", reason="its answer could not be used")
+        run.stage.tell(AgentDegraded(agent="ink_agent", reason="its answer could not be used"))
         return filler(talk_context.character, run.turn.player_input)
     return decision
 

@@ -14,15 +14,17 @@ from fabula.knots.spoilers import Spoilers
 from fabula.knots.story_steps import EndlessStory, Line, line_of, lines_of, waiting_for
 from fabula.knots.talk_memory import told
 from fabula.loops.conversation.questions import Asker
+from fabula.loops.turns.stage import Tell
 from fabula.ports.errors import BackendError, Conflict
 from fabula.ports.threads import run_in_thread
 from fabula.story.contexts import InkGenerateContext
+from fabula.story.error_values import Hint
+from fabula.story.events import GeneratedText, InkChoices, InkInputRequested, InkText, StoryEnded
 from fabula.story.ink_stories import Heard, InkPlay, Waiting
 from fabula.story.seeds import derived_seed
-from fabula.story.values import JsonObject
+from fabula.story.turn_results import InkChoiceView
 
 MOST_TEXTS = 20
-Tell = Callable[..., None]
 
 
 @dataclass(kw_only=True)
@@ -84,14 +86,14 @@ class Telling:
             self.heard([Heard(kind="context" if line.context else "text", text=line.text)])
             if not line.context:
                 self._tell_written(line.text)
-                self.tell("ink_text", text=line.text, tags=list(line.tags))
+                self.tell(InkText(text=line.text, tags=tuple(line.tags)))
 
     def _tell_written(self, shown: str) -> None:
         """Tells the written texts that the reader is about to see; a context line or a variable keeps them quiet."""
         seen = [text for text in self.written if text and text.strip() in shown]
         self.written = [text for text in self.written if text not in seen]
         for text in seen:
-            self.tell("generated_text", text=text)
+            self.tell(GeneratedText(text=text))
 
     def _stopped(self) -> InkPlay:
         waiting = waiting_for(self.story)
@@ -106,21 +108,20 @@ class Telling:
 def tell_waiting(tell: Tell, waiting: Waiting) -> None:
     """Says what the story waits for."""
     if waiting.kind == "nothing":
-        tell("story_ended")
+        tell(StoryEnded())
         return
     if waiting.kind == "choice":
-        tell("ink_choices", choices=choices_view(waiting))
-    tell("ink_input_requested", **input_view(waiting))
+        tell(InkChoices(choices=choices_view(waiting)))
+    tell(input_asked(waiting))
 
 
-def choices_view(waiting: Waiting) -> list[JsonObject]:
-    return [{"index": one.index, "text": one.text, "tags": [*one.tags]} for one in waiting.choices]
+def choices_view(waiting: Waiting) -> tuple[InkChoiceView, ...]:
+    return tuple({"index": one.index, "text": one.text, "tags": [*one.tags]} for one in waiting.choices)
 
 
-def input_view(waiting: Waiting) -> JsonObject:
-    """What is asked of the player, without what does not apply."""
-    fields: JsonObject = {"kind": waiting.kind, "placeholder": waiting.placeholder, "character": waiting.character}
-    return {name: value for name, value in fields.items() if value is not None}
+def input_asked(waiting: Waiting) -> InkInputRequested:
+    """What is asked of the player."""
+    return InkInputRequested(kind=waiting.kind, placeholder=waiting.placeholder, character=waiting.character)
 
 
 @contextmanager
@@ -139,7 +140,8 @@ def story_errors() -> Iterator[None]:
 def edited(error: InkEditedError) -> Conflict:
     """The story was edited away from under a play: why, and where play can go on."""
     return Conflict(
-        f"{error.reason.rstrip('.')}. Go back to an earlier turn with session.backtrack.",
+        f"{error.reason.rstrip('.')}.",
+        hint=Hint.BACKTRACK,
         reason=error.reason,
         resume_story_turn=error.resume_turn,
         resume_knot=error.resume_knot,

@@ -29,6 +29,7 @@ from fabula.loops.generation.section_writer import draw_opening, draw_plan, draw
 from fabula.loops.model_questions import Answer
 from fabula.loops.untraced import untraced
 from fabula.ports.models import ModelError, ModelUnusable
+from fabula.story.events import Progress
 from fabula.story.values import JsonObject
 
 MOST_REDRAWS = 2
@@ -52,7 +53,7 @@ async def plan(state: GenerationState, runtime: Runtime[SectionRun]) -> Generati
     given = (run.materials.resource.planned_story or "").strip()
     if given:
         return {"plan": given}
-    run.progress(0, 0, "Planning the story")
+    run.progress(Progress(done=0, total=0, label="Planning the story"))
     found = await draw_plan(
         run.materials,
         run.models,
@@ -99,7 +100,8 @@ async def _asked(
 def _tell(run: SectionRun, state: GenerationState, *, again: bool) -> None:
     done = run.section_index
     total = len(state["sections"]) if run.begun is None else run.begun.draft.total_sections
-    run.progress(done, total, f"{'Mending' if again else 'Building'} section {done + 1} of {total}")
+    verb = "Mending" if again else "Building"
+    run.progress(Progress(done=done, total=total, label=f"{verb} section {done + 1} of {total}"))
 
 
 async def lint(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
@@ -129,7 +131,8 @@ async def keep(state: GenerationState, runtime: Runtime[SectionRun]) -> Generati
         assert run.begun is not None
         total = run.begun.draft.total_sections
         await run.keep(section_of(proposal))
-    run.progress(run.section_index + 1, total, f"Section {run.section_index + 1} of {total} is built")
+    done = run.section_index + 1
+    run.progress(Progress(done=done, total=total, label=f"Section {done} of {total} is built"))
     return {}
 
 

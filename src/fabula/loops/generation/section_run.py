@@ -9,7 +9,7 @@ from fabula.agents.replies.architect import OpeningProposal, SectionProposal
 from fabula.loops.generation.draft_setup import DraftSetup
 from fabula.loops.model_questions import derived_seed
 from fabula.ports.models import CallOrigin, ModelClients
-from fabula.ports.progress import Progress
+from fabula.ports.progress import TellProgress
 from fabula.story.schemas import Schema, SchemaField
 from fabula.story.sections import Section, WaysOn
 from fabula.story.stories import StoryDraft
@@ -51,7 +51,7 @@ class SectionRun:
     deadline: float
     attempt: int
     run: str
-    progress: Progress
+    progress: TellProgress
     keep: Callable[[Opened | Section], Awaitable[None]]
 
     @property

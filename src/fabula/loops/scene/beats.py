@@ -10,9 +10,21 @@ from fabula.loops.scene.questions import stream
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.ports.models import Piece
 from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
-from fabula.story.plans import ActorBeat, NarratorBeat
+from fabula.story.events import (
+    ActorActionComplete,
+    ActorCompleted,
+    ActorDialogueDelta,
+    ActorStarted,
+    ActorThoughtDelta,
+    NarratorCompleted,
+    NarratorStarted,
+    NarratorTextDelta,
+    event_fields,
+)
+from fabula.story.plans import ActorBeat, ActorBeatPurpose, NarratorBeat, NarratorBeatPurpose
 from fabula.story.state import MemoryEntry
 from fabula.story.tags import ACTOR_TAGS, Closed, TagEvent, TagParser, TagSet, Text
+from fabula.story.turn_results import ActorResponse, NarratorResponse, Segment
 from fabula.story.values import JsonObject
 
 PlannedBeat = NarratorBeat | ActorBeat
@@ -46,24 +58,24 @@ class NarratorStage:
 
     run: SceneRun
     index: int
-    purpose: str
+    purpose: NarratorBeatPurpose
     raw: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
     def start(self) -> None:
-        self.run.stage.tell("narrator_started", beat_index=self.index, purpose=self.purpose)
+        self.run.stage.tell(NarratorStarted(beat_index=self.index, purpose=self.purpose))
 
     def more(self, text: str) -> None:
         self.texts.append(text)
-        self.run.stage.delta("narrator_text_delta", text, beat_index=self.index, purpose=self.purpose)
+        self.run.stage.tell(NarratorTextDelta(beat_index=self.index, purpose=self.purpose, delta=text))
 
     def end(self) -> Beat:
         text = "".join(self.texts).strip()
-        response: JsonObject = {"text": text, "raw_output": "".join(self.raw)}
-        fields: JsonObject = {"beat_index": self.index, "purpose": self.purpose, "response": response}
-        self.run.stage.tell("narrator_completed", **fields)
+        response = NarratorResponse(text=text, raw_output="".join(self.raw))
+        completed = NarratorCompleted(beat_index=self.index, purpose=self.purpose, response=response)
+        self.run.stage.tell(completed)
         entry = MemoryEntry(speaker_id=NARRATOR, speaker_name=NARRATOR_NAME, kind="narration", text=text)
-        return Beat(view={"type": "narrator", **fields}, entries=[entry] if text else [])
+        return Beat(view={"type": "narrator", **event_fields(completed)}, entries=[entry] if text else [])
 
 
 @dataclass(kw_only=True)
@@ -72,19 +84,22 @@ class ActorStage:
 
     run: SceneRun
     index: int
-    purpose: str
+    purpose: ActorBeatPurpose
     speaker_id: str
     speaker_name: str
     raw: list[str] = field(default_factory=list)
-    segments: list[MemoryEntry] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
 
     def start(self) -> None:
-        self.run.stage.tell("actor_started", beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose)
+        self.run.stage.tell(ActorStarted(beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose))
 
     def more(self, tag: str, text: str) -> None:
         """Thoughts and speech are streamed; an action is told when it is whole."""
-        if tag in ("thought", "dialogue"):
-            self.run.stage.delta(f"actor_{tag}_delta", text, beat_index=self.index, speaker_id=self.speaker_id)
+        match tag:
+            case "thought":
+                self.run.stage.tell(ActorThoughtDelta(beat_index=self.index, speaker_id=self.speaker_id, delta=text))
+            case "dialogue":
+                self.run.stage.tell(ActorDialogueDelta(beat_index=self.index, speaker_id=self.speaker_id, delta=text))
 
     def close(self, tag: str, text: str) -> None:
         text = text.strip()
@@ -92,27 +107,28 @@ class ActorStage:
             return
         match tag:
             case "thought" | "action" | "dialogue":
-                self.segments.append(
-                    MemoryEntry(speaker_id=self.speaker_id, speaker_name=self.speaker_name, kind=tag, text=text)
-                )
+                self.segments.append(Segment(kind=tag, text=text))
         if tag == "action":
-            self.run.stage.tell("actor_action_complete", beat_index=self.index, speaker_id=self.speaker_id, text=text)
+            self.run.stage.tell(ActorActionComplete(beat_index=self.index, speaker_id=self.speaker_id, text=text))
 
     def end(self) -> Beat:
-        response: JsonObject = {
-            "speaker_id": self.speaker_id,
-            "speaker_name": self.speaker_name,
-            "segments": [{"kind": one.kind, "text": one.text} for one in self.segments],
-            "raw_output": "".join(self.raw),
-        }
-        fields: JsonObject = {
-            "beat_index": self.index,
-            "speaker_id": self.speaker_id,
-            "purpose": self.purpose,
-            "response": response,
-        }
-        self.run.stage.tell("actor_completed", **fields)
-        return Beat(view={"type": "actor", **fields}, entries=self.segments)
+        response = ActorResponse(
+            speaker_id=self.speaker_id,
+            speaker_name=self.speaker_name,
+            segments=self.segments,
+            raw_output="".join(self.raw),
+        )
+        completed = ActorCompleted(
+            beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose, response=response
+        )
+        self.run.stage.tell(completed)
+        entries = [self._entry(segment) for segment in self.segments]
+        return Beat(view={"type": "actor", **event_fields(completed)}, entries=entries)
+
+    def _entry(self, segment: Segment) -> MemoryEntry:
+        return MemoryEntry(
+            speaker_id=self.speaker_id, speaker_name=self.speaker_name, kind=segment.kind, text=segment.text
+        )
 
 
 def beat_call(beat: PlannedBeat, index: int) -> str:

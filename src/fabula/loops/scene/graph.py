@@ -56,14 +56,14 @@ async def resolve(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
     run = runtime.context
     kept = await first_keeper(run, PlayState.model_validate(state["play"]))
     play, scene, way = move_on(run, kept.play)
-    director, plan = await make_plan(run, play, scene)
-    await ask_ahead_of_beats(run, play, scene, plan)
+    director = await make_plan(run, play, scene)
+    await ask_ahead_of_beats(run, play, scene, director.response_plan)
     return {
         "play": play.as_json(),
         "scene": scene.as_json(),
         "way": None if way is None else way.as_json(),
         "first_keeper": kept.view(),
-        "director": director,
+        "director": director.as_json(),
     }
 
 

@@ -10,6 +10,7 @@ from fabula.loops.scene.questions import output_view, propose
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.story.changes import apply_all, progression_ops
 from fabula.story.contexts import KeeperContext, KeeperPhase
+from fabula.story.events import StateOpRefused
 from fabula.story.graph import Transition
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateOp, StateUpdate
@@ -70,5 +71,5 @@ def applied(
         ops += progression_ops(way, update)
     done = apply_all(ops, play.world, run.setup.bounds(play))
     for refused in done.refused:
-        run.stage.tell("state_op_refused", op=refused.op.as_json(), reason=refused.reason)
+        run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
     return Kept(play=play.with_world(done.state), update=StateUpdate(ops=list(done.ops)), output=output)

@@ -6,9 +6,14 @@ from fabula.loops.scene.beats import Beat, perform_beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.story.changes import remember, remember_privately
+from fabula.story.events import (
+    SessionCharacterCreated,
+    SessionCharacterEnteredScene,
+    SessionCharacterLeftScene,
+)
 from fabula.story.guests import added, entered, left
 from fabula.story.plans import CreateAndEnter, ResponsePlan, RoleAction
-from fabula.story.plays import PlayState, SessionCharacter
+from fabula.story.plays import GuestOnStage, PlayState, SessionCharacter
 
 
 async def perform(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePlan) -> tuple[PlayState, list[Beat]]:
@@ -40,23 +45,18 @@ def come_and_go(run: SceneRun, play: PlayState, plan: ResponsePlan) -> PlayState
 
 def _come_or_go(run: SceneRun, play: PlayState, action: RoleAction) -> PlayState:
     if not isinstance(action, CreateAndEnter):
-        play = left(play, action.session_character_id)
-        _tell(run, "session_character_left_scene", action.session_character_id, play)
+        gone = action.session_character_id
+        play = left(play, gone)
+        run.stage.tell(SessionCharacterLeftScene(session_character_id=gone, snapshot=play.snapshot))
         return play
     guest = _guest(run, play, action)
     play = added(play, guest)
-    run.stage.tell(
-        "session_character_created",
-        session_character={**guest.as_json(), "in_scene": False},
-        snapshot=play.snapshot.as_json(),
-    )
-    play = entered(play, guest.session_character_id)
-    _tell(run, "session_character_entered_scene", guest.session_character_id, play)
+    shown = GuestOnStage(**dict(guest), in_scene=False)
+    run.stage.tell(SessionCharacterCreated(session_character=shown, snapshot=play.snapshot))
+    came = guest.session_character_id
+    play = entered(play, came)
+    run.stage.tell(SessionCharacterEnteredScene(session_character_id=came, snapshot=play.snapshot))
     return play
-
-
-def _tell(run: SceneRun, type: str, session_character_id: str, play: PlayState) -> None:
-    run.stage.tell(type, session_character_id=session_character_id, snapshot=play.snapshot.as_json())
 
 
 def _guest(run: SceneRun, play: PlayState, action: CreateAndEnter) -> SessionCharacter:

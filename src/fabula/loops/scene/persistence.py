@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from fabula.loops.scene.beats import Beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import Kept
@@ -9,8 +11,10 @@ from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.turn_state_cache import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
+from fabula.story.events import KeeperApplied, StoryEnded
 from fabula.story.plays import PlayState
 from fabula.story.state_hash import json_hash
+from fabula.story.turn_results import SceneTurnResult
 from fabula.story.values import JsonObject
 
 _SPOKEN: dict[str, MessageKind] = {"narration": "narration", "dialogue": "dialogue", "action": "action"}
@@ -26,21 +30,16 @@ async def persist(
     second: Kept,
 ) -> None:
     """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again."""
-    run.stage.tell(
-        "keeper_applied",
-        phase="after_turn_outputs",
-        update=second.update.as_json(),
-        snapshot=second.play.snapshot.as_json(),
-    )
+    run.stage.tell(KeeperApplied(phase="after_turn_outputs", update=second.update, snapshot=second.play.snapshot))
     messages = spoken(run, second.play, beats)
     play = second.play.model_copy(
         update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(run, second.play)}
     )
     if play.ended and not run.before.ended:
         node = run.setup.nodes[play.world.current_node]
-        run.stage.tell("story_ended", node_id=node.id, title=node.title)
+        run.stage.tell(StoryEnded(node_id=node.id, title=node.title))
     state = play.as_json()
-    result: JsonObject = {
+    result: SceneTurnResult = {
         "turn_id": run.turn.turn_id,
         "turn_index": play.snapshot.turn_index,
         "player_input": run.turn.player_input,
@@ -54,14 +53,14 @@ async def persist(
         turn_id=run.turn.turn_id,
         state=state,
         state_hash=json_hash(state),
-        result=result,
+        result=cast(JsonObject, result),
         messages=messages,
         ended=play.ended,
     )
     if await run.store.write(lambda unit: unit.plays.commit(finished)):
         now = Standing(play=run.before, past=run.past, lines=run.setup.told_history)
         run.turn_states.keep(run.turn.turn_id, now.after(play, [entry_of(change.message) for change in messages]))
-        run.stage.complete(result)
+        run.stage.complete(cast(JsonObject, result))
 
 
 def spoken(run: SceneRun, play: PlayState, beats: list[Beat]) -> list[MessageChange]:

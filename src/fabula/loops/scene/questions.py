@@ -14,6 +14,7 @@ from fabula.agents.replies.shapes import output_schema, repair_messages
 from fabula.loops.scene.scene_run import Parts, SceneRun
 from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, whole_of
 from fabula.story.contexts import RoleContext
+from fabula.story.events import AgentDegraded
 from fabula.story.resources import AgentRole
 from fabula.story.values import JsonObject
 
@@ -69,7 +70,7 @@ def attempt(call: str, number: int) -> str:
 
 
 def _degraded(run: SceneRun, context: RoleContext, reason: str) -> str:
-    run.stage.tell("agent_degraded", agent=context.role, reason=reason)
+    run.stage.tell(AgentDegraded(agent=context.role, reason=reason))
     return reason
 
 

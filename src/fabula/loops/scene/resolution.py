@@ -9,11 +9,17 @@ from fabula.loops.scene.questions import propose
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.story.changes import enter, remember
 from fabula.story.contexts import KeeperContext
+from fabula.story.events import (
+    DirectorCompleted,
+    KeeperApplied,
+    PlayerInputRecorded,
+    StateOpRefused,
+    TurnStarted,
+)
 from fabula.story.graph import Transition, open_transition
-from fabula.story.plans import ResponsePlan
+from fabula.story.plans import DirectorResult, ResponsePlan
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateUpdate
-from fabula.story.values import JsonObject
 
 PLAYER = "player"
 
@@ -21,10 +27,10 @@ PLAYER = "player"
 def record_input(run: SceneRun) -> PlayState:
     """The state after the player spoke; everyone in the scene noticed."""
     before, stage, words = run.before, run.stage, run.turn.player_input
-    stage.tell("turn_started", next_turn_index=before.snapshot.turn_index + 1, player_input=words)
+    stage.tell(TurnStarted(next_turn_index=before.snapshot.turn_index + 1, player_input=words))
     entry = player_entry(run)
     play = before.with_world(remember(before.world, [entry], limit=run.setup.shared_window))
-    stage.tell("player_input_recorded", entry=entry.as_json(), snapshot=play.snapshot.as_json())
+    stage.tell(PlayerInputRecorded(entry=entry, snapshot=play.snapshot))
     return play
 
 
@@ -58,9 +64,7 @@ async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
         kept = await ask_keeper(run, play, before_beats(run, play))
     snapshot = kept.play.snapshot.model_copy(update={"turn_index": kept.play.snapshot.turn_index + 1})
     play = kept.play.model_copy(update={"snapshot": snapshot, "turns_in_scene": kept.play.turns_in_scene + 1})
-    run.stage.tell(
-        "keeper_applied", phase="after_player_input", update=kept.update.as_json(), snapshot=snapshot.as_json()
-    )
+    run.stage.tell(KeeperApplied(phase="after_player_input", update=kept.update, snapshot=snapshot))
     return Kept(play=play, update=kept.update, output=kept.output)
 
 
@@ -73,25 +77,25 @@ def move_on(run: SceneRun, play: PlayState) -> tuple[PlayState, Scene, Transitio
         return play, scene, None
     arrived = enter(run.setup.nodes[way.to], play.world, run.setup.bounds(play))
     for refused in arrived.refused:
-        run.stage.tell("state_op_refused", op=refused.op.as_json(), reason=refused.reason)
+        run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
     moved = play.with_world(arrived.state).entering(way.to)
     return moved, scene.model_copy(update={"transitioned": True}), way
 
 
-async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> tuple[JsonObject, ResponsePlan]:
-    """The director's result and its plan; the swift pace needs no plan, its one call does everything."""
+async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> DirectorResult:
+    """The director's result with its plan; the swift pace needs no plan, its one call does everything."""
     if run.setup.swift:
         plan = ResponsePlan(role_actions=[], beats=[])
     else:
         plan = await _directed(run, play, scene)
-    result: JsonObject = {
-        "previous_node_id": scene.previous_node_id,
-        "current_node_id": play.world.current_node,
-        "transitioned": scene.transitioned,
-        "response_plan": plan.as_json(),
-    }
-    run.stage.tell("director_completed", result=result, snapshot=play.snapshot.as_json())
-    return result, plan
+    result = DirectorResult(
+        previous_node_id=scene.previous_node_id,
+        current_node_id=play.world.current_node,
+        transitioned=scene.transitioned,
+        response_plan=plan,
+    )
+    run.stage.tell(DirectorCompleted(result=result, snapshot=play.snapshot))
+    return result
 
 
 async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePlan:

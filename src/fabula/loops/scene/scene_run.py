@@ -89,4 +89,6 @@ def during(step: str) -> Iterator[None]:
     try:
         yield
     except FabulaError as error:
-        raise BackendError(f"The turn failed at {step}: {error.message}", step=step, **error.data) from error
+        raise BackendError(
+            f"The turn failed at {step}: {error.message}", hint=error.hint, step=step, **error.data
+        ) from error

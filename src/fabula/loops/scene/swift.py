@@ -15,6 +15,8 @@ from fabula.loops.scene.narration import remembered
 from fabula.loops.scene.questions import output_view, stream
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.ports.models import ModelReply, Piece
+from fabula.story.events import AgentDegraded
+from fabula.story.plans import NarratorBeatPurpose
 from fabula.story.plays import PlayState
 from fabula.story.state import StateUpdate
 from fabula.story.tags import SWIFT_TAGS, Closed, Opened, TagEvent, TagParser, Text
@@ -50,7 +52,7 @@ def _update(run: SceneRun, texts: list[str]) -> StateUpdate:
         update, problems = read_state_update(text)
         if problems:
             reason = f"its update could not be used: {'; '.join(problems[:3])}"
-            run.stage.tell("agent_degraded", agent="keeper", reason=reason)
+            run.stage.tell(AgentDegraded(agent="keeper", reason=reason))
         if update is not None:
             ops += update.ops
     return StateUpdate(ops=ops)
@@ -95,7 +97,7 @@ class _Writing:
             return
         self._end_beat()
         first = self._scene.transitioned and not self._beats
-        purpose = "DescribeTransition" if first else "DescribeResult"
+        purpose: NarratorBeatPurpose = "DescribeTransition" if first else "DescribeResult"
         self._narrator = NarratorStage(run=self._desk, index=len(self._beats), purpose=purpose)
         self._narrator.start()
 

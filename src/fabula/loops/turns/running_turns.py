@@ -11,8 +11,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 
 from fabula.loops.turns.stage import Stage
-from fabula.ports.errors import FabulaError
-from fabula.story.values import JsonObject
+from fabula.ports.errors import BackendError, FabulaError
+from fabula.story.error_values import ErrorValue, Hint
 
 log = logging.getLogger("fabula.turns")
 
@@ -63,7 +63,7 @@ async def stop(running: RunningTurn) -> None:
     await asyncio.wait([running.task])
 
 
-async def error_of(work: Work, *, seconds: float) -> JsonObject | None:
+async def error_of(work: Work, *, seconds: float) -> ErrorValue | None:
     """Does work of a turn, and answers the error with which it failed, if it did.
 
     This is a door: what nobody expected is logged once, here.
@@ -72,13 +72,11 @@ async def error_of(work: Work, *, seconds: float) -> JsonObject | None:
         async with asyncio.timeout(seconds):
             await work
     except TimeoutError:
-        return {"code": 50001, "message": "The turn took too long. Try it again."}
+        return BackendError("The turn took too long.", hint=Hint.RETRY_TURN).value()
     except FabulaError as error:
-        return {"code": error.code, "message": error.message}
+        return error.value()
     except Exception:
         log.exception("The work on a turn failed.")
-        return {
-            "code": -32603,
-            "message": "The turn failed inside the server; its log has the details. Your words are kept.",
-        }
+        sentence = "The turn failed inside the server; its log has the details. Your words are kept."
+        return FabulaError(sentence, hint=Hint.RETRY_TURN).value()
     return None

@@ -1,28 +1,39 @@
-"""The stage: what happens in a turn goes from here to everyone who watches, in the frames of the turn stream.
+"""The stage: what happens in a turn goes from here to everyone who watches, as events of the turn's stream.
 
-Text that arrives in quick succession is sent as one frame: the first piece at once, what follows within a few
+Text that arrives in quick succession is sent as one event: the first piece at once, what follows within a few
 milliseconds together. It costs no one a visible delay and the server a fraction of the work.
 """
 
 from __future__ import annotations
 
 import asyncio
-
-import orjson
+from dataclasses import replace
+from typing import Final, Protocol
 
 from fabula.ports.bus import Sender
+from fabula.story.error_values import ErrorValue
+from fabula.story.events import Completed, Delta, Failed, Started, TextDelta, TurnEvent, TurnFrame
 from fabula.story.values import JsonObject
 
-GATHER_S = 0.015
+GATHER_S: Final = 0.015
+
+
+class Tell(Protocol):
+    """Says that something happened."""
+
+    def __call__(self, event: TurnEvent, /) -> None: ...
+
+
+def unheard(event: TurnEvent) -> None:
+    """For what happens before anybody can watch, as when a story opens; the transcript has it."""
 
 
 class Stage:
     """The writing end of one turn's stream."""
 
-    def __init__(self, sender: Sender[bytes], *, request_id: str, session_id: str) -> None:
+    def __init__(self, sender: Sender[TurnFrame]) -> None:
         self._sender = sender
-        self._head = {"message_type": "stream", "request_id": request_id, "session_id": session_id}
-        self._gathered: JsonObject | None = None
+        self._gathered: TextDelta | None = None
         self._texts: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
@@ -34,60 +45,66 @@ class Stage:
 
     def start(self) -> None:
         """The stream begins."""
-        self._send({"type": "started"})
+        self._sender.send(Started())
 
-    def tell(self, type: str, **fields: object) -> None:
-        """Something happened."""
-        self._flush()
-        self._send({"type": "event", "body": {"type": type, **fields}})
-
-    def delta(self, type: str, text: str, **fields: object) -> None:
-        """Some more text of the same kind; empty text is not worth a frame."""
-        if not text:
-            return
-        body: JsonObject = {"type": type, **fields}  # type: ignore[dict-item]
-        if self._timer is not None and self._gathered == body:
-            self._texts.append(text)
-            return
-        self._flush()
-        if self._timer is None:
-            self._send({"type": "event", "body": {**body, "delta": text}})
-            self._gathered = body
-            self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
+    def tell(self, event: TurnEvent) -> None:
+        """Something happened. Text of the same place is gathered; empty text is not worth an event."""
+        if isinstance(event, Delta):
+            self._tell_text(event)
+        else:
+            self._flush()
+            self._sender.send(event)
 
     def complete(self, result: JsonObject) -> None:
         """The turn is done and kept."""
-        self._flush()
-        self._send({"type": "completed", "response": {"type": "turn_completed", "result": result}}, last=True)
+        self._end(Completed(result=result))
 
-    def fail(self, error: JsonObject) -> None:
+    def fail(self, error: ErrorValue) -> None:
         """The turn failed whole; nothing of it is kept but the player's input."""
+        self._end(Failed(error=error))
+
+    async def flush(self) -> None:
+        """Returns when everything that was told can be read by others."""
         self._flush()
-        self._send({"type": "failed", "error": error}, last=True)
+        await self._sender.flush()
+
+    def _tell_text(self, event: TextDelta) -> None:
+        if not event.delta:
+            return
+        if self._timer is not None and self._goes_on(event):
+            self._texts.append(event.delta)
+            return
+        self._flush()
+        self._sender.send(event)
+        self._gathered = event
+        self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
+
+    def _goes_on(self, event: TextDelta) -> bool:
+        before = self._gathered
+        return type(before) is type(event) and event.place(before) == event.place(event)
 
     def _time_is_up(self) -> None:
         self._timer = None
-        if not self._texts:
-            return
-        text, gathered = "".join(self._texts), self._gathered
-        self._texts = []
-        assert gathered is not None
-        self._send({"type": "event", "body": {**gathered, "delta": text}})
-        self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
+        if self._texts:
+            self._send_gathered()
+            self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
 
     def _flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._texts and self._gathered is not None:
-            text, self._texts = "".join(self._texts), []
-            self._send({"type": "event", "body": {**self._gathered, "delta": text}})
+        if self._texts:
+            self._send_gathered()
 
-    def _send(self, frame: object, *, last: bool = False) -> None:
-        message = {**self._head, "sequence": self._sender.next_sequence, "frame": frame}
-        self._ended = self._ended or last
-        # Encoders leave room behind what they write, often ten times as much; a copy is as long as it is.
-        self._sender.send(memoryview(orjson.dumps(message)).tobytes(), last=last)
+    def _send_gathered(self) -> None:
+        text, self._texts = "".join(self._texts), []
+        assert self._gathered is not None
+        self._sender.send(replace(self._gathered, delta=text))
+
+    def _end(self, frame: Completed | Failed) -> None:
+        self._flush()
+        self._ended = True
+        self._sender.send(frame, last=True)
 
 
 class EmptyStage(Stage):
@@ -96,5 +113,5 @@ class EmptyStage(Stage):
     def __init__(self) -> None:
         self._ended = False
 
-    def tell(self, type: str, **fields: object) -> None:
+    def tell(self, event: TurnEvent) -> None:
         """Nobody hears it."""

@@ -8,6 +8,7 @@ import orjson
 from starlette.types import Scope, Send
 
 from fabula.ports.errors import Denied, FabulaError, InvalidRequest, TokenNeeded
+from fabula.server.error_codes import error_payload
 
 _POLICY_VIOLATION = 1008
 _Headers = list[tuple[bytes, bytes]]
@@ -21,7 +22,7 @@ class Refusal:
     error: FabulaError
 
     def body(self) -> bytes:
-        return orjson.dumps({"code": self.error.code, "message": self.error.message})
+        return orjson.dumps(error_payload(self.error))
 
     def headers(self) -> _Headers:
         challenge = [(b"www-authenticate", b'Bearer realm="fabula"')] if self.status == 401 else []

@@ -14,11 +14,9 @@ from fabula.actions.house import House
 from fabula.actions.library.files import give_file, take_file
 from fabula.ports.errors import Denied, FabulaError, InvalidRequest
 from fabula.server.access import caller_of
-from fabula.server.rpc.envelopes import INTERNAL_ERROR, error_payload
+from fabula.server.error_codes import INSIDE, error_payload, http_status
 
 log = logging.getLogger("fabula.files")
-
-STATUS = {-32700: 400, -32600: 400, -32602: 400, 40303: 403, 40404: 404, 40909: 409}
 
 
 def file_routes(house: House) -> APIRouter:
@@ -64,11 +62,10 @@ async def _at_the_door(work: Callable[[], Awaitable[Response]]) -> Response:
         return await work()
     except FabulaError as error:
         body = orjson.dumps(error_payload(error))
-        return Response(body, status_code=STATUS.get(error.code, 500), media_type="application/json")
+        return Response(body, status_code=http_status(error), media_type="application/json")
     except Exception:
         log.exception("a file could not be served")
-        sentence = "Something went wrong inside the server. Its log has the details."
-        body = orjson.dumps({"code": INTERNAL_ERROR, "message": sentence})
+        body = orjson.dumps(error_payload(INSIDE))
         return Response(body, status_code=500, media_type="application/json")
 
 

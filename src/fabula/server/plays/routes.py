@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from fabula.actions.house import House
 from fabula.actions.plays.agent_decision import SayToAgent, say_to_agent
 from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.server.error_codes import error_payload, http_status
 from fabula.server.rpc.dispatch import decode
-from fabula.server.rpc.envelopes import error_payload, json_response
-from fabula.server.stream.routes import STATUS
+from fabula.server.rpc.envelopes import json_response
 from fabula.story.values import JsonObject
 
 
@@ -25,7 +25,7 @@ def play_routes(house: House) -> APIRouter:
             assert isinstance(command, SayToAgent)
             view = await say_to_agent(house, session_id, command)
         except FabulaError as error:
-            return json_response(orjson.dumps(error_payload(error)), status=STATUS.get(error.code, 500))
+            return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         return json_response(orjson.dumps(view.as_json()))
 
     return router

@@ -13,14 +13,8 @@ from fabula.actions.house import House
 from fabula.actions.views import Command
 from fabula.ports.errors import Denied, FabulaError, InvalidParams, InvalidRequest
 from fabula.ports.store import TokenRole
-from fabula.server.rpc.envelopes import (
-    INTERNAL_ERROR,
-    METHOD_NOT_FOUND,
-    Request,
-    error_payload,
-    write_error,
-    write_result,
-)
+from fabula.server.error_codes import INSIDE, MethodNotFound, error_payload
+from fabula.server.rpc.envelopes import Request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.story.values import Json, JsonObject
 
@@ -46,10 +40,6 @@ class Prepared:
     method: Method
     command: Command
     call: Call
-
-
-class MethodNotFound(FabulaError):
-    code = METHOD_NOT_FOUND
 
 
 def prepare(catalogue: Catalogue, request: Request, role: TokenRole) -> Prepared:
@@ -91,8 +81,7 @@ async def answer(house: House, prepared: Prepared) -> bytes:
         return refusal(request, error)
     except Exception:
         log.exception("%s failed", request.method)
-        sentence = "Something went wrong inside the server. Its log has the details."
-        return write_error(request.id, {"code": INTERNAL_ERROR, "message": sentence}, session_id=request.session_id)
+        return write_error(request.id, error_payload(INSIDE), session_id=request.session_id)
     result = view.as_json()
     session_id = result["session_id"] if view.names_session else None
     return write_result(request, result, session_id=session_id if isinstance(session_id, str) else None)

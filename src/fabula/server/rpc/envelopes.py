@@ -7,14 +7,10 @@ from dataclasses import dataclass
 import orjson
 from starlette.responses import Response
 
-from fabula.ports.errors import FabulaError
+from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.server.error_codes import ParseError
 from fabula.story.values import Json, JsonObject
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
 DEEPEST = 64
 
 
@@ -32,8 +28,7 @@ class Request:
 class Malformed:
     """Bytes that are no request: what is wrong, and the id if there was one."""
 
-    code: int
-    message: str
+    error: FabulaError
     id: str | None = None
 
 
@@ -42,14 +37,14 @@ def read_request(body: bytes) -> Request | Malformed:
     try:
         raw: Json = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        return Malformed(code=PARSE_ERROR, message=f"The body is not JSON: {error}.")
+        return Malformed(error=ParseError(f"The body is not JSON: {error}."))
     if not isinstance(raw, dict):
-        return Malformed(code=INVALID_REQUEST, message="Send one JSON-RPC request object; batches are not taken.")
+        return Malformed(error=InvalidRequest("Send one JSON-RPC request object; batches are not taken."))
     id = raw.get("id")
     known_id = id if isinstance(id, str) else None
     problem = _problem(raw)
     if problem is not None:
-        return Malformed(code=INVALID_REQUEST, message=problem, id=known_id)
+        return Malformed(error=InvalidRequest(problem), id=known_id)
     params, session_id = raw.get("params"), raw.get("session_id")
     return Request(
         id=known_id or "",
@@ -105,12 +100,6 @@ def write_error(id: str | None, error: JsonObject, *, session_id: str | None = N
 def json_response(body: bytes, *, status: int = 200) -> Response:
     """A body of JSON on the wire."""
     return Response(body, status_code=status, media_type="application/json")
-
-
-def error_payload(error: FabulaError) -> JsonObject:
-    """`{code, message, data?}`"""
-    payload: JsonObject = {"code": error.code, "message": error.message}
-    return {**payload, "data": error.data} if error.data else payload
 
 
 def _head(id: str, session_id: str | None) -> JsonObject:

@@ -14,32 +14,32 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-import orjson
 from starlette.responses import Response, StreamingResponse
 
 from fabula.actions.house import House
 from fabula.actions.views import Command, View
 from fabula.ports.errors import StreamError
-from fabula.ports.progress import Progress
+from fabula.ports.progress import TellProgress
 from fabula.ports.store import TokenRole
 from fabula.server.rpc.dispatch import Prepared, answer, refusal
 from fabula.server.rpc.envelopes import json_response
 from fabula.server.rpc.method import Call, Method, method
-from fabula.server.stream.sse import HEADERS, KEEP_ALIVE_S, event
-from fabula.story.values import JsonObject
+from fabula.server.stream.envelope import Envelope
+from fabula.server.stream.sse import HEADERS, KEEP_ALIVE_S, STILL_HERE, event
+from fabula.story.events import Progress
 
 C = TypeVar("C", bound=Command, contravariant=True)
 
 
 class WatchedAction(Protocol[C]):
-    async def __call__(self, house: House, command: C, progress: Progress = ..., /) -> View: ...
+    async def __call__(self, house: House, command: C, progress: TellProgress = ..., /) -> View: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressMethod(Method):
     """A method whose work can be watched."""
 
-    watched: Callable[[House, Any, Progress], Awaitable[View]]
+    watched: Callable[[House, Any, TellProgress], Awaitable[View]]
 
 
 def progress_method(
@@ -60,24 +60,17 @@ async def progress_response(house: House, prepared: Prepared) -> Response:
     watching = _Watching(prepared)
     house.turns.start(house.ids.new("work"), "", watching.work(house))
     first = await watching.told.get()
-    if first.is_result:
-        return json_response(first.data)
+    if isinstance(first, bytes):
+        return json_response(first)
     return StreamingResponse(watching.events(first), media_type="text/event-stream", headers=HEADERS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Told:
-    data: bytes
-    is_result: bool = False
-
-
 class _Watching:
-    """One piece of work and what it told so far. It runs apart from the request, as turns do."""
+    """One piece of work and what it told so far, last its response. It runs apart from the request, as turns do."""
 
     def __init__(self, prepared: Prepared) -> None:
-        self.told: asyncio.Queue[_Told] = asyncio.Queue()
+        self.told: asyncio.Queue[Progress | bytes] = asyncio.Queue()
         self._prepared = prepared
-        self._sequence = 0
 
     async def work(self, house: House) -> None:
         watched = self._prepared.method
@@ -90,29 +83,23 @@ class _Watching:
         try:
             response = await answer(house, replace(self._prepared, method=replace(watched, handler=handle)))
         finally:
-            self.told.put_nowait(_Told(data=response, is_result=True))
+            self.told.put_nowait(response)
 
-    def _tell(self, done: int, total: int, label: str) -> None:
-        body: JsonObject = {"type": "progress", "done": done, "total": total, "label": label}
-        message = {
-            "message_type": "stream",
-            "request_id": self._prepared.request.id,
-            "sequence": self._sequence,
-            "frame": {"type": "event", "body": body},
-        }
-        self._sequence += 1
-        self.told.put_nowait(_Told(data=orjson.dumps(message)))
+    def _tell(self, event: Progress) -> None:
+        self.told.put_nowait(event)
 
-    async def events(self, told: _Told) -> AsyncIterator[bytes]:
+    async def events(self, told: Progress | bytes) -> AsyncIterator[bytes]:
         """What was told, and on to the result; a comment keeps quiet lines open."""
-        while not told.is_result:
-            yield event("message", told.data)
+        envelope, sequence = Envelope(request_id=self._prepared.request.id), 0
+        while not isinstance(told, bytes):
+            yield event("message", envelope.message(sequence, told))
+            sequence += 1
             while (more := await self._next()) is None:
-                yield b": still here\n\n"
+                yield STILL_HERE
             told = more
-        yield event("result", told.data)
+        yield event("result", told)
 
-    async def _next(self) -> _Told | None:
+    async def _next(self) -> Progress | bytes | None:
         try:
             return await asyncio.wait_for(self.told.get(), KEEP_ALIVE_S)
         except TimeoutError:

@@ -9,13 +9,14 @@ from fabula.actions.house import House
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
 from fabula.server.access import caller_of
+from fabula.server.error_codes import error_payload, http_status
 from fabula.server.rpc.dispatch import answer, prepare, refusal
 from fabula.server.rpc.envelopes import Malformed, json_response, read_request, write_error
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.server.rpc.openrpc import openrpc_once
 from fabula.server.rpc.progress import is_watched, progress_response
 from fabula.server.rpc.streams import StreamingMethod
-from fabula.server.stream.routes import STATUS, turn_response
+from fabula.server.stream.routes import turn_response
 from fabula.story.values import JsonObject
 
 
@@ -56,7 +57,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
     async def rpc(request: Request) -> Response:
         parsed = read_request(await request.body())
         if isinstance(parsed, Malformed):
-            body = write_error(parsed.id, {"code": parsed.code, "message": parsed.message})
+            body = write_error(parsed.id, error_payload(parsed.error))
             return json_response(body, status=400)
         method = catalogue.find(parsed.method)
         streams = isinstance(method, StreamingMethod)
@@ -67,7 +68,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
                 return await turn_response(house, parsed, turn)
         except FabulaError as error:
             # A stream that does not begin is refused with the status of its code; other errors are results.
-            status = STATUS.get(error.code, 500) if streams else 200
+            status = http_status(error) if streams else 200
             return json_response(refusal(parsed, error), status=status)
         if is_watched(prepared):
             return await progress_response(house, prepared)

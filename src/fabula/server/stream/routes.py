@@ -10,11 +10,11 @@ from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.turns.watch_turn import watched_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
+from fabula.server.error_codes import error_payload, http_status
 from fabula.server.rpc.envelopes import Request as RpcRequest
-from fabula.server.rpc.envelopes import error_payload, write_result
+from fabula.server.rpc.envelopes import json_response, write_result
+from fabula.server.stream.envelope import Envelope
 from fabula.server.stream.sse import FrameStream, event
-
-STATUS = {-32600: 400, -32602: 400, -32601: 404, 40303: 403, 40404: 404, 40909: 409}
 
 
 async def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
@@ -22,7 +22,12 @@ async def turn_response(house: House, request: RpcRequest, turn: Turn) -> Respon
     source = await house.bus.subscribe(turn.stream)
     assert source is not None
     ack = event("ack", write_result(request, TurnAccepted().as_json()))
-    return FrameStream(turn.stream, source, first=ack)
+    return FrameStream(turn.stream, _envelope(turn), source, first=ack)
+
+
+def _envelope(turn: Turn) -> Envelope:
+    """Frames name the request that began the turn, whoever reads them."""
+    return Envelope(request_id=turn.request_id, session_id=turn.session_id)
 
 
 def stream_routes(house: House) -> APIRouter:
@@ -34,10 +39,9 @@ def stream_routes(house: House) -> APIRouter:
         try:
             watched = await watched_turn(house, session_id, request.headers.get("last-event-id", ""))
         except FabulaError as error:
-            body = orjson.dumps(error_payload(error))
-            return Response(body, status_code=STATUS.get(error.code, 500), media_type="application/json")
+            return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         if watched is None:
             return Response(status_code=204)
-        return FrameStream(watched.stream, watched.frames)
+        return FrameStream(watched.turn.stream, _envelope(watched.turn), watched.frames)
 
     return router

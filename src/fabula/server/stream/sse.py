@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from fabula.ports.bus import Frame
+from fabula.actions.turns.watch_turn import TurnFrames
+from fabula.server.stream.envelope import Envelope
 
 KEEP_ALIVE_S = 15.0
 STILL_HERE = b": still here\n\n"
@@ -30,14 +30,15 @@ class FrameStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, stream: str, source: AsyncGenerator[Frame[bytes], None], *, first: bytes = b"") -> None:
+    def __init__(self, stream: str, envelope: Envelope, source: TurnFrames, *, first: bytes = b"") -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
-        self._stream, self._source, self._first = stream, source, first
+        self._stream, self._envelope, self._source, self._first = stream, envelope, source, first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        speaking = asyncio.ensure_future(_Speaker(send).speak(self._stream, self._source, self._first))
+        speaker = _Speaker(send, self._stream, self._envelope)
+        speaking = asyncio.ensure_future(speaker.speak(self._source, self._first))
         watching = asyncio.ensure_future(_left(receive))
         try:
             await asyncio.wait([speaking, watching], return_when=asyncio.FIRST_COMPLETED)
@@ -58,18 +59,19 @@ async def _left(receive: Receive) -> None:
 class _Speaker:
     """Sends frames, and a comment whenever nothing was sent for a while."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, stream: str, envelope: Envelope) -> None:
+        self._send, self._stream, self._envelope = send, stream, envelope
         self._now = asyncio.get_running_loop().time
         self._spoke_at = self._now()
 
-    async def speak(self, stream: str, source: AsyncGenerator[Frame[bytes], None], first: bytes) -> None:
+    async def speak(self, source: TurnFrames, first: bytes) -> None:
         if first:
             await self._say(first)
         silence = asyncio.ensure_future(self._break_silence())
         try:
             async for frame in source:
-                await self._say(event("message", frame.event, id=f"{stream}:{frame.sequence}"))
+                data = self._envelope.message(frame.sequence, frame.event)
+                await self._say(event("message", data, id=f"{self._stream}:{frame.sequence}"))
                 if frame.last:
                     break
         finally:

@@ -39,7 +39,7 @@ class ReferencesLaw:
                 Reference(kind="character", id="z"),
                 Reference(kind="story", id="a"),
             ]
-        assert caught.value.code == 40909
+        assert caught.value.name == "in_use"
         assert caught.value.data["users"] == [
             {"kind": "character", "id": "b"},
             {"kind": "character", "id": "z"},

@@ -13,6 +13,7 @@ from fabula.ports.errors import Conflict, InUse, NotFound
 from fabula.ports.npcs import NpcKey
 from fabula.ports.plays import Finished, NewTurn
 from fabula.ports.store import Reference, Slot, Store, Unit
+from fabula.story.error_values import ErrorValue
 from fabula.story.npc import GameEvent
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.world import FixedClock
@@ -20,6 +21,7 @@ from fabula.testing.world import FixedClock
 PLAYS = 8
 WRITERS = 16
 TURNS_EACH = 4
+CANCELLED = ErrorValue(name="cancelled", message="It was cancelled.")
 
 
 class WritersLaw:
@@ -329,7 +331,7 @@ async def _commit(store: Store, turn_id: str) -> bool:
 
 async def _fail(store: Store, turn_id: str) -> bool:
     async with store.writing() as unit:
-        return await unit.plays.fail(turn_id, status="cancelled", error={"message": "It was cancelled."})
+        return await unit.plays.fail(turn_id, status="cancelled", error=CANCELLED)
 
 
 def _answering(number: int) -> Callable[[Unit], Awaitable[None]]:

@@ -19,11 +19,12 @@ from fabula.loops.conversation.persistence import OPENING_NODE, ink_view, messag
 from fabula.loops.conversation.player_move import chosen_index, label_of
 from fabula.loops.conversation.questions import Asker
 from fabula.loops.conversation.teller import Telling, edited
-from fabula.loops.turns.stage import Stage
+from fabula.loops.turns.stage import Stage, unheard
 from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.error_values import Hint
 from fabula.story.ink_stories import InkPlay, Waiting
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.state import Snapshot, WorldState
@@ -85,7 +86,7 @@ async def ink_words(unit: Unit, play: Play, turn_start: InkTurnStart, said: str 
     """The words of the turn to be: a choice by its label, anything else as it was said."""
     waiting = turn_start.ink.waiting
     if waiting.kind == "nothing":
-        raise Conflict("The story has ended. Go back with session.backtrack, or start it anew.")
+        raise Conflict("The story has ended. Start it anew, or go back.", hint=Hint.BACKTRACK)
     if choice is not None and said is not None:
         raise InvalidRequest("Send either `choice` or `player_input`, not both.")
     await _still_there(turn_start.material.work, turn_start.ink, unit, play)
@@ -113,7 +114,7 @@ async def _still_there(work: CompiledStory, ink: InkPlay, unit: Unit, play: Play
     except InkEditedError as error:
         refusal = edited(error)
         turn_id = await _last_sound(work, unit, play)
-        raise Conflict(refusal.message, **refusal.data, resume_turn_id=turn_id) from error
+        raise Conflict(refusal.message, hint=refusal.hint, **refusal.data, resume_turn_id=turn_id) from error
 
 
 async def _last_sound(work: CompiledStory, unit: Unit, play: Play, *, most: int = 100) -> str | None:
@@ -160,7 +161,7 @@ async def open_ink(
     told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
     ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
     asker = _asker(house, session, material)
-    telling = Telling(story=told, spoilers=work.published.spoilers, ink=ink, asker=asker, tell=_unheard)
+    telling = Telling(story=told, spoilers=work.published.spoilers, ink=ink, asker=asker, tell=unheard)
     ink = await telling.go_on()
     before = PlayState(
         snapshot=Snapshot(
@@ -178,7 +179,3 @@ async def open_ink(
         messages=messages_of(spoken, ids=house.ids, now=house.clock.now_ms(), turn_id=turn_id, turn_index=0, first=0),
         view={"ink": ink_view(ink, telling.lines)},
     )
-
-
-def _unheard(type: str, **fields: object) -> None:
-    """Nobody listens before a session exists; what was told is in its transcript."""

@@ -1,0 +1,96 @@
+"""The envelope of the turn stream: events become the frames that clients read, exactly.
+
+{"message_type": "stream", "request_id": ..., "session_id": ..., "sequence": 0, "frame": {"type": "started"}}
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+import orjson
+from typing_extensions import TypedDict
+
+from fabula.server.error_codes import error_code, sentence
+from fabula.story.events import Completed, Failed, Progress, Started, TurnEvent, TurnFrame, event_json, plain
+from fabula.story.turn_results import InkTurnResult, SceneTurnResult
+from fabula.story.values import Json
+
+
+class ErrorPayload(TypedDict):
+    """What went wrong, and in a sentence what to do next."""
+
+    code: int
+    message: str
+    data: NotRequired[Json]
+
+
+class StartedFrame(TypedDict):
+    """First, always."""
+
+    type: Literal["started"]
+
+
+class EventFrame(TypedDict):
+    """Something happened."""
+
+    type: Literal["event"]
+    body: TurnEvent | Progress
+
+
+class TurnCompleted(TypedDict):
+    type: Literal["turn_completed"]
+    result: SceneTurnResult | InkTurnResult
+
+
+class CompletedFrame(TypedDict):
+    """Last: the turn is committed."""
+
+    type: Literal["completed"]
+    response: TurnCompleted
+
+
+class FailedFrame(TypedDict):
+    """Last: nothing of the turn is kept but the player's words."""
+
+    type: Literal["failed"]
+    error: ErrorPayload
+
+
+StreamFrame = StartedFrame | EventFrame | CompletedFrame | FailedFrame
+
+
+class StreamMessage(TypedDict):
+    """The data of one `event: message`."""
+
+    message_type: Literal["stream"]
+    request_id: str
+    session_id: NotRequired[str]
+    sequence: int
+    frame: StreamFrame
+
+
+class Envelope:
+    """What stands around every frame of one stream; its head is written once."""
+
+    def __init__(self, *, request_id: str, session_id: str | None = None) -> None:
+        head = {"message_type": "stream", "request_id": request_id}
+        written = orjson.dumps(head if session_id is None else {**head, "session_id": session_id})
+        self._head = written[:-1] + b',"sequence":'
+
+    def message(self, sequence: int, event: TurnFrame | Progress) -> bytes:
+        """One message, as JSON on one line."""
+        return b'%b%d,"frame":%b}' % (self._head, sequence, orjson.dumps(frame_json(event), default=plain))
+
+
+def frame_json(event: TurnFrame | Progress) -> Any:
+    """The frame that clients read, for orjson; the last frames are what clients wait for, so they are whole."""
+    match event:
+        case Started():
+            return {"type": "started"}
+        case Completed():
+            return {"type": "completed", "response": {"type": "turn_completed", "result": event.result}}
+        case Failed():
+            error = {"code": error_code(event.error.name), "message": sentence(event.error)}
+            return {"type": "failed", "error": error}
+        case _:
+            return {"type": "event", "body": event_json(event)}
