@@ -19,8 +19,8 @@ from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.models.clients import open_models
-from fabula.adapters.stores import open_store
-from fabula.adapters.stores.checkpoints import open_checkpoints
+from fabula.adapters.stores import sql_store
+from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.turns.running_turns import RunningTurns
 from fabula.loops.turns.turn_state_cache import TurnStateCache
@@ -46,10 +46,10 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
     """
     clock = SystemClock()
     async with AsyncExitStack() as closing:
-        store = open_store(settings, clock)
+        store = sql_store(settings, clock)
         await store.open()
         closing.push_async_callback(store.close)
-        checkpoints = open_checkpoints(settings)
+        checkpoints = StoreCheckpoints(store)
         closing.push_async_callback(checkpoints.close)
         policy = policy_of(settings)
         storage = _ModelStorage(store, clock, game_key=settings.openai_api_key)

@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.conftest import Place
 
-from fabula.adapters.stores.checkpoints import open_checkpoints
+from fabula.adapters.stores import sql_store
+from fabula.adapters.stores.checkpoints import StoreCheckpoints
+from fabula.adapters.world import SystemClock
 from fabula.ports.checkpoints import Checkpoints
 from fabula.testing.checkpoints_kit import CheckpointsKit, run_loop
 from fabula.testing.plays_kit import PlaysKit
@@ -22,10 +24,8 @@ class TestSqlPlays(PlaysKit):
 class TestCheckpoints(CheckpointsKit):
     @pytest.fixture
     async def checkpoints(self, place: Place) -> AsyncIterator[Checkpoints]:
-        place.settings.data_folder.mkdir(exist_ok=True)
-        checkpoints = open_checkpoints(place.settings)
-        yield checkpoints
-        await checkpoints.close()
+        async with opened_again(place) as checkpoints:
+            yield checkpoints
 
     async def test_what_was_put_is_there_after_closing(self, place: Place, checkpoints: Checkpoints) -> None:
         for thread in ("a:turn_1", "b:turn_1"):
@@ -83,6 +83,11 @@ class TestCheckpoints(CheckpointsKit):
 @asynccontextmanager
 async def opened_again(place: Place) -> AsyncIterator[Checkpoints]:
     """The same checkpoints as another process would open them."""
-    again = open_checkpoints(place.settings)
-    yield again
-    await again.close()
+    store = sql_store(place.settings, SystemClock())
+    await store.open()
+    again = StoreCheckpoints(store)
+    try:
+        yield again
+    finally:
+        await again.close()
+        await store.close()

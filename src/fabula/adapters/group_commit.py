@@ -61,8 +61,9 @@ class GroupCommit(Generic[T]):
 class DelayedBatch(Generic[T]):
     """Hands items to `write` a moment after they came, all of them together, in their order. `write` does not fail."""
 
-    def __init__(self, write: Callable[[list[T]], Awaitable[None]]) -> None:
+    def __init__(self, write: Callable[[list[T]], Awaitable[None]], *, after_s: float = A_MOMENT_S) -> None:
         self._write = write
+        self._after_s = after_s
         self._waiting: list[T] = []
         self._unwritten: list[T] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -77,14 +78,13 @@ class DelayedBatch(Generic[T]):
         self._waiting.append(item)
         self._unwritten.append(item)
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(A_MOMENT_S, self._begin)
+            self._timer = asyncio.get_running_loop().call_later(self._after_s, self._begin)
 
-    async def drop(self, unwanted: Callable[[T], bool]) -> None:
-        """Forgets what is waiting and not wanted any more; returns when what was being written is."""
+    def drop(self, unwanted: Callable[[T], bool]) -> None:
+        """Forgets what is waiting and not wanted any more; what is being written is not stopped."""
         dropped = [item for item in self._waiting if unwanted(item)]
         self._waiting = [item for item in self._waiting if not unwanted(item)]
         self._forget(dropped)
-        await self._written()
 
     async def settle(self) -> None:
         """Returns when everything that was put is written."""

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 class Checkpoints(Protocol):
     """Law: `saver` answers a LangGraph checkpointer, opened at the first question, the same one ever after;
     `expect_new` is a hint that a thread starts now and has no checkpoints;
-    `forget` removes all checkpoints of a thread that has finished, and does nothing for an unknown one;
+    `forget` removes all checkpoints of a thread that has finished, and does nothing for an unknown one; a process that
+    is killed right afterwards may leave them;
     `threads` names every thread of which there are checkpoints.
     """
 

@@ -6,11 +6,13 @@ missing, tests that need it are skipped with one line.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -77,8 +79,17 @@ def _package(folder: Path) -> ModuleType:
 
 
 def _tell(address: str, *statements: str) -> None:
-    import psycopg
+    # In a thread, because the test that asks may run in a loop already.
+    with ThreadPoolExecutor() as pool:
+        pool.submit(asyncio.run, _execute(address, statements)).result()
 
-    with psycopg.connect(address, autocommit=True) as connection:
+
+async def _execute(address: str, statements: Sequence[str]) -> None:
+    import asyncpg  # type: ignore[import-untyped]
+
+    connection = await asyncpg.connect(address)
+    try:
         for statement in statements:
-            connection.execute(statement.encode())
+            await connection.execute(statement)
+    finally:
+        await connection.close()

@@ -74,8 +74,15 @@ def _prepare(file: Path) -> None:
         with closing(sqlite3.connect(file, timeout=PATIENCE_S, isolation_level=None)) as connection:
             _refuse_strangers(connection, file)
             _turn_on_wal(connection)
+        _remove_old_checkpoints(file.parent)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(sentence(file, error)) from error
+
+
+def _remove_old_checkpoints(folder: Path) -> None:
+    """Older versions kept where loops stand in a file of its own, which nobody reads any more."""
+    for name in ("loops.db", "loops.db-wal", "loops.db-shm"):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:

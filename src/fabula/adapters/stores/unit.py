@@ -6,6 +6,7 @@ from functools import cached_property
 
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
+from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
 from fabula.adapters.stores.memo import SqlMemo
 from fabula.adapters.stores.npcs import SqlNpcs
 from fabula.adapters.stores.plays import SqlPlays
@@ -60,3 +61,8 @@ class SqlUnit:
     @cached_property
     def work(self) -> SqlWork:
         return SqlWork(self._access)
+
+    @cached_property
+    def loop_checkpoints(self) -> SqlLoopCheckpoints:
+        """For the saver of the loops alone."""
+        return SqlLoopCheckpoints(self._access)
