@@ -15,6 +15,8 @@ from fabula.actions.library.builtins import set_out_builtins
 from fabula.actions.npcs.address_npc import GAME_API_ID
 from fabula.actions.plays.play_setup import PlaySetups
 from fabula.actions.turns.turn_recovery import recover_turns, resume_turns
+from fabula.actions.work.work_runner import WorkRunner
+from fabula.actions.work_kinds import work_kinds
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.models.address_policy import policy_of
@@ -59,6 +61,9 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
         closing.push_async_callback(bus.close)
         turns = RunningTurns()
         closing.push_async_callback(turns.close)
+        bus, owner = LocalBus(), f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
+        work = WorkRunner(store=store, bus=bus, clock=clock, owner=owner)
+        closing.push_async_callback(work.close)
         house = House(
             settings=settings,
             store=store,
@@ -69,11 +74,13 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
             bus=bus,
             checkpoints=checkpoints,
             turns=turns,
+            work=work,
             play_setups=PlaySetups(),
             turn_states=TurnStateCache(),
-            owner=f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}",
+            owner=owner,
         )
         await set_out_builtins(house)
+        await work.open(work_kinds(house), takes_up=tends_turns)
         if tends_turns:
             await resume_turns(house)
             closing.push_async_callback(_ended, asyncio.create_task(recover_turns(house)))

@@ -19,6 +19,7 @@ UNDECIDED = {"util", "utils", "helper", "helpers", "common", "core", "misc", "ma
 DOORS = (
     "server/",
     "cli/main.py",
+    "actions/work/work_runner.py",
     "loops/turns/running_turns.py",
 )  # a turn runs on when its client has gone
 MARKS = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b|pragma: no cover")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fabula.actions.library.compiled_stories import CompiledStories
 from fabula.actions.plays.play_setup import PlaySetups
+from fabula.actions.work.work_runner import WorkRunner
 from fabula.loops.turns.running_turns import RunningTurns
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
@@ -31,6 +32,7 @@ class House:
     bus: Bus[TurnFrame]
     checkpoints: Checkpoints
     turns: RunningTurns
+    work: WorkRunner
     play_setups: PlaySetups
     turn_states: TurnStateCache
     owner: str

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from fabula.actions.care.owners import is_dead
 from fabula.actions.house import House
+from fabula.actions.work.owners import is_dead
 from fabula.ports.errors import Conflict
 from fabula.ports.store import Slot, Unit
 from fabula.story.values import JsonObject

@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from fabula.actions.care.owners import is_dead
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import KINDS
 from fabula.actions.turns.turn_runner import lease, settle, start, thread
+from fabula.actions.work.owners import is_dead
 from fabula.loops.turns.running_turns import RunningTurn, Work, error_of, stop
 from fabula.ports.errors import Interrupted, TakenOver
 from fabula.ports.plays import Turn

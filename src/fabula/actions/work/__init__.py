@@ -1,0 +1,1 @@
+"""Durable work: kinds of it, the one runner, and whether a holder is gone."""

@@ -1,0 +1,347 @@
+"""The runner: holds work, renews its lease, runs its kind's function, and writes down how it ended.
+
+1. Work that was begun here with a lease is started at once (`start`); the one who waits for it may leave.
+2. Every two seconds the runner looks around: it renews the leases of all it runs with one statement, stops what was
+   cancelled or taken over elsewhere, and, in a process that stays, takes up what others left behind.
+3. Work that ended well is done; work that failed is failed, put off or buried, as its kind says. Work that processes
+   died with too often is not taken up again.
+4. When the process stops, it lets go of what it runs: the next process takes it up at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import orjson
+
+from fabula.actions.work.owners import is_dead
+from fabula.actions.work.work_kind import HeldWork, Run, StoredError, WorkKind, stored_error
+from fabula.ports.bus import Bus, Frame
+from fabula.ports.errors import BackendError, FabulaError, NotFound, StoreError, StreamError
+from fabula.ports.store import Store, Unit
+from fabula.ports.work import Lease, Work
+from fabula.ports.world import Clock
+from fabula.story.values import JsonObject
+
+log = logging.getLogger("fabula.work")
+
+LEASE_S = 15.0
+"""So long, at most, does anything wait for a process that died on another machine."""
+RENEW_BELOW_S = 10.0
+LOOK_EVERY_S = 2.0
+LOOK_AGAIN_S = 0.5
+MOST_TAKEN_UP = 32
+LONGEST_WAIT_S = 30.0
+KEPT_MS = 7 * 24 * 3600 * 1000
+"""Work that ended is remembered for a week, so that a late repeat is still known as one."""
+
+TOO_LONG = "This took too long. Try it again."
+INSIDE = "This failed inside the server; its log has the details."
+STOPPED = "The server stopped before the work was done. Send the same again to go on."
+
+
+@dataclass(kw_only=True)
+class RunningWork:
+    """Work that runs here. Its task answers the error with which the attempt failed, if it did."""
+
+    held: HeldWork
+    task: asyncio.Task[FabulaError | None]
+    lease_until_ms: int
+    taken_up: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchedWork:
+    """The events of a piece of work, and the name of their stream."""
+
+    stream: str
+    frames: AsyncGenerator[Frame, None]
+
+
+class WorkRunner:
+    """Runs the work of one process. `owner` names this process among those that share the store."""
+
+    def __init__(self, *, store: Store, bus: Bus, clock: Clock, owner: str) -> None:
+        self._store, self._bus, self._clock, self.owner = store, bus, clock, owner
+        self._kinds: Mapping[str, WorkKind] = {}
+        self._running: dict[str, RunningWork] = {}
+        self._woken = asyncio.Event()
+        self._looking: asyncio.Task[None] | None = None
+
+    async def open(self, kinds: Mapping[str, WorkKind], *, takes_up: bool) -> None:
+        """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not."""
+        self._kinds = kinds
+        if takes_up:
+            await self.take_up()
+        self._looking = asyncio.create_task(self._look_around(takes_up=takes_up))
+
+    async def close(self) -> None:
+        """Lets go of everything, so that the next process takes it up at once."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        stopped = list(self._running.values())
+        for running in stopped:
+            await _stop(running)
+        if stopped:
+            await self._let_go(stopped)
+
+    def lease(self) -> Lease:
+        """The lease of work that this process begins or takes up now."""
+        return Lease(owner=self.owner, until_ms=self._clock.now_ms() + round(LEASE_S * 1000))
+
+    def wake(self) -> None:
+        """Work was begun that waits to be taken up: look at once."""
+        self._woken.set()
+
+    def start(self, work: Work, run: Run | None = None, *, taken_up: bool = False) -> HeldWork:
+        """Runs work that this process holds, with its kind's function unless the caller has more at hand."""
+        held = HeldWork(work=work, sender=self._bus.open(work.stream))
+        attempt = self._run(held, run or self._kinds[work.kind].run)
+        task = asyncio.create_task(attempt, name=work.work_id)
+        running = RunningWork(held=held, task=task, lease_until_ms=work.lease_until_ms, taken_up=taken_up)
+        self._running[work.work_id] = running
+        task.add_done_callback(lambda _: self._forget_running(running))
+        return held
+
+    def _forget_running(self, running: RunningWork) -> None:
+        work_id = running.held.work.work_id
+        if self._running.get(work_id) is running:
+            del self._running[work_id]
+
+    def find(self, work_id: str) -> RunningWork | None:
+        return self._running.get(work_id)
+
+    def ids(self) -> list[str]:
+        """What runs here."""
+        return list(self._running)
+
+    async def wait(self, work_id: str) -> None:
+        """Waits until work that runs here has ended, however it ends."""
+        running = self._running.get(work_id)
+        if running is not None:
+            await asyncio.wait([running.task])
+
+    async def result_of(self, work_id: str, heard: Callable[[Frame], None] = lambda _: None) -> JsonObject:
+        """Waits for work to end, here or elsewhere, and answers its result; raises the error with which it failed."""
+        running = self._running.get(work_id)
+        watched = await self.watch(work_id)
+        async for frame in watched.frames:
+            if not frame.last:
+                heard(frame)
+        if running is not None:
+            await asyncio.wait([running.task])
+            failure = None if running.task.cancelled() else running.task.result()
+            if failure is not None:
+                raise failure
+        work = await self._store.read(lambda unit: unit.work.get(work_id))
+        if work is None or work.is_open:
+            raise StreamError(STOPPED)
+        if work.status != "done":
+            raise StoredError(work.error or {"message": "The work was cancelled."})
+        return work.result or {}
+
+    async def watch(self, work_id: str, *, stream: str = "", after: int = -1) -> WatchedWork:
+        """The events of work after one that was seen of this stream; of work that is over or elsewhere, its end."""
+        work = await self._store.read(lambda unit: unit.work.get(work_id))
+        if work is None:
+            raise NotFound(f"There is no work named '{work_id}', or it ended long ago.")
+        # Work that was taken up again is told anew: what was seen of its first attempt does not count.
+        seen = after if stream in ("", work.stream) else -1
+        live = self._bus.listen(work.stream, after=seen)
+        return WatchedWork(stream=work.stream, frames=live or self._wait_for_end(work, seen + 1))
+
+    async def cancel(self, work_id: str, error: JsonObject | None = None) -> bool:
+        """Ends work that waits or runs, wherever that is; False when it had ended before."""
+        if not await self._store.write(lambda unit: unit.work.cancel(work_id, error)):
+            return False
+        running = self._running.get(work_id)
+        if running is not None:
+            await self._release(running)
+        return True
+
+    async def take_up(self) -> int:
+        """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
+        kinds = [name for name, kind in self._kinds.items() if kind.is_swept]
+        room = MOST_TAKEN_UP - sum(running.taken_up for running in self._running.values())
+        if not kinds or room <= 0:
+            return 0
+        gone = await self.gone()
+        if not await self._store.read(lambda unit: unit.work.due(kinds, gone=gone, limit=1)):
+            return 0
+        held = await self._store.write(lambda unit: unit.work.hold_due(kinds, self.lease(), gone=gone, limit=room))
+        for work in held:
+            await self._begin_again(work)
+        return len(held)
+
+    async def gone(self) -> list[str]:
+        """The owners of work whose processes are known to be dead."""
+        owners = await self._store.read(lambda unit: unit.work.owners())
+        return [owner for owner in owners if is_dead(owner, seen_by=self.owner)]
+
+    async def _begin_again(self, work: Work) -> None:
+        older = self._running.get(work.work_id)
+        if older is not None:
+            await _stop(older)
+        kind = self._kinds[work.kind]
+        if work.tries <= kind.most_attempts:
+            self.start(work, taken_up=True)
+            return
+        stops = f"The server stopped {kind.most_attempts} times while it was at this. It is not tried again."
+        held = HeldWork(work=work, sender=self._bus.open(work.stream))
+        await self._end_badly(held, BackendError(stops))
+
+    async def _run(self, held: HeldWork, run: Run) -> FabulaError | None:
+        """One attempt, to its end. One that is cancelled is ended, or let go, by who cancelled it."""
+        failure = await self._attempt(held, run)
+        if failure is not None:
+            await self._end_badly(held, failure)
+        return failure
+
+    async def _attempt(self, held: HeldWork, run: Run) -> FabulaError | None:
+        """Runs the function. This is a door: what nobody expected is logged once, here."""
+        work = held.work
+        try:
+            async with asyncio.timeout(self._kinds[work.kind].deadline_s):
+                result = await run(held)
+            if result is not None:
+                await self._write(lambda unit: unit.work.finish(work, result))
+                await self._tell_end(held)
+        except TimeoutError:
+            return BackendError(TOO_LONG)
+        except FabulaError as error:
+            return error
+        except Exception:
+            log.exception("%s %s failed.", work.kind, work.work_id)
+            return FabulaError(INSIDE)
+        return None
+
+    async def _end_badly(self, held: HeldWork, failure: FabulaError) -> None:
+        """Fails, puts off or buries, as the kind says."""
+        work, kind, error = held.work, self._kinds[held.work.kind], stored_error(failure)
+
+        async def end(unit: Unit) -> None:
+            if kind.backoff is None:
+                ended = await unit.work.fail(work, error)
+            elif work.tries < kind.most_attempts:
+                due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
+                await unit.work.put_off(work, due_at_ms=due, error=error)
+                ended = False
+            else:
+                ended = await unit.work.bury(work, error)
+            if ended and kind.on_failure is not None:
+                await kind.on_failure(unit, work, error)
+
+        await self._write(end)
+        await self._tell_end(held)
+
+    async def _write(self, change: Callable[[Unit], Awaitable[object]]) -> None:
+        """Writes how work ended; while the store cannot be written, it stays held: nobody is told what is not true."""
+        wait = 0.5
+        while True:
+            try:
+                await self._store.write(change)
+                return
+            except StoreError as failure:
+                log.warning("How a piece of work ended could not be written down yet: %s", failure.message)
+            await self._clock.sleep(wait)
+            wait = min(LONGEST_WAIT_S, 2 * wait)
+
+    async def _tell_end(self, held: HeldWork) -> None:
+        work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
+        held.sender.send(await self._last_event(work or held.work), last=True)
+
+    async def _last_event(self, work: Work) -> bytes:
+        of_kind = self._kinds[work.kind].last_event
+        if of_kind is None or work.is_open:
+            return orjson.dumps({"type": "ended", "status": work.status})
+        return await of_kind(work)
+
+    async def _wait_for_end(self, work: Work, sequence: int) -> AsyncGenerator[Frame, None]:
+        """The end of work whose events are not here: it is over and forgotten, or runs in another process."""
+        found: Work | None = work
+        while found is not None and found.is_open:
+            await self._clock.sleep(LOOK_AGAIN_S)
+            found = await self._store.read(lambda unit: unit.work.get(work.work_id))
+        yield Frame(sequence=sequence, data=await self._last_event(found or work), last=True)
+
+    async def _look_around(self, *, takes_up: bool) -> None:
+        """Looks after work for as long as the process lives. This is a door: a failure is logged, and waited out."""
+        await self._look(self._forget_old)
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self._woken.wait()
+            self._woken.clear()
+            await self._look(self._keep_leases)
+            if takes_up:
+                await self._look(self.take_up)
+
+    async def _look(self, look: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await look()
+        except StoreError as error:
+            log.warning("Work could not be looked after: %s", error.message)
+        except Exception:
+            log.exception("Work could not be looked after.")
+
+    async def _forget_old(self) -> int:
+        before = self._clock.now_ms() - KEPT_MS
+        return await self._store.write(lambda unit: unit.work.forget(ended_before_ms=before))
+
+    async def _keep_leases(self) -> None:
+        """Renews, with one statement, the leases that run out soon, and stops what is no longer held."""
+        mine = dict(self._running)
+        if not mine:
+            return
+        soon = self._clock.now_ms() + round(RENEW_BELOW_S * 1000)
+        short = [id for id, running in mine.items() if running.lease_until_ms < soon]
+        if short:
+            lease = self.lease()
+            await self._store.write(lambda unit: unit.work.extend(short, lease), durable=False)
+            for id in short:
+                mine[id].lease_until_ms = lease.until_ms
+        still = await self._store.read(lambda unit: unit.work.held_by(self.owner))
+        for id in mine.keys() - still:
+            if not await self._ended_by_itself(mine[id]):
+                await self._release(mine[id])
+
+    async def _ended_by_itself(self, running: RunningWork) -> bool:
+        """Whether the work has just ended here: its task is about to tell so."""
+        held = running.held.work
+        work = await self._store.read(lambda unit: unit.work.get(held.work_id))
+        if work is None or work.status == "cancelled":
+            return False
+        return (work.owner, work.attempt) == (held.owner, held.attempt)
+
+    async def _release(self, running: RunningWork) -> None:
+        """Stops work that was cancelled, deleted or taken over, and tells those who watch."""
+        await _stop(running)
+        held = running.held
+        work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
+        on_lost = self._kinds[held.work.kind].on_lost
+        if on_lost is not None:
+            await on_lost(held, work)
+        held.sender.send(await self._last_event(work or held.work), last=True)
+
+    async def _let_go(self, stopped: list[RunningWork]) -> None:
+        async def let_go(unit: Unit) -> None:
+            for running in stopped:
+                await unit.work.let_go(running.held.work)
+
+        try:
+            await self._store.write(let_go)
+        except StoreError as error:
+            log.warning("Work could not be given back: %s", error.message)
+        for running in stopped:
+            running.held.sender.send(await self._last_event(running.held.work), last=True)
+
+
+async def _stop(running: RunningWork) -> None:
+    """Cancels work and waits until it has let go of everything."""
+    running.task.cancel()
+    await asyncio.wait([running.task])

@@ -1,0 +1,295 @@
+"""The runner: what was begun is done, whoever dies, leaves, cancels or comes too late."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Place
+
+from fabula.actions.work.work_kind import HeldWork, WorkKind, doubling
+from fabula.actions.work.work_runner import LEASE_S, MOST_TAKEN_UP, WorkRunner
+from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.world import SystemClock
+from fabula.ports.errors import Conflict, FabulaError, NotFound
+from fabula.ports.store import Store, Unit
+from fabula.ports.work import Lease, NewWork, Work
+from fabula.story.values import JsonObject
+from fabula.testing.world import FixedClock
+
+HOLDER = Path(__file__).with_name("work_holder.py")
+Runners = Callable[..., Awaitable[WorkRunner]]
+
+
+@pytest.fixture
+async def runners(store: Store, clock: FixedClock) -> AsyncIterator[Runners]:
+    """Opens runners that share the store; each stands for a process."""
+    async with AsyncExitStack() as closing:
+
+        async def open_runner(owner: str, kind: WorkKind, *, takes_up: bool = False, **more: Any) -> WorkRunner:
+            runner = WorkRunner(**{"store": store, "bus": LocalBus(), "clock": clock, "owner": owner, **more})
+            await runner.open({"errand": kind}, takes_up=takes_up)
+            closing.push_async_callback(runner.close)
+            return runner
+
+        yield open_runner
+
+
+def errand(run: Callable[[HeldWork], Awaitable[JsonObject | None]], **more: Any) -> WorkKind:
+    return WorkKind(run=run, **{"deadline_s": 30.0, "most_attempts": 2, **more})
+
+
+async def answer(held: HeldWork) -> JsonObject:
+    return {"by": held.work.owner, "attempt": held.work.attempt}
+
+
+async def hang(held: HeldWork) -> JsonObject:
+    held.tell_progress(0, 1, "waiting for ever")
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def begun(store: Store, lease: Lease | None, **more: Any) -> Work:
+    new = NewWork(**{"work_id": "w1", "kind": "errand", "held": lease, **more})
+    return await store.write(lambda unit: unit.work.begin(new))
+
+
+async def stored(store: Store, work_id: str = "w1") -> Work:
+    work = await store.read(lambda unit: unit.work.get(work_id))
+    assert work is not None
+    return work
+
+
+async def until(store: Store, is_so: Callable[[Work], bool], work_id: str = "w1") -> Work:
+    while not is_so(work := await stored(store, work_id)):
+        await asyncio.sleep(0.01)
+    return work
+
+
+async def test_work_runs_where_it_was_begun_and_its_result_is_kept(store: Store, runners: Runners) -> None:
+    runner = await runners("ann", errand(answer))
+    runner.start(await begun(store, runner.lease()))
+    assert await runner.result_of("w1") == {"by": "ann", "attempt": 1}
+    work = await stored(store)
+    assert (work.status, work.result) == ("done", {"by": "ann", "attempt": 1}) and runner.ids() == []
+
+
+async def test_work_that_waits_is_taken_up_when_its_process_is_woken(store: Store, runners: Runners) -> None:
+    runner = await runners("ann", errand(answer), takes_up=True)
+    await begun(store, None)
+    runner.wake()
+    assert (await until(store, lambda work: not work.is_open)).result == {"by": "ann", "attempt": 1}
+
+
+async def test_whoever_waits_gets_the_error_with_which_it_failed(store: Store, runners: Runners) -> None:
+    async def refuse(held: HeldWork) -> JsonObject:
+        raise Conflict("The shop is closed.", opens_at=9)
+
+    runner = await runners("ann", errand(refuse))
+    runner.start(await begun(store, runner.lease()))
+    with pytest.raises(Conflict, match="closed"):
+        await runner.result_of("w1")
+    with pytest.raises(FabulaError, match="closed") as later:
+        await runner.result_of("w1")
+    assert (later.value.code, later.value.data) == (40909, {"opens_at": 9})
+
+
+async def test_what_nobody_expected_is_logged_once_and_fails_the_work(
+    store: Store, runners: Runners, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def stumble(held: HeldWork) -> JsonObject:
+        raise KeyError("shoe")
+
+    runner = await runners("ann", errand(stumble))
+    runner.start(await begun(store, runner.lease()))
+    with pytest.raises(FabulaError, match="inside the server"):
+        await runner.result_of("w1")
+    assert (await stored(store)).status == "failed"
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
+async def test_work_that_takes_longer_than_its_deadline_fails(store: Store, runners: Runners) -> None:
+    runner = await runners("ann", errand(hang, deadline_s=0.01))
+    runner.start(await begun(store, runner.lease()))
+    with pytest.raises(FabulaError, match="too long"):
+        await runner.result_of("w1")
+
+
+async def test_work_with_a_backoff_is_put_off_and_in_the_end_buried_with_its_error(
+    store: Store, clock: FixedClock, runners: Runners
+) -> None:
+    async def refuse(held: HeldWork) -> JsonObject:
+        raise Conflict("The shop is closed.")
+
+    kind = errand(refuse, most_attempts=3, backoff=doubling(first_s=1, longest_s=300))
+    runner = await runners("ann", kind)
+    await begun(store, None)
+    waits = []
+    for attempt in (1, 2):
+        assert await runner.take_up() == 1
+        work = await until(store, lambda work, attempt=attempt: work.attempt == attempt and work.status == "waiting")  # type: ignore[misc]
+        waits.append(work.due_at_ms - clock.now_ms())
+        assert await runner.take_up() == 0
+        clock.advance(waits[-1])
+    assert waits == [1000, 2000]
+    assert await runner.take_up() == 1
+    work = await until(store, lambda work: not work.is_open)
+    assert work.status == "dead" and work.error is not None and work.error["message"] == "The shop is closed."
+
+
+async def test_work_that_processes_died_with_too_often_is_not_taken_up_again(
+    store: Store, clock: FixedClock, runners: Runners
+) -> None:
+    failed: list[str] = []
+
+    async def on_failure(unit: Unit, work: Work, error: JsonObject) -> None:
+        failed.append(str(error["message"]))
+
+    await begun(store, Lease(owner="elsewhere/1/1", until_ms=clock.now_ms()))
+    lease = Lease(owner="elsewhere/2/2", until_ms=clock.now_ms())
+    assert await store.write(lambda unit: unit.work.hold("w1", lease))
+    runner = await runners("ann", errand(answer, on_failure=on_failure))
+    assert await runner.take_up() == 1
+    assert (await stored(store)).status == "failed" and (await stored(store)).input == {}
+    assert failed == ["The server stopped 2 times while it was at this. It is not tried again."]
+
+
+async def test_a_runner_that_stops_lets_go_and_another_takes_up_at_once(store: Store, runners: Runners) -> None:
+    first = await runners("ann", errand(hang))
+    first.start(await begun(store, first.lease()))
+    waiting = asyncio.create_task(first.result_of("w1"))
+    await asyncio.sleep(0)
+    await first.close()
+    with pytest.raises(FabulaError, match="Send the same again"):
+        await waiting
+    second = await runners("bob", errand(answer))
+    assert await second.take_up() == 1
+    work = await until(store, lambda work: not work.is_open)
+    assert (work.result, work.tries) == ({"by": "bob", "attempt": 2}, 1)
+
+
+async def test_work_cancelled_elsewhere_is_stopped_here(store: Store, runners: Runners) -> None:
+    here, there = await runners("ann", errand(hang)), await runners("bob", errand(hang))
+    here.start(await begun(store, here.lease()))
+    assert await there.cancel("w1", {"message": "Enough."})
+    here.wake()
+    await here.wait("w1")
+    assert (await stored(store)).status == "cancelled" and here.ids() == []
+    assert not await here.cancel("w1")
+
+
+async def test_who_comes_back_too_late_changes_nothing(store: Store, clock: FixedClock, runners: Runners) -> None:
+    go_on = asyncio.Event()
+
+    async def sleepy(held: HeldWork) -> JsonObject:
+        await go_on.wait()
+        return await answer(held)
+
+    slow, quick = await runners("ann", errand(sleepy)), await runners("bob", errand(answer))
+    slow.start(await begun(store, slow.lease()))
+    clock.advance(round(LEASE_S * 1000))
+    assert await quick.take_up() == 1
+    await quick.wait("w1")
+    go_on.set()
+    await slow.wait("w1")
+    assert (await stored(store)).result == {"by": "bob", "attempt": 2}
+
+
+async def test_leases_of_all_that_runs_are_renewed(store: Store, clock: FixedClock, runners: Runners) -> None:
+    here, there = await runners("ann", errand(hang)), await runners("bob", errand(answer))
+    for id in ("w1", "w2"):
+        here.start(await begun(store, here.lease(), work_id=id))
+    for _ in range(3):
+        clock.advance(round(LEASE_S * 1000) - 1)
+        here.wake()
+        for id in ("w1", "w2"):
+            await until(store, lambda work: work.lease_until_ms == clock.now_ms() + round(LEASE_S * 1000), id)
+        assert await there.take_up() == 0
+
+
+async def test_a_process_takes_up_only_as_much_as_it_has_room_for(store: Store, runners: Runners) -> None:
+    runner = await runners("ann", errand(hang))
+    for number in range(MOST_TAKEN_UP + 3):
+        await begun(store, None, work_id=f"w{number}")
+    assert [await runner.take_up(), await runner.take_up()] == [MOST_TAKEN_UP, 0]
+
+
+async def test_work_that_is_not_swept_waits_for_the_call_that_began_it(
+    store: Store, clock: FixedClock, runners: Runners
+) -> None:
+    runner = await runners("ann", errand(answer, is_swept=False))
+    await begun(store, Lease(owner="elsewhere/1/1", until_ms=clock.now_ms()))
+    assert await runner.take_up() == 0
+
+
+async def test_events_are_read_on_after_the_last_one_seen_and_in_the_end_from_the_store(
+    store: Store, runners: Runners
+) -> None:
+    async def count(held: HeldWork) -> JsonObject:
+        for done in range(3):
+            held.tell_progress(done, 3, "counting")
+        return {}
+
+    runner = await runners("ann", errand(count))
+    runner.start(await begun(store, runner.lease()))
+    await runner.result_of("w1")
+    watched = await runner.watch("w1", stream="w1", after=1)
+    events = [(frame.sequence, json.loads(frame.data)) async for frame in watched.frames]
+    assert [(sequence, event.get("done"), event["type"]) for sequence, event in events] == [
+        (2, 2, "progress"),
+        (3, None, "ended"),
+    ]
+    other = await runners("bob", errand(count))
+    forgotten = await other.watch("w1", after=1)
+    assert [(frame.sequence, frame.last) async for frame in forgotten.frames] == [(2, True)]
+    with pytest.raises(NotFound):
+        await other.watch("nobody")
+
+
+async def test_work_of_a_killed_process_is_given_out_again_at_once(place: Place, runners: Runners) -> None:
+    process = await holder(place, f"{socket.gethostname()}/PID/1", lease_ms=600_000)
+    store = place.store(SystemClock())
+    await store.open()
+    try:
+        runner = await runners("ann", errand(answer), store=store, clock=SystemClock())
+        assert await runner.take_up() == 0
+        process.kill()
+        await process.wait()
+        assert await runner.take_up() == 1
+        assert (await until(store, lambda work: not work.is_open)).result == {"by": "ann", "attempt": 2}
+    finally:
+        await runner.close()
+        await store.close()
+
+
+async def test_work_of_a_process_killed_under_another_host_name_is_given_out_after_its_lease(
+    place: Place, runners: Runners
+) -> None:
+    process = await holder(place, "another-machine/PID/1", lease_ms=1500)
+    process.kill()
+    await process.wait()
+    store = place.store(SystemClock())
+    await store.open()
+    try:
+        runner = await runners("ann", errand(answer), store=store, clock=SystemClock(), takes_up=True)
+        work = await until(store, lambda work: not work.is_open)
+        assert work.result == {"by": "ann", "attempt": 2}
+    finally:
+        await runner.close()
+        await store.close()
+
+
+async def holder(place: Place, owner: str, *, lease_ms: int) -> asyncio.subprocess.Process:
+    """A process that holds `w1` now."""
+    command = (sys.executable, str(HOLDER), place.settings.model_dump_json(), owner, str(lease_ms))
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"held\n"
+    return process
