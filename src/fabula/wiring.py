@@ -32,7 +32,7 @@ from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
 from fabula.settings import Settings
-from fabula.story.events import TurnFrame
+from fabula.story.events import Told
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.models")
@@ -57,11 +57,11 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
         storage = _ModelStorage(store, clock, game_key=settings.openai_api_key)
         models = open_models(settings, clock, storage.read_key, storage, storage.record, policy=policy)
         closing.push_async_callback(models.close)
-        bus: Bus[TurnFrame] = LocalBus()
+        bus: Bus[Told] = LocalBus()
         closing.push_async_callback(bus.close)
         turns = RunningTurns()
         closing.push_async_callback(turns.close)
-        bus, owner = LocalBus(), f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
+        owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
         work = WorkRunner(store=store, bus=bus, clock=clock, owner=owner)
         closing.push_async_callback(work.close)
         house = House(

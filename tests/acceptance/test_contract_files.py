@@ -256,7 +256,7 @@ async def test_an_import_without_what_it_refers_to_is_refused_whole(client: Clie
         assert missing.value.code == 40404 and await everything(other) == before
 
 
-async def test_slots_survive_a_restart(tmp_path: Path) -> None:
+async def test_uploads_survive_a_restart(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         await gate_story(client)
         out = await client.call("data_package.export_prepare", character_ids=["mara"])

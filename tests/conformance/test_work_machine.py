@@ -19,6 +19,7 @@ from fabula.adapters.stores import open_store
 from fabula.ports.store import Store, Unit
 from fabula.ports.work import Lease, NewWork, Work
 from fabula.settings import Settings
+from fabula.story.error_values import ErrorValue
 from fabula.testing.postgres import new_database
 from fabula.testing.world import FixedClock
 
@@ -137,13 +138,15 @@ class WorkMachine(RuleBasedStateMachine):
             case "finish":
                 return await unit.work.finish(held, {"by": held.owner})
             case "put_off":
-                return await unit.work.put_off(held, due_at_ms=self.now + 50, error={"by": held.owner})
+                return await unit.work.put_off(
+                    held, due_at_ms=self.now + 50, error=ErrorValue(name="backend", message=held.owner)
+                )
             case "let_go":
                 return await unit.work.let_go(held)
             case "fail":
-                return await unit.work.fail(held, {"by": held.owner})
+                return await unit.work.fail(held, ErrorValue(name="backend", message=held.owner))
             case _:
-                return await unit.work.bury(held, {"by": held.owner})
+                return await unit.work.bury(held, ErrorValue(name="backend", message=held.owner))
 
     @precondition(lambda self: self.pieces)
     @rule(which=numbers)

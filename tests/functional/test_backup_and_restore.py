@@ -11,7 +11,7 @@ import pytest
 from fabula.adapters.stores import open_store, restore_backup
 from fabula.ports.errors import StoreError
 from fabula.ports.models import CallOrigin, CallRecord, Usage
-from fabula.ports.store import Reference, Slot, Store, Token
+from fabula.ports.store import Reference, Store, Token, Upload
 from fabula.settings import Settings
 from fabula.testing.world import FixedClock
 
@@ -35,8 +35,8 @@ async def fill(store: Store) -> None:
             used = [Reference(kind="schema", id="s")]
             await unit.resources.add("character", f"c{number}", {"n": number}, references=used)
         blob = await unit.blobs.put(bytes(range(256)) * 5000)
-        await unit.slots.put(
-            Slot(slot_id="slot", purpose="package_export", blob=blob, doc={}, expires_at_ms=2_000_000_000_000)
+        await unit.uploads.put(
+            Upload(upload_id="slot", purpose="package_export", blob=blob, expires_at_ms=2_000_000_000_000)
         )
         await unit.secrets.put("api:one", "sk-first")
         await unit.tokens.add(Token(token_id="t", label="me", role="admin", hash="h", created_at_ms=1))
@@ -83,7 +83,7 @@ async def _check_everything(settings: Settings) -> None:
         schema = await unit.resources.get("schema", "s")
         assert schema is not None and schema.doc == {"text": "ein Drache \U0001f409 \0"} and schema.built_in
         assert len(await unit.resources.users("schema", "s")) == 250
-        slot = await unit.slots.get("slot")
+        slot = await unit.uploads.get("slot")
         assert slot is not None and await unit.blobs.get(slot.blob or "") == bytes(range(256)) * 5000
         assert await unit.secrets.get("api:one") == "sk-first"
         assert await unit.tokens.by_hash("h") is not None

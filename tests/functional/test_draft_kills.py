@@ -13,6 +13,7 @@ from tests.fork_server import script
 from tests.live import live_server
 from tests.story_script import StoryScript, sea_resource, section
 
+from fabula.ports.work import Lease
 from fabula.settings import Settings
 from fabula.testing.model_script import Pace, Say, say_json
 from fabula.testing.model_server import ModelServer
@@ -130,3 +131,25 @@ async def test_an_edit_after_a_kill_is_what_the_section_is_built_upon(
         await client.call("story_draft.update_graph", draft_id=draft["draft_id"], partial_graph=graph)
         await client.call("story_draft.continue", draft_id=draft["draft_id"])
     assert "The moon is at its 1. hour." in script.prompts[-1]
+
+
+async def test_a_section_of_a_process_that_died_under_another_host_name_goes_on_after_its_lease(
+    place: Place, model: ModelServer, script: StoryScript
+) -> None:
+    place.settings.data_folder.mkdir(exist_ok=True)
+    given = {"model_attempts": 1, "database_url": place.settings.database_url}
+    async with live_server(place.settings.data_folder, **given) as client:
+        draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
+        name, house = draft["draft_id"], client.house
+        script.instead["2"] = [NEVER]
+        await killed_while(house.settings, "story_draft.continue", name, script, ["planner", "1", "2"])
+        elsewhere = Lease(owner="another-machine/1/1", until_ms=house.clock.now_ms() + 2000)
+        while not (gone := await house.work.gone()):
+            await asyncio.sleep(0.02)
+        async with house.store.writing() as unit:
+            [work] = await unit.work.of_subject(name)
+            assert await unit.work.hold(work.work_id, elsewhere, gone=gone)
+        assert (await client.raw("story_draft.continue", draft_id=name))["error"]["code"] == 40909
+        while "error" in (after := await client.raw("story_draft.continue", draft_id=name)):
+            await asyncio.sleep(0.1)
+    assert after["result"]["next_section_index"] == 2 and script.asked == ["planner", "1", "2", "2"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,9 +17,11 @@ from fabula.actions.work.work_kind import HeldWork, WorkKind, doubling
 from fabula.actions.work.work_runner import LEASE_S, MOST_TAKEN_UP, WorkRunner
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.world import SystemClock
-from fabula.ports.errors import Conflict, FabulaError, NotFound
+from fabula.ports.errors import Cancelled, Conflict, FabulaError, NotFound
 from fabula.ports.store import Store, Unit
 from fabula.ports.work import Lease, NewWork, Work
+from fabula.story.error_values import ErrorValue
+from fabula.story.events import Completed, Progress
 from fabula.story.values import JsonObject
 from fabula.testing.world import FixedClock
 
@@ -43,7 +44,7 @@ async def runners(store: Store, clock: FixedClock) -> AsyncIterator[Runners]:
 
 
 def errand(run: Callable[[HeldWork], Awaitable[JsonObject | None]], **more: Any) -> WorkKind:
-    return WorkKind(run=run, **{"deadline_s": 30.0, "most_attempts": 2, **more})
+    return WorkKind(**{"run": run, "deadline_s": 30.0, "most_attempts": 2, **more})
 
 
 async def answer(held: HeldWork) -> JsonObject:
@@ -51,7 +52,7 @@ async def answer(held: HeldWork) -> JsonObject:
 
 
 async def hang(held: HeldWork) -> JsonObject:
-    held.tell_progress(0, 1, "waiting for ever")
+    held.tell_progress(Progress(done=0, total=1, label="waiting for ever"))
     await asyncio.Event().wait()
     raise AssertionError
 
@@ -75,7 +76,7 @@ async def until(store: Store, is_so: Callable[[Work], bool], work_id: str = "w1"
 
 async def test_work_runs_where_it_was_begun_and_its_result_is_kept(store: Store, runners: Runners) -> None:
     runner = await runners("ann", errand(answer))
-    runner.start(await begun(store, runner.lease()))
+    await runner.start(await begun(store, runner.lease()))
     assert await runner.result_of("w1") == {"by": "ann", "attempt": 1}
     work = await stored(store)
     assert (work.status, work.result) == ("done", {"by": "ann", "attempt": 1}) and runner.ids() == []
@@ -93,12 +94,12 @@ async def test_whoever_waits_gets_the_error_with_which_it_failed(store: Store, r
         raise Conflict("The shop is closed.", opens_at=9)
 
     runner = await runners("ann", errand(refuse))
-    runner.start(await begun(store, runner.lease()))
+    await runner.start(await begun(store, runner.lease()))
     with pytest.raises(Conflict, match="closed"):
         await runner.result_of("w1")
     with pytest.raises(FabulaError, match="closed") as later:
         await runner.result_of("w1")
-    assert (later.value.code, later.value.data) == (40909, {"opens_at": 9})
+    assert (later.value.name, later.value.data) == ("conflict", {"opens_at": 9})
 
 
 async def test_what_nobody_expected_is_logged_once_and_fails_the_work(
@@ -108,7 +109,7 @@ async def test_what_nobody_expected_is_logged_once_and_fails_the_work(
         raise KeyError("shoe")
 
     runner = await runners("ann", errand(stumble))
-    runner.start(await begun(store, runner.lease()))
+    await runner.start(await begun(store, runner.lease()))
     with pytest.raises(FabulaError, match="inside the server"):
         await runner.result_of("w1")
     assert (await stored(store)).status == "failed"
@@ -117,7 +118,7 @@ async def test_what_nobody_expected_is_logged_once_and_fails_the_work(
 
 async def test_work_that_takes_longer_than_its_deadline_fails(store: Store, runners: Runners) -> None:
     runner = await runners("ann", errand(hang, deadline_s=0.01))
-    runner.start(await begun(store, runner.lease()))
+    await runner.start(await begun(store, runner.lease()))
     with pytest.raises(FabulaError, match="too long"):
         await runner.result_of("w1")
 
@@ -141,7 +142,7 @@ async def test_work_with_a_backoff_is_put_off_and_in_the_end_buried_with_its_err
     assert waits == [1000, 2000]
     assert await runner.take_up() == 1
     work = await until(store, lambda work: not work.is_open)
-    assert work.status == "dead" and work.error is not None and work.error["message"] == "The shop is closed."
+    assert work.status == "dead" and work.error is not None and work.error.message == "The shop is closed."
 
 
 async def test_work_that_processes_died_with_too_often_is_not_taken_up_again(
@@ -149,8 +150,8 @@ async def test_work_that_processes_died_with_too_often_is_not_taken_up_again(
 ) -> None:
     failed: list[str] = []
 
-    async def on_failure(unit: Unit, work: Work, error: JsonObject) -> None:
-        failed.append(str(error["message"]))
+    async def on_failure(unit: Unit, work: Work, error: ErrorValue) -> None:
+        failed.append(error.message)
 
     await begun(store, Lease(owner="elsewhere/1/1", until_ms=clock.now_ms()))
     lease = Lease(owner="elsewhere/2/2", until_ms=clock.now_ms())
@@ -163,7 +164,7 @@ async def test_work_that_processes_died_with_too_often_is_not_taken_up_again(
 
 async def test_a_runner_that_stops_lets_go_and_another_takes_up_at_once(store: Store, runners: Runners) -> None:
     first = await runners("ann", errand(hang))
-    first.start(await begun(store, first.lease()))
+    await first.start(await begun(store, first.lease()))
     waiting = asyncio.create_task(first.result_of("w1"))
     await asyncio.sleep(0)
     await first.close()
@@ -177,8 +178,8 @@ async def test_a_runner_that_stops_lets_go_and_another_takes_up_at_once(store: S
 
 async def test_work_cancelled_elsewhere_is_stopped_here(store: Store, runners: Runners) -> None:
     here, there = await runners("ann", errand(hang)), await runners("bob", errand(hang))
-    here.start(await begun(store, here.lease()))
-    assert await there.cancel("w1", {"message": "Enough."})
+    await here.start(await begun(store, here.lease()))
+    assert await there.cancel("w1", Cancelled("Enough.").value())
     here.wake()
     await here.wait("w1")
     assert (await stored(store)).status == "cancelled" and here.ids() == []
@@ -193,7 +194,7 @@ async def test_who_comes_back_too_late_changes_nothing(store: Store, clock: Fixe
         return await answer(held)
 
     slow, quick = await runners("ann", errand(sleepy)), await runners("bob", errand(answer))
-    slow.start(await begun(store, slow.lease()))
+    await slow.start(await begun(store, slow.lease()))
     clock.advance(round(LEASE_S * 1000))
     assert await quick.take_up() == 1
     await quick.wait("w1")
@@ -205,7 +206,7 @@ async def test_who_comes_back_too_late_changes_nothing(store: Store, clock: Fixe
 async def test_leases_of_all_that_runs_are_renewed(store: Store, clock: FixedClock, runners: Runners) -> None:
     here, there = await runners("ann", errand(hang)), await runners("bob", errand(answer))
     for id in ("w1", "w2"):
-        here.start(await begun(store, here.lease(), work_id=id))
+        await here.start(await begun(store, here.lease(), work_id=id))
     for _ in range(3):
         clock.advance(round(LEASE_S * 1000) - 1)
         here.wake()
@@ -221,10 +222,10 @@ async def test_a_process_takes_up_only_as_much_as_it_has_room_for(store: Store, 
     assert [await runner.take_up(), await runner.take_up()] == [MOST_TAKEN_UP, 0]
 
 
-async def test_work_that_is_not_swept_waits_for_the_call_that_began_it(
+async def test_work_that_only_its_call_can_run_is_not_taken_up_unasked(
     store: Store, clock: FixedClock, runners: Runners
 ) -> None:
-    runner = await runners("ann", errand(answer, is_swept=False))
+    runner = await runners("ann", WorkKind(deadline_s=None))
     await begun(store, Lease(owner="elsewhere/1/1", until_ms=clock.now_ms()))
     assert await runner.take_up() == 0
 
@@ -234,17 +235,16 @@ async def test_events_are_read_on_after_the_last_one_seen_and_in_the_end_from_th
 ) -> None:
     async def count(held: HeldWork) -> JsonObject:
         for done in range(3):
-            held.tell_progress(done, 3, "counting")
+            held.tell_progress(Progress(done=done, total=3, label="counting"))
         return {}
 
     runner = await runners("ann", errand(count))
-    runner.start(await begun(store, runner.lease()))
+    await runner.start(await begun(store, runner.lease()))
     await runner.result_of("w1")
     watched = await runner.watch("w1", stream="w1", after=1)
-    events = [(frame.sequence, json.loads(frame.data)) async for frame in watched.frames]
-    assert [(sequence, event.get("done"), event["type"]) for sequence, event in events] == [
-        (2, 2, "progress"),
-        (3, None, "ended"),
+    assert [(frame.sequence, frame.event) async for frame in watched.frames] == [
+        (2, Progress(done=2, total=3, label="counting")),
+        (3, Completed(result={})),
     ]
     other = await runners("bob", errand(count))
     forgotten = await other.watch("w1", after=1)

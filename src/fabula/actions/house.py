@@ -16,7 +16,7 @@ from fabula.ports.models import ModelClients
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
 from fabula.settings import Settings
-from fabula.story.events import TurnFrame
+from fabula.story.events import Told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class House:
     addresses: Addresses
     clock: Clock
     ids: Ids
-    bus: Bus[TurnFrame]
+    bus: Bus[Told]
     checkpoints: Checkpoints
     turns: RunningTurns
     work: WorkRunner

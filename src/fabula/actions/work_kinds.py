@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fabula.actions.drafts.build_story import draft_kinds
 from fabula.actions.house import House
+from fabula.actions.library.packages import import_kinds
 from fabula.actions.work.work_kind import WorkKind
 
 
 def work_kinds(house: House) -> dict[str, WorkKind]:
     """The kinds by name."""
-    return {}
+    return {**draft_kinds(house), **import_kinds(house)}

@@ -182,30 +182,29 @@ class Tokens(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slot:
-    """A place where something waits between two calls, an archive or work on a draft; it expires."""
+class Upload:
+    """A place where the archive of a data package waits between two calls; it expires."""
 
-    slot_id: str
-    purpose: Literal["package_import", "package_export", "draft_work", "draft_start"]
+    upload_id: str
+    purpose: Literal["package_import", "package_export"]
     blob: str | None
-    doc: JsonObject
     expires_at_ms: int
 
 
-class Slots(Protocol):
-    """Slots of data packages and of work on drafts.
+class Uploads(Protocol):
+    """Archives on their way in or out.
 
     Law:
-    - `put` under an id that exists replaces the slot; `get` never answers an expired one.
-    - A slot owns its blob: the blob goes when the slot is removed, swept, or given another blob.
-    - `sweep` removes expired slots and says how many.
+    - `put` under an id that exists replaces the upload; `get` never answers an expired one.
+    - An upload owns its blob: the blob goes when the upload is removed, swept, or given another blob.
+    - `sweep` removes expired uploads and says how many.
     """
 
-    async def put(self, slot: Slot) -> None: ...
+    async def put(self, upload: Upload) -> None: ...
 
-    async def get(self, slot_id: str) -> Slot | None: ...
+    async def get(self, upload_id: str) -> Upload | None: ...
 
-    async def remove(self, slot_id: str) -> None: ...
+    async def remove(self, upload_id: str) -> None: ...
 
     async def sweep(self) -> int: ...
 
@@ -254,7 +253,7 @@ class Unit(Protocol):
     def tokens(self) -> Tokens: ...
 
     @property
-    def slots(self) -> Slots: ...
+    def uploads(self) -> Uploads: ...
 
     @property
     def memo(self) -> Memo: ...
@@ -291,8 +290,8 @@ class Store(Protocol):
     - `writing` commits when its block ends and rolls back when it raises. Once it has returned, the change survives
       SIGKILL and loss of power.
     - Two writers of one play, or of one resource, never interleave: the second sees all that the first committed. What
-      a writing unit reads by its name (`resources.get`, `plays.get`, `slots.get`) is its own until it ends, whether it
-      is there or not. Writers of different things need not wait for each other; with SQLite they do.
+      a writing unit reads by its name (`resources.get`, `plays.get`, `uploads.get`) is its own until it ends, whether
+      it is there or not. Writers of different things need not wait for each other; with SQLite they do.
     - Writers that wait for each other in a circle are told apart by a WriteConflict, which changed nothing; `write`
       then runs its function again, and raises only if that does not help.
     - `reading` sees one consistent state and cannot change it.

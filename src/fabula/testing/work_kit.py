@@ -15,11 +15,12 @@ import pytest
 
 from fabula.ports.store import Store
 from fabula.ports.work import Lease, NewWork, Work
+from fabula.story.error_values import ErrorValue
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.world import FixedClock
 
 LEASE_MS = 15_000
-NEVER: dict[str, Any] = {"message": "It did not work."}
+NEVER = ErrorValue(name="backend", message="It did not work.", data={"why": "bad luck"})
 
 
 def lease(clock: FixedClock, owner: str = "me") -> Lease:

@@ -1,7 +1,8 @@
 """Build stories: plan one, start a draft, continue it section by section, or do everything at once.
 
-A section is built outside of any transaction and kept in one: a failure leaves the draft as it was. Work on a draft is
-held (see `draft_work`), so that two callers never build the same section; after a crash the same call goes on.
+A section is built outside of any transaction and kept in one, which also ends the work on it: a failure leaves the
+draft as it was. Work on a draft is held (see `draft_work`), so that two callers never build the same section; who asked
+may leave, and after a crash the same call goes on.
 """
 
 from __future__ import annotations
@@ -11,22 +12,21 @@ from typing import Literal
 
 from fabula.actions.drafts.draft_setup import gather_draft_setup
 from fabula.actions.drafts.draft_work import (
-    Work,
-    command_done,
+    DraftWork,
     command_name,
-    count_failure,
-    draft_for,
-    forget_work,
-    take_up,
-    thread_of,
-    working,
+    refuse_busy,
+    take_up_command,
+    take_up_section,
+    unfinished_draft,
 )
 from fabula.actions.drafts.new_draft import Order, add_section, checked_variables, open_draft
 from fabula.actions.drafts.story_drafts import NameDraft, StoryDraftView, draft_view, remove_draft, story_from
 from fabula.actions.house import House
-from fabula.actions.library.repositories import DRAFTS, SCHEMAS
+from fabula.actions.library.repositories import DRAFTS, SCHEMAS, STORIES
 from fabula.actions.library.stories import StoryGenerated
 from fabula.actions.views import Command, View
+from fabula.actions.work.work_kind import HeldWork, Run, WorkKind
+from fabula.actions.work.work_runner import tell_progress
 from fabula.loops.generation import section_builder
 from fabula.loops.generation.draft_setup import DraftSetup
 from fabula.loops.generation.section_run import Begun, Opened, SectionRun
@@ -38,6 +38,10 @@ from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.sections import Section
 from fabula.story.stories import CommonVariable
+from fabula.story.values import JsonObject
+
+DEADLINE_MARGIN_S = 10
+"""What writing a section down may take beyond the time for its models."""
 
 
 class GeneratePlan(Command):
@@ -83,58 +87,100 @@ async def generate_plan(house: House, command: GeneratePlan) -> StoryPlanned:
 
 async def start_draft(house: House, command: StartDraft, progress: TellProgress = quiet) -> StoryDraftView:
     """Starts a draft: plans the story if it has no plan, and builds the first section."""
+    gone = await house.work.gone()
     async with house.store.writing() as unit:
         order = await _order(unit, command)
         name = await _name(unit, order, "start")
-        draft_id = await draft_for(house, unit, name)
-        work = await take_up(house, unit, draft_id)
-    async with working(house, work):
-        await _build_opening(house, order, work, progress, name)
+        work = await take_up_command(house, unit, "draft_start", name, gone=gone)
+
+    async def run(held: HeldWork) -> JsonObject:
+        await _build_opening(house, order, work, held.tell_progress, name, ends_work=True)
+        return {"draft_id": work.draft_id}
+
+    await _run(house, work, run, progress)
     async with house.store.reading() as unit:
-        return await draft_view(unit, draft_id)
+        return await draft_view(unit, work.draft_id)
 
 
 async def continue_draft(house: House, command: ContinueDraft, progress: TellProgress = quiet) -> StoryDraftView:
     """Builds the next section of a draft."""
+    gone = await house.work.gone()
     async with house.store.writing() as unit:
+        stored = await unit.resources.get("story_draft", command.draft_id)
         draft = await DRAFTS.get(unit, command.draft_id)
         if draft.status != "building":
             raise InvalidRequest(f"This draft has all its sections; its status is {draft.status}.")
-        work = await take_up(house, unit, draft.draft_id)
-    async with working(house, work):
-        await _build_next(house, work, progress)
+        assert stored is not None
+        work = await take_up_section(
+            house, unit, draft.draft_id, draft.next_section_index, made_at_ms=stored.created_at_ms, gone=gone
+        )
+
+    async def run(held: HeldWork) -> JsonObject:
+        await _build_next(house, work, held.tell_progress, ends_work=True)
+        return {"draft_id": work.draft_id}
+
+    await _run(house, work, run, progress)
     async with house.store.reading() as unit:
         return await draft_view(unit, command.draft_id)
 
 
 async def generate_story(house: House, command: GenerateStory, progress: TellProgress = quiet) -> StoryGenerated:
     """Plans and builds a whole story in one go; a failure leaves nothing behind."""
+    gone = await house.work.gone()
     async with house.store.writing() as unit:
         order = await _order(unit, command)
         name = await _name(unit, order, "generate")
-        draft_id, begun = await _unfinished(house, unit, name)
-        work = await take_up(house, unit, draft_id)
-    async with working(house, work):
+        work = await take_up_command(
+            house, unit, "story_generation", name, gone=gone, unless=await _finished_by_hand(house, unit, name)
+        )
+
+    async def run(held: HeldWork) -> JsonObject:
         try:
-            if not begun:
-                await _build_opening(house, order, work, progress, None)
-            while await _is_building(house, draft_id):
-                work = await _hold(house, work)
-                await _build_next(house, work, progress)
-            return await _finished(house, draft_id, name)
+            return await _generate(house, order, work, held.tell_progress)
         except FabulaError:
-            await _clear_away(house, draft_id)
+            await _clear_away(house, work.draft_id)
             raise
 
+    result = await _run(house, work, run, progress)
+    async with house.store.reading() as unit:
+        return StoryGenerated(**dict(await STORIES.get(unit, str(result["story_id"]))))
 
-async def _unfinished(house: House, unit: Unit, name: str) -> tuple[str, bool]:
-    """The draft of a command, and whether it has begun; one that its author finished by hand is left alone."""
-    draft_id = await draft_for(house, unit, name)
-    draft = await DRAFTS.find(unit, draft_id)
-    if draft is None or draft.status != "finalized":
-        return draft_id, draft is not None
-    await command_done(unit, name, draft_id)
-    return await draft_for(house, unit, name), False
+
+async def _run(house: House, work: DraftWork, run: Run, progress: TellProgress) -> JsonObject:
+    """Runs work on a draft, and waits for it; its checkpoints are of no use after it has ended."""
+    thread = work.work.work_id
+
+    async def tidily(held: HeldWork) -> JsonObject | None:
+        try:
+            return await run(held)
+        except FabulaError:
+            await house.checkpoints.forget(thread)
+            raise
+
+    await house.work.start(work.work, tidily)
+    return await house.work.result_of(thread, tell_progress(progress))
+
+
+async def _generate(house: House, order: Order, work: DraftWork, progress: TellProgress) -> JsonObject:
+    async with house.store.reading() as unit:
+        begun = await DRAFTS.find(unit, work.draft_id) is not None
+    if not begun:
+        await _build_opening(house, order, work, progress, None, ends_work=False)
+    while await _is_building(house, work.draft_id):
+        await _build_next(house, work, progress, ends_work=False)
+    return await _finish(house, work)
+
+
+async def _finished_by_hand(house: House, unit: Unit, name: str) -> str | None:
+    """The draft of a generation that was interrupted and that its author finished, or works on, by hand."""
+    draft_id = await unfinished_draft(unit, name)
+    draft = None if draft_id is None else await DRAFTS.find(unit, draft_id)
+    if draft is None:
+        return None
+    if draft.status == "finalized":
+        return draft_id
+    await refuse_busy(house, unit, draft.draft_id)
+    return None
 
 
 async def _order(unit: Unit, command: StartDraft) -> Order:
@@ -152,19 +198,21 @@ async def _name(unit: Unit, order: Order, verb: str) -> str:
     return command_name(verb, stored.id, stored.revision, materials.group.api_group_id, materials.preset.preset_id)
 
 
-async def _build_opening(house: House, order: Order, work: Work, progress: TellProgress, name: str | None) -> None:
+async def _build_opening(
+    house: House, order: Order, work: DraftWork, progress: TellProgress, name: str | None, *, ends_work: bool
+) -> None:
     async def keep(made: Opened | Section) -> None:
         assert isinstance(made, Opened)
         async with house.store.writing() as unit:
             await open_draft(house, unit, order, work.draft_id, made)
-            if name is not None:
-                await command_done(unit, name, work.draft_id)
+            if ends_work:
+                await work.finish(unit, {"draft_id": work.draft_id})
 
     run_key = f"0:{work.attempt(0)}:{name}"
-    await _build(house, _section_run(house, order.materials, work, None, run_key, progress, keep), work, 0)
+    await _build(house, _section_run(house, order.materials, work, None, run_key, progress, keep), work)
 
 
-async def _build_next(house: House, work: Work, progress: TellProgress) -> None:
+async def _build_next(house: House, work: DraftWork, progress: TellProgress, *, ends_work: bool) -> None:
     async with house.store.reading() as unit:
         begun, materials, revision = await _begun(unit, work.draft_id)
     index = begun.draft.next_section_index
@@ -173,25 +221,28 @@ async def _build_next(house: House, work: Work, progress: TellProgress) -> None:
         assert isinstance(made, Section)
         async with house.store.writing() as unit:
             await add_section(unit, work.draft_id, index, made)
+            if ends_work:
+                await work.finish(unit, {"draft_id": work.draft_id})
 
     run_key = f"{index}:{work.attempt(index)}:{revision}"
-    await _build(house, _section_run(house, materials, work, begun, run_key, progress, keep), work, index)
+    await _build(house, _section_run(house, materials, work, begun, run_key, progress, keep), work)
 
 
-async def _build(house: House, run: SectionRun, work: Work, section: int) -> None:
+async def _build(house: House, run: SectionRun, work: DraftWork) -> None:
     build_section = await run_in_thread(section_builder)
     try:
-        await build_section(run, await house.checkpoints.saver(), thread_id=thread_of(work.draft_id))
-    except ModelUnusable:
-        await count_failure(house, work, section)
+        await build_section(run, await house.checkpoints.saver(), thread_id=work.work.work_id)
+    except ModelUnusable as error:
+        # What cannot be used is asked for anew when the work is begun again.
+        error.data["section_index"] = run.section_index
         raise
-    await house.checkpoints.forget(thread_of(work.draft_id))
+    await house.checkpoints.forget(work.work.work_id)
 
 
 def _section_run(
     house: House,
     materials: DraftSetup,
-    work: Work,
+    work: DraftWork,
     begun: Begun | None,
     run: str,
     progress: TellProgress,
@@ -225,26 +276,20 @@ def _deadline(house: House) -> float:
     return house.clock.monotonic() + house.settings.section_deadline_s
 
 
-async def _hold(house: House, work: Work) -> Work:
-    """Holds the draft for another section's time."""
-    async with house.store.writing() as unit:
-        return await take_up(house, unit, work.draft_id, work_id=work.work_id)
-
-
 async def _is_building(house: House, draft_id: str) -> bool:
     async with house.store.reading() as unit:
         return (await DRAFTS.get(unit, draft_id)).status == "building"
 
 
-async def _finished(house: House, draft_id: str, name: str) -> StoryGenerated:
+async def _finish(house: House, work: DraftWork) -> JsonObject:
     """The story in place of its draft, in one transaction."""
     async with house.store.writing() as unit:
-        draft = await DRAFTS.get(unit, draft_id)
+        draft = await DRAFTS.get(unit, work.draft_id)
         story = await story_from(house, unit, draft)
         await remove_draft(unit, draft.model_copy(update={"status": "finalized"}))
-        await forget_work(unit, draft_id)
-        await command_done(unit, name, draft_id)
-    return StoryGenerated(**dict(story))
+        result: JsonObject = {"story_id": story.story_id}
+        await work.finish(unit, result)
+    return result
 
 
 async def _clear_away(house: House, draft_id: str) -> None:
@@ -253,3 +298,13 @@ async def _clear_away(house: House, draft_id: str) -> None:
         draft = await DRAFTS.find(unit, draft_id)
         if draft is not None:
             await remove_draft(unit, draft)
+
+
+def draft_kinds(house: House) -> dict[str, WorkKind]:
+    """The kinds of work on drafts; none is taken up unasked."""
+    one_section = house.settings.section_deadline_s + DEADLINE_MARGIN_S
+    return {
+        "draft_start": WorkKind(deadline_s=one_section),
+        "draft_section": WorkKind(deadline_s=one_section),
+        "story_generation": WorkKind(deadline_s=None),
+    }

@@ -1,154 +1,154 @@
-"""Work on a draft: one piece at a time, taken up again after a crash.
+"""Work on a draft: one piece at a time, taken up again by the same call after a crash.
 
-A work slot says who builds a draft now and until when, and how often the answers for each of its sections failed: a
-section whose answers failed is asked for anew, one that was only interrupted asks the same again. A start slot
-remembers the draft that a command began, so that the same command, sent again after a failure, goes on with it.
+Starting a draft, building a section and generating a whole story are kinds of work that nobody takes up unasked: an
+author may want to edit, finish by hand or delete instead. The same call goes on with what was interrupted; sent again
+after a failure, it goes on with the same draft. A section whose answers failed is asked for anew, one that was only
+interrupted asks the same again: so each piece of work carries how often the answers for each section failed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from fabula.actions.house import House
 from fabula.actions.work.owners import is_dead
+from fabula.actions.work.work_kind import taken_over
 from fabula.ports.errors import Conflict
-from fabula.ports.store import Slot, Unit
+from fabula.ports.store import Unit
+from fabula.ports.work import NewWork, Work
 from fabula.story.values import JsonObject
 
-KEPT_MS = 7 * 24 * 3600 * 1000
-LEASE_BEYOND_DEADLINE_S = 10
+DraftWorkKind = Literal["draft_start", "draft_section", "story_generation"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
-    """A draft that is held; `attempts` counts the failed answers of each section."""
+class DraftWork:
+    """Work on a draft that this process holds."""
 
     draft_id: str
-    work_id: str
-    attempts: dict[str, int] = field(default_factory=dict)
+    work: Work
 
     def attempt(self, section: int) -> int:
-        return self.attempts.get(str(section), 0)
+        """How often the answers for a section failed."""
+        return _failed(self.work).get(str(section), 0)
+
+    async def finish(self, unit: Unit, result: JsonObject) -> None:
+        """The work is done, together with what the unit writes; refused when another goes on with it."""
+        if not await unit.work.finish(self.work, result):
+            raise taken_over(self.work)
 
 
-async def take_up(house: House, unit: Unit, draft_id: str, *, work_id: str | None = None) -> Work:
-    """Holds a draft, or goes on holding it under the same `work_id`; Conflict while someone else works on it."""
-    doc = await _doc(unit, draft_id)
-    name = work_id or house.ids.new("work")
-    if _held(house, doc) and doc.get("work_id") != name:
-        raise busy(draft_id)
-    work = Work(draft_id=draft_id, work_id=name, attempts=_attempts(doc))
-    await _put(house, unit, work, owner=house.owner)
-    return work
+async def take_up_command(
+    house: House, unit: Unit, kind: DraftWorkKind, name: str, *, gone: Sequence[str], unless: str | None = None
+) -> DraftWork:
+    """The draft that the same command began and did not finish, if nobody works on it; else a new one.
+
+    A draft named by `unless` is left alone.
+    """
+    newest = next(iter(await unit.work.of_subject(name, limit=1)), None)
+    draft_id = None if newest is None else str(newest.input.get("draft_id"))
+    if newest is None or draft_id is None or newest.status == "done" or _is_held(house, newest) or draft_id == unless:
+        return await _begin(house, unit, kind, house.ids.new("draft"), subject=name, failed={})
+    if newest.is_open:
+        return DraftWork(draft_id=draft_id, work=await _hold(house, unit, newest, draft_id, gone))
+    return await _begin(house, unit, kind, draft_id, subject=name, failed=_failed_so_far(newest))
+
+
+async def take_up_section(
+    house: House, unit: Unit, draft_id: str, section: int, *, made_at_ms: int, gone: Sequence[str]
+) -> DraftWork:
+    """Holds the draft's next section; Conflict while someone else works on the draft."""
+    await refuse_busy(house, unit, draft_id)
+    # A draft's name may come back after it was deleted; its time of making does not.
+    key = f"{draft_id}:{section}:{made_at_ms}"
+    newest = await unit.work.by_key("draft_section", key)
+    if newest is not None and newest.is_open:
+        return DraftWork(draft_id=draft_id, work=await _hold(house, unit, newest, draft_id, gone))
+    generated = newest or await unit.work.by_key("story_generation", draft_id)
+    failed = {} if generated is None else _failed_so_far(generated)
+    return await _begin(house, unit, "draft_section", draft_id, subject=draft_id, failed=failed, key=key)
+
+
+async def unfinished_draft(unit: Unit, name: str) -> str | None:
+    """The draft that a command began and did not finish."""
+    newest = next(iter(await unit.work.of_subject(name, limit=1)), None)
+    return None if newest is None or newest.status == "done" else str(newest.input.get("draft_id"))
 
 
 async def refuse_busy(house: House, unit: Unit, draft_id: str) -> None:
     """Raises Conflict while someone works on a draft."""
-    if _held(house, await _doc(unit, draft_id)):
-        raise busy(draft_id)
+    if any(_is_held(house, work) for work in await _all_work(unit, draft_id)):
+        raise _busy(draft_id)
 
 
-def busy(draft_id: str) -> Conflict:
-    return Conflict(f"The story draft '{draft_id}' is being built right now. Wait for it.", draft_id=draft_id)
-
-
-@asynccontextmanager
-async def working(house: House, work: Work) -> AsyncIterator[None]:
-    """Lets go of the draft when the block ends, however it ends."""
-    try:
-        yield
-    finally:
-        async with house.store.writing() as unit:
-            await _let_go(house, unit, work)
-
-
-async def _let_go(house: House, unit: Unit, work: Work) -> None:
-    doc = await _doc(unit, work.draft_id)
-    if doc.get("work_id") != work.work_id:
-        return
-    if attempts := _attempts(doc):
-        await _put(house, unit, replace(work, attempts=attempts), owner="")
-    else:
-        await unit.slots.remove(_slot_id(work.draft_id))
-
-
-async def count_failure(house: House, work: Work, section: int) -> None:
-    """The answers for a section could not be used: next time it is asked for anew."""
-    attempts = {**work.attempts, str(section): work.attempt(section) + 1}
-    async with house.store.writing() as unit:
-        await _put(house, unit, replace(work, attempts=attempts), owner=house.owner)
-    await house.checkpoints.forget(thread_of(work.draft_id))
-
-
-async def forget_work(unit: Unit, draft_id: str) -> None:
-    """The draft is no more."""
-    await unit.slots.remove(_slot_id(draft_id))
-
-
-def thread_of(draft_id: str) -> str:
-    """The thread of a draft's checkpoints."""
-    return f"draft:{draft_id}"
+async def cancel_work(unit: Unit, draft_id: str) -> list[str]:
+    """The draft is no more, and neither is what was begun on it; answers which work that was."""
+    found = [work.work_id for work in await _all_work(unit, draft_id)]
+    return [work_id for work_id in found if await unit.work.cancel(work_id)]
 
 
 def command_name(*parts: str | int) -> str:
     """The name under which a command's draft is found again: the same parts give the same name."""
-    return f"draft_start:{hashlib.sha256(repr(parts).encode()).hexdigest()[:40]}"
+    return f"draft_command:{hashlib.sha256(repr(parts).encode()).hexdigest()[:40]}"
 
 
-async def draft_for(house: House, unit: Unit, name: str) -> str:
-    """The draft that the same command began and did not finish, if nobody works on it; else a new one."""
-    slot = await unit.slots.get(name)
-    begun = None if slot is None else slot.doc.get("draft_id")
-    if isinstance(begun, str) and not _held(house, await _doc(unit, begun)):
-        return begun
-    draft_id = house.ids.new("draft")
-    expires = house.clock.now_ms() + KEPT_MS
-    doc: JsonObject = {"draft_id": draft_id}
-    await unit.slots.put(Slot(slot_id=name, purpose="draft_start", blob=None, doc=doc, expires_at_ms=expires))
-    return draft_id
+async def _begin(
+    house: House,
+    unit: Unit,
+    kind: DraftWorkKind,
+    draft_id: str,
+    *,
+    subject: str,
+    failed: dict[str, int],
+    key: str = "",
+) -> DraftWork:
+    new = NewWork(
+        work_id=house.ids.new("work"),
+        kind=kind,
+        key=key or draft_id,
+        subject=subject,
+        input={"draft_id": draft_id, "failed": dict(failed)},
+        held=house.work.lease(),
+    )
+    work = await unit.work.begin(new)
+    if work.work_id != new.work_id:
+        raise _busy(draft_id)
+    return DraftWork(draft_id=draft_id, work=work)
 
 
-async def command_done(unit: Unit, name: str, draft_id: str) -> None:
-    """The command has its answer: sent again, it begins a draft of its own."""
-    slot = await unit.slots.get(name)
-    if slot is not None and slot.doc.get("draft_id") == draft_id:
-        await unit.slots.remove(name)
+async def _hold(house: House, unit: Unit, work: Work, draft_id: str, gone: Sequence[str]) -> Work:
+    held = await unit.work.hold(work.work_id, house.work.lease(), gone=gone)
+    if held is None:
+        raise _busy(draft_id)
+    return held
 
 
-def _slot_id(draft_id: str) -> str:
-    return f"draft_work:{draft_id}"
+async def _all_work(unit: Unit, draft_id: str) -> list[Work]:
+    commands = [await unit.work.by_key(kind, draft_id) for kind in ("draft_start", "story_generation")]
+    return [*await unit.work.of_subject(draft_id), *(work for work in commands if work is not None)]
 
 
-async def _doc(unit: Unit, draft_id: str) -> JsonObject:
-    slot = await unit.slots.get(_slot_id(draft_id))
-    return {} if slot is None else slot.doc
+def _is_held(house: House, work: Work) -> bool:
+    alive = work.lease_until_ms > house.clock.now_ms() and not is_dead(work.owner, seen_by=house.owner)
+    return work.status == "running" and alive
 
 
-def _held(house: House, doc: JsonObject) -> bool:
-    owner, until = doc.get("owner"), doc.get("until_ms")
-    if not isinstance(owner, str) or not owner or not isinstance(until, int):
-        return False
-    return until > house.clock.now_ms() and not is_dead(owner, seen_by=house.owner)
-
-
-def _attempts(doc: JsonObject) -> dict[str, int]:
-    counted = doc.get("attempts")
+def _failed(work: Work) -> dict[str, int]:
+    counted = work.input.get("failed")
     if not isinstance(counted, dict):
         return {}
     return {section: count for section, count in counted.items() if isinstance(count, int)}
 
 
-async def _put(house: House, unit: Unit, work: Work, *, owner: str) -> None:
-    now = house.clock.now_ms()
-    lease_ms = round((house.settings.section_deadline_s + LEASE_BEYOND_DEADLINE_S) * 1000)
-    doc: JsonObject = {
-        "owner": owner,
-        "work_id": work.work_id,
-        "until_ms": now + lease_ms,
-        "attempts": dict(work.attempts),
-    }
-    slot = Slot(slot_id=_slot_id(work.draft_id), purpose="draft_work", blob=None, doc=doc, expires_at_ms=now + KEPT_MS)
-    await unit.slots.put(slot)
+def _failed_so_far(work: Work) -> dict[str, int]:
+    """The failures that a piece of work began with, and the one with which it ended."""
+    counted = _failed(work)
+    section = None if work.error is None else work.error.data.get("section_index")
+    return counted if section is None else {**counted, str(section): counted.get(str(section), 0) + 1}
+
+
+def _busy(draft_id: str) -> Conflict:
+    return Conflict(f"The story draft '{draft_id}' is being built right now. Wait for it.", draft_id=draft_id)

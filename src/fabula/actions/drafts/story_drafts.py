@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fabula.actions.drafts.draft_setup import draft_findings
-from fabula.actions.drafts.draft_work import forget_work, refuse_busy, thread_of
+from fabula.actions.drafts.draft_work import cancel_work, refuse_busy
 from fabula.actions.house import House
 from fabula.actions.library.repositories import DRAFTS, SCHEMAS, STORIES, checked_name
 from fabula.actions.library.stories import CreateStory, StoryGenerated, add_story
@@ -141,8 +141,9 @@ async def delete_draft(house: House, command: NameDraft) -> StoryDraftDeleted:
         draft = await DRAFTS.get(unit, command.draft_id)
         await refuse_busy(house, unit, draft.draft_id)
         await remove_draft(unit, draft)
-        await forget_work(unit, draft.draft_id)
-    await house.checkpoints.forget(thread_of(draft.draft_id))
+        interrupted = await cancel_work(unit, draft.draft_id)
+    for work_id in interrupted:
+        await house.checkpoints.forget(work_id)
     return StoryDraftDeleted(draft_id=draft.draft_id)
 
 

@@ -23,6 +23,8 @@ from fabula.actions.library.repositories import (
 )
 from fabula.actions.library.stories import story_problems
 from fabula.actions.views import Command, Nothing, View, refuse
+from fabula.actions.work.work_kind import HeldWork, WorkKind, taken_over
+from fabula.actions.work.work_runner import tell_progress
 from fabula.agents.presets.forms import normalise
 from fabula.formats.archives import Limits
 from fabula.formats.packages import (
@@ -37,14 +39,18 @@ from fabula.formats.packages import (
 from fabula.formats.packages import Shelf as ShelfName
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.progress import TellProgress, quiet
-from fabula.ports.store import Slot, Unit
+from fabula.ports.store import Unit, Upload
 from fabula.ports.threads import run_in_thread
+from fabula.ports.work import NewWork, Work
 from fabula.story.events import Progress
 from fabula.story.resources import Character, CharacterContent, Cover, Preset
 from fabula.story.schemas import Schema, schema_problems
 from fabula.story.values import JsonObject, Value
 
-SLOT_LIFETIME_MS = 30 * 60 * 1000
+UPLOAD_LIFETIME_MS = 30 * 60 * 1000
+COMMITTED_LIFETIME_MS = 24 * 60 * 60 * 1000
+"""An archive whose import was asked for waits longer, so that the import outlives a crash and a long night."""
+IMPORT_DEADLINE_S = 600.0
 
 _SHELVES: dict[ShelfName, Repository[Any]] = {
     "presets": PRESETS,
@@ -137,9 +143,9 @@ async def prepare_export(house: House, command: PrepareExport) -> ExportPrepared
     assert archive is not None
     export_id = house.ids.new("export")
     async with house.store.writing() as unit:
-        await unit.slots.sweep()
+        await unit.uploads.sweep()
         blob = await unit.blobs.put(archive)
-        await unit.slots.put(_slot(house, export_id, "package_export", blob))
+        await unit.uploads.put(_upload(house, export_id, "package_export", blob))
     return ExportPrepared(
         export_id=export_id,
         archive=ArchivePlace(resource_id=f"package_export:{export_id}"),
@@ -151,37 +157,86 @@ async def prepare_import(house: House, command: Nothing) -> ImportPrepared:
     """Opens a place to which an archive can be uploaded; it stays open for 30 minutes."""
     import_id = house.ids.new("import")
     async with house.store.writing() as unit:
-        await unit.slots.sweep()
-        await unit.slots.put(_slot(house, import_id, "package_import", None))
+        await unit.uploads.sweep()
+        await unit.uploads.put(_upload(house, import_id, "package_import", None))
     return ImportPrepared(import_id=import_id, archive=ArchivePlace(resource_id=f"package_import:{import_id}"))
 
 
 async def commit_import(house: House, command: CommitImport, progress: TellProgress = quiet) -> ImportCommitted:
     """Takes all resources of an uploaded archive in, or none of them."""
+    gone = await house.work.gone()
+    async with house.store.writing() as unit:
+        work, is_mine = await _begin_import(house, unit, command, gone)
+    if is_mine:
+        await house.work.start(work)
+    result = await house.work.result_of(work.work_id, tell_progress(progress))
+    return ImportCommitted.model_validate(result)
+
+
+async def _begin_import(house: House, unit: Unit, command: CommitImport, gone: Sequence[str]) -> tuple[Work, bool]:
+    """The work that takes an upload in, and whether this process is the one to run it."""
+    import_id = checked_name(command.import_id, "import")
+    earlier = await unit.work.by_key("package_import", import_id)
+    if earlier is not None and earlier.status == "done" and earlier.attempt > 1:
+        return earlier, False  # It was finished for a caller who was cut off, and who now asks again.
+    upload = await _open_upload(unit, import_id, "package_import")
+    if upload.blob is None:
+        raise Conflict(f"Upload the archive to package_import:{import_id} first.")
+    await unit.uploads.put(_upload(house, import_id, "package_import", upload.blob, lives_ms=COMMITTED_LIFETIME_MS))
+    new = NewWork(
+        work_id=house.ids.new("work"),
+        kind="package_import",
+        key=import_id,
+        subject=import_id,
+        input={"import_id": import_id, "on_conflict": command.on_conflict},
+        held=house.work.lease(),
+    )
+    work = await unit.work.begin(new)
+    if work.work_id == new.work_id:
+        return work, True
+    held = await unit.work.hold(work.work_id, house.work.lease(), gone=gone)
+    return (work, False) if held is None else (held, True)
+
+
+def import_kinds(house: House) -> dict[str, WorkKind]:
+    """Imports, which any process goes on with."""
+
+    async def run(held: HeldWork) -> JsonObject:
+        return await _import(house, held)
+
+    return {"package_import": WorkKind(run=run, deadline_s=IMPORT_DEADLINE_S, most_attempts=3)}
+
+
+async def _import(house: House, held: HeldWork) -> JsonObject:
+    """Everything is taken in, the upload removed and the work done in one transaction."""
+    import_id, on_conflict = str(held.work.input["import_id"]), str(held.work.input["on_conflict"])
     async with house.store.reading() as unit:
-        data = await _uploaded(unit, checked_name(command.import_id, "import"))
+        data = await _uploaded(unit, import_id)
     package = await read_archive(house, data)
     async with house.store.writing() as unit:
-        await _uploaded(unit, command.import_id)
-        taken = await take_in(unit, package, command.on_conflict, progress)
-        await unit.slots.remove(command.import_id)
-    return ImportCommitted(import_id=command.import_id, contents=_contents(taken))
+        await _uploaded(unit, import_id)
+        taken = await take_in(unit, package, on_conflict, held.tell_progress)
+        await unit.uploads.remove(import_id)
+        result = ImportCommitted(import_id=import_id, contents=_contents(taken)).as_json()
+        if not await unit.work.finish(held.work, result):
+            raise taken_over(held.work)
+    return result
 
 
 async def keep_import_archive(house: House, import_id: str, data: bytes) -> None:
     """Keeps an uploaded archive until its import is committed."""
     await read_archive(house, data)
     async with house.store.writing() as unit:
-        slot = await _open_slot(unit, import_id, "package_import")
+        upload = await _open_upload(unit, import_id, "package_import")
         blob = await unit.blobs.put(data)
-        await unit.slots.put(_slot(house, slot.slot_id, "package_import", blob))
+        await unit.uploads.put(_upload(house, upload.upload_id, "package_import", blob))
 
 
 async def read_export_archive(house: House, export_id: str) -> tuple[bytes, str, str]:
     """The bytes, file name and media type of an exported package."""
     async with house.store.reading() as unit:
-        slot = await _open_slot(unit, export_id, "package_export")
-        data = None if slot.blob is None else await unit.blobs.get(slot.blob)
+        upload = await _open_upload(unit, export_id, "package_export")
+        data = None if upload.blob is None else await unit.blobs.get(upload.blob)
     if data is None:
         raise NotFound(f"There is no export named '{export_id}'. Prepare it again.")
     return data, package_file_name(export_id), PACKAGE_MEDIA_TYPE
@@ -376,26 +431,32 @@ async def _cover(unit: Unit, packaged: PackagedCover | None) -> Cover | None:
     return Cover(blob=blob, file_name=packaged.file_name, mime_type=packaged.content_type)
 
 
-async def _open_slot(unit: Unit, slot_id: str, purpose: str) -> Slot:
-    slot = await unit.slots.get(checked_name(slot_id, "package slot"))
-    if slot is None or slot.purpose != purpose:
+async def _open_upload(unit: Unit, upload_id: str, purpose: str) -> Upload:
+    upload = await unit.uploads.get(checked_name(upload_id, "package"))
+    if upload is None or upload.purpose != purpose:
         raise NotFound(
-            f"There is no {purpose.replace('_', ' ')} named '{slot_id}', or it has expired. Prepare it again."
+            f"There is no {purpose.replace('_', ' ')} named '{upload_id}', or it has expired. Prepare it again."
         )
-    return slot
+    return upload
 
 
 async def _uploaded(unit: Unit, import_id: str) -> bytes:
-    slot = await _open_slot(unit, import_id, "package_import")
-    data = None if slot.blob is None else await unit.blobs.get(slot.blob)
+    upload = await _open_upload(unit, import_id, "package_import")
+    data = None if upload.blob is None else await unit.blobs.get(upload.blob)
     if data is None:
         raise Conflict(f"Upload the archive to package_import:{import_id} first.")
     return data
 
 
-def _slot(house: House, slot_id: str, purpose: Literal["package_import", "package_export"], blob: str | None) -> Slot:
-    expires = house.clock.now_ms() + SLOT_LIFETIME_MS
-    return Slot(slot_id=slot_id, purpose=purpose, blob=blob, doc={}, expires_at_ms=expires)
+def _upload(
+    house: House,
+    upload_id: str,
+    purpose: Literal["package_import", "package_export"],
+    blob: str | None,
+    *,
+    lives_ms: int = UPLOAD_LIFETIME_MS,
+) -> Upload:
+    return Upload(upload_id=upload_id, purpose=purpose, blob=blob, expires_at_ms=house.clock.now_ms() + lives_ms)
 
 
 def _contents(package: DataPackage) -> PackageContents:

@@ -12,13 +12,13 @@ from fabula.ports.bus import Frame
 from fabula.ports.errors import BackendError, InvalidRequest
 from fabula.ports.plays import Turn
 from fabula.story.error_values import Hint
-from fabula.story.events import Completed, Failed, TurnFrame
+from fabula.story.events import Completed, Failed, Told
 
 LOOK_AGAIN_S = 0.5
 UNKNOWN = BackendError("The turn failed. Its words are kept.", hint=Hint.RETRY_TURN).value()
 
 
-TurnFrames = AsyncGenerator[Frame[TurnFrame], None]
+TurnFrames = AsyncGenerator[Frame[Told], None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,15 +16,26 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-import orjson
-
 from fabula.actions.work.owners import is_dead
-from fabula.actions.work.work_kind import HeldWork, Run, StoredError, WorkKind, stored_error
+from fabula.actions.work.work_kind import HeldWork, Run, WorkKind
 from fabula.ports.bus import Bus, Frame
-from fabula.ports.errors import BackendError, FabulaError, NotFound, StoreError, StreamError
+from fabula.ports.errors import (
+    BackendError,
+    Cancelled,
+    FabulaError,
+    Interrupted,
+    NotFound,
+    StoreError,
+    StreamError,
+    TakenOver,
+    error_from,
+)
+from fabula.ports.progress import TellProgress
 from fabula.ports.store import Store, Unit
 from fabula.ports.work import Lease, Work
 from fabula.ports.world import Clock
+from fabula.story.error_values import ErrorValue
+from fabula.story.events import Completed, Failed, Progress, Told
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.work")
@@ -41,6 +52,8 @@ KEPT_MS = 7 * 24 * 3600 * 1000
 
 TOO_LONG = "This took too long. Try it again."
 INSIDE = "This failed inside the server; its log has the details."
+CANCELLED = "This was cancelled."
+GOES_ON = "Another process goes on with this, now or later."
 STOPPED = "The server stopped before the work was done. Send the same again to go on."
 
 
@@ -59,18 +72,19 @@ class WatchedWork:
     """The events of a piece of work, and the name of their stream."""
 
     stream: str
-    frames: AsyncGenerator[Frame, None]
+    frames: AsyncGenerator[Frame[Told], None]
 
 
 class WorkRunner:
     """Runs the work of one process. `owner` names this process among those that share the store."""
 
-    def __init__(self, *, store: Store, bus: Bus, clock: Clock, owner: str) -> None:
+    def __init__(self, *, store: Store, bus: Bus[Told], clock: Clock, owner: str) -> None:
         self._store, self._bus, self._clock, self.owner = store, bus, clock, owner
         self._kinds: Mapping[str, WorkKind] = {}
         self._running: dict[str, RunningWork] = {}
         self._woken = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def open(self, kinds: Mapping[str, WorkKind], *, takes_up: bool) -> None:
         """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not."""
@@ -81,6 +95,7 @@ class WorkRunner:
 
     async def close(self) -> None:
         """Lets go of everything, so that the next process takes it up at once."""
+        self._closed = True
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait([self._looking])
@@ -98,10 +113,12 @@ class WorkRunner:
         """Work was begun that waits to be taken up: look at once."""
         self._woken.set()
 
-    def start(self, work: Work, run: Run | None = None, *, taken_up: bool = False) -> HeldWork:
+    async def start(self, work: Work, run: Run | None = None, *, taken_up: bool = False) -> HeldWork:
         """Runs work that this process holds, with its kind's function unless the caller has more at hand."""
-        held = HeldWork(work=work, sender=self._bus.open(work.stream))
-        attempt = self._run(held, run or self._kinds[work.kind].run)
+        held = HeldWork(work=work, sender=await self._bus.open(work.stream))
+        run = run or self._kinds[work.kind].run
+        assert run is not None, f"the call that began {work.kind} brings its function"
+        attempt = self._run(held, run)
         task = asyncio.create_task(attempt, name=work.work_id)
         running = RunningWork(held=held, task=task, lease_until_ms=work.lease_until_ms, taken_up=taken_up)
         self._running[work.work_id] = running
@@ -126,7 +143,7 @@ class WorkRunner:
         if running is not None:
             await asyncio.wait([running.task])
 
-    async def result_of(self, work_id: str, heard: Callable[[Frame], None] = lambda _: None) -> JsonObject:
+    async def result_of(self, work_id: str, heard: Callable[[Frame[Told]], None] = lambda _: None) -> JsonObject:
         """Waits for work to end, here or elsewhere, and answers its result; raises the error with which it failed."""
         running = self._running.get(work_id)
         watched = await self.watch(work_id)
@@ -138,11 +155,13 @@ class WorkRunner:
             failure = None if running.task.cancelled() else running.task.result()
             if failure is not None:
                 raise failure
+        if self._closed:
+            raise StreamError(STOPPED)
         work = await self._store.read(lambda unit: unit.work.get(work_id))
         if work is None or work.is_open:
             raise StreamError(STOPPED)
         if work.status != "done":
-            raise StoredError(work.error or {"message": "The work was cancelled."})
+            raise Cancelled(CANCELLED) if work.error is None else error_from(work.error)
         return work.result or {}
 
     async def watch(self, work_id: str, *, stream: str = "", after: int = -1) -> WatchedWork:
@@ -152,10 +171,10 @@ class WorkRunner:
             raise NotFound(f"There is no work named '{work_id}', or it ended long ago.")
         # Work that was taken up again is told anew: what was seen of its first attempt does not count.
         seen = after if stream in ("", work.stream) else -1
-        live = self._bus.listen(work.stream, after=seen)
+        live = await self._bus.subscribe(work.stream, after=seen)
         return WatchedWork(stream=work.stream, frames=live or self._wait_for_end(work, seen + 1))
 
-    async def cancel(self, work_id: str, error: JsonObject | None = None) -> bool:
+    async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
         """Ends work that waits or runs, wherever that is; False when it had ended before."""
         if not await self._store.write(lambda unit: unit.work.cancel(work_id, error)):
             return False
@@ -166,7 +185,7 @@ class WorkRunner:
 
     async def take_up(self) -> int:
         """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
-        kinds = [name for name, kind in self._kinds.items() if kind.is_swept]
+        kinds = [name for name, kind in self._kinds.items() if kind.run is not None]
         room = MOST_TAKEN_UP - sum(running.taken_up for running in self._running.values())
         if not kinds or room <= 0:
             return 0
@@ -189,11 +208,11 @@ class WorkRunner:
             await _stop(older)
         kind = self._kinds[work.kind]
         if work.tries <= kind.most_attempts:
-            self.start(work, taken_up=True)
+            await self.start(work, taken_up=True)
             return
         stops = f"The server stopped {kind.most_attempts} times while it was at this. It is not tried again."
-        held = HeldWork(work=work, sender=self._bus.open(work.stream))
-        await self._end_badly(held, BackendError(stops))
+        held = HeldWork(work=work, sender=await self._bus.open(work.stream))
+        await self._end_badly(held, Interrupted(stops))
 
     async def _run(self, held: HeldWork, run: Run) -> FabulaError | None:
         """One attempt, to its end. One that is cancelled is ended, or let go, by who cancelled it."""
@@ -222,7 +241,7 @@ class WorkRunner:
 
     async def _end_badly(self, held: HeldWork, failure: FabulaError) -> None:
         """Fails, puts off or buries, as the kind says."""
-        work, kind, error = held.work, self._kinds[held.work.kind], stored_error(failure)
+        work, kind, error = held.work, self._kinds[held.work.kind], failure.value()
 
         async def end(unit: Unit) -> None:
             if kind.backoff is None:
@@ -255,19 +274,23 @@ class WorkRunner:
         work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
         held.sender.send(await self._last_event(work or held.work), last=True)
 
-    async def _last_event(self, work: Work) -> bytes:
+    async def _last_event(self, work: Work) -> Completed | Failed:
         of_kind = self._kinds[work.kind].last_event
-        if of_kind is None or work.is_open:
-            return orjson.dumps({"type": "ended", "status": work.status})
-        return await of_kind(work)
+        if work.is_open:
+            return Failed(error=TakenOver(GOES_ON).value())
+        if of_kind is not None:
+            return await of_kind(work)
+        if work.status == "done":
+            return Completed(result=work.result or {})
+        return Failed(error=work.error or Cancelled(CANCELLED).value())
 
-    async def _wait_for_end(self, work: Work, sequence: int) -> AsyncGenerator[Frame, None]:
+    async def _wait_for_end(self, work: Work, sequence: int) -> AsyncGenerator[Frame[Told], None]:
         """The end of work whose events are not here: it is over and forgotten, or runs in another process."""
         found: Work | None = work
         while found is not None and found.is_open:
             await self._clock.sleep(LOOK_AGAIN_S)
             found = await self._store.read(lambda unit: unit.work.get(work.work_id))
-        yield Frame(sequence=sequence, data=await self._last_event(found or work), last=True)
+        yield Frame(sequence=sequence, event=await self._last_event(found or work), last=True)
 
     async def _look_around(self, *, takes_up: bool) -> None:
         """Looks after work for as long as the process lives. This is a door: a failure is logged, and waited out."""
@@ -345,3 +368,13 @@ async def _stop(running: RunningWork) -> None:
     """Cancels work and waits until it has let go of everything."""
     running.task.cancel()
     await asyncio.wait([running.task])
+
+
+def tell_progress(progress: TellProgress) -> Callable[[Frame[Told]], None]:
+    """Passes on how far work has come."""
+
+    def heard(frame: Frame[Told]) -> None:
+        if isinstance(frame.event, Progress):
+            progress(frame.event)
+
+    return heard

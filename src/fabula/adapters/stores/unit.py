@@ -12,9 +12,9 @@ from fabula.adapters.stores.npcs import SqlNpcs
 from fabula.adapters.stores.plays import SqlPlays
 from fabula.adapters.stores.resources import SqlResources
 from fabula.adapters.stores.secrets import SqlSecrets
-from fabula.adapters.stores.slots import SqlSlots
 from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.tokens import SqlTokens
+from fabula.adapters.stores.uploads import SqlUploads
 from fabula.adapters.stores.work import SqlWork
 
 
@@ -39,8 +39,8 @@ class SqlUnit:
         return SqlTokens(self._access)
 
     @cached_property
-    def slots(self) -> SqlSlots:
-        return SqlSlots(self._access)
+    def uploads(self) -> SqlUploads:
+        return SqlUploads(self._access)
 
     @cached_property
     def memo(self) -> SqlMemo:

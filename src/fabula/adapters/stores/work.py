@@ -27,6 +27,7 @@ from sqlalchemy.dialects.postgresql import insert
 from fabula.adapters.stores.prepared_statements import prepared
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.ports.work import Lease, NewWork, Work, WorkStatus
+from fabula.story.error_values import ErrorValue, stored_error
 from fabula.story.values import JsonObject
 
 VERSION = 1
@@ -223,20 +224,20 @@ class SqlWork:
     async def finish(self, held: Work, result: JsonObject | None = None) -> bool:
         return await self._end(held, "done", result=result)
 
-    async def fail(self, held: Work, error: JsonObject) -> bool:
+    async def fail(self, held: Work, error: ErrorValue) -> bool:
         return await self._end(held, "failed", error=error)
 
-    async def bury(self, held: Work, error: JsonObject) -> bool:
+    async def bury(self, held: Work, error: ErrorValue) -> bool:
         return await self._end(held, "dead", error=error)
 
-    async def put_off(self, held: Work, *, due_at_ms: int, error: JsonObject) -> bool:
+    async def put_off(self, held: Work, *, due_at_ms: int, error: ErrorValue) -> bool:
         return await self._give_back(held, due_at_ms=due_at_ms, error=error, more=0)
 
     async def let_go(self, held: Work) -> bool:
         return await self._give_back(held, due_at_ms=self._clock.now_ms(), error=held.error, more=1)
 
-    async def cancel(self, work_id: str, error: JsonObject | None = None) -> bool:
-        values = {"this": spelled(work_id), "new_error": _packed(error), "now": self._clock.now_ms()}
+    async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
+        values = {"this": spelled(work_id), "new_error": _packed_error(error), "now": self._clock.now_ms()}
         return bool((await self._connection.execute(CANCEL, values)).rowcount)
 
     async def forget(self, *, ended_before_ms: int, limit: int = 1000) -> int:
@@ -266,22 +267,22 @@ class SqlWork:
         return [_work(row) for row in await self._connection.execute(HOLD, values)]
 
     async def _end(
-        self, held: Work, status: WorkStatus, *, result: JsonObject | None = None, error: JsonObject | None = None
+        self, held: Work, status: WorkStatus, *, result: JsonObject | None = None, error: ErrorValue | None = None
     ) -> bool:
         values = {
             **_held(held),
             "new_status": status,
             "new_result": _packed(result),
-            "new_error": _packed(error),
+            "new_error": _packed_error(error),
             "now": self._clock.now_ms(),
         }
         return bool((await self._connection.execute(END, values)).rowcount)
 
-    async def _give_back(self, held: Work, *, due_at_ms: int, error: JsonObject | None, more: int) -> bool:
+    async def _give_back(self, held: Work, *, due_at_ms: int, error: ErrorValue | None, more: int) -> bool:
         values = {
             **_held(held),
             "new_due": due_at_ms,
-            "new_error": _packed(error),
+            "new_error": _packed_error(error),
             "more": more,
             "now": self._clock.now_ms(),
         }
@@ -296,6 +297,10 @@ def _packed(doc: JsonObject | None) -> str | None:
     return None if doc is None else pack({"v": VERSION, **doc})
 
 
+def _packed_error(error: ErrorValue | None) -> str | None:
+    return None if error is None else pack(error.as_json())
+
+
 def _unpacked(stored: str | None) -> JsonObject | None:
     return None if stored is None else {name: value for name, value in unpack(stored).items() if name != "v"}
 
@@ -307,6 +312,6 @@ def _work(row: Row[Any]) -> Work:
             **fields,
             "input": _unpacked(fields["input"]) or {},
             "result": _unpacked(fields["result"]),
-            "error": _unpacked(fields["error"]),
+            "error": None if fields["error"] is None else stored_error(unpack(fields["error"])),
         }
     )

@@ -17,7 +17,7 @@ from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
-from fabula.story.events import Completed, Failed, Started, TurnEvent, TurnFrame
+from fabula.story.events import Completed, Failed, Progress, Started, Told, TurnEvent, TurnFrame
 
 STOPPED = "Stopped. Your words are kept: /retry says them again."
 
@@ -75,16 +75,18 @@ async def hear_the_rest(house: House, session_id: str, turn_id: str, teller: Tel
     return await _hear(house, session_id, _ending(watched.frames), teller)
 
 
-async def _ending(frames: TurnFrames) -> AsyncIterator[Frame[TurnFrame]]:
+async def _ending(frames: TurnFrames) -> AsyncIterator[Frame[Told]]:
     async for frame in frames:
         if frame.last:
             yield frame
 
 
-async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[TurnFrame]], teller: Teller) -> bool:
+async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[Told]], teller: Teller) -> bool:
     last: TurnFrame | None = None
     async with _Interrupts(house, session_id, teller.writer) as interrupts:
         async for frame in frames:
+            if isinstance(frame.event, Progress):
+                continue
             last = frame.event
             if not (isinstance(last, Failed) and interrupts.pressed):
                 teller.frame(last)

@@ -4,7 +4,8 @@
    "progress", done, total, label}}}`, as often as there is something to tell;
 2. `event: result` with the JSON-RPC response, result or error, exactly as it would be without the stream.
 
-What is refused before any work was done is answered as plain JSON. Who leaves does not stop the work.
+What is refused before any work was done is answered as plain JSON. Who leaves does not stop the work, which is held
+and run apart from the request.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def is_watched(prepared: Prepared) -> bool:
 async def progress_response(house: House, prepared: Prepared) -> Response:
     """The stream of a piece of work; plain JSON when it ends before it told anything."""
     watching = _Watching(prepared)
-    house.turns.start(house.ids.new("work"), "", watching.work(house))
+    watching.start(house)
     first = await watching.told.get()
     if isinstance(first, bytes):
         return json_response(first)
@@ -66,13 +67,17 @@ async def progress_response(house: House, prepared: Prepared) -> Response:
 
 
 class _Watching:
-    """One piece of work and what it told so far, last its response. It runs apart from the request, as turns do."""
+    """One request and what its work told so far, last its response."""
 
     def __init__(self, prepared: Prepared) -> None:
         self.told: asyncio.Queue[Progress | bytes] = asyncio.Queue()
         self._prepared = prepared
+        self._answering: asyncio.Task[None] | None = None
 
-    async def work(self, house: House) -> None:
+    def start(self, house: House) -> None:
+        self._answering = asyncio.create_task(self._answer(house))
+
+    async def _answer(self, house: House) -> None:
         watched = self._prepared.method
         assert isinstance(watched, ProgressMethod)
 

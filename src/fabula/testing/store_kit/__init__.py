@@ -9,7 +9,7 @@ from __future__ import annotations
 from fabula.testing.store_kit.npcs import NpcsLaw
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.store_kit.references import ReferencesLaw
-from fabula.testing.store_kit.repositories import BlobsLaw, CallsLaw, MemoLaw, SlotsLaw
+from fabula.testing.store_kit.repositories import BlobsLaw, CallsLaw, MemoLaw, UploadsLaw
 from fabula.testing.store_kit.resources import ResourcesLaw
 from fabula.testing.store_kit.secrets import SecretsLaw, TokensLaw
 from fabula.testing.store_kit.units import UnitsLaw
@@ -22,7 +22,7 @@ class StoreKit(
     BlobsLaw,
     SecretsLaw,
     TokensLaw,
-    SlotsLaw,
+    UploadsLaw,
     MemoLaw,
     CallsLaw,
     UnitsLaw,

@@ -1,4 +1,4 @@
-"""The law of what lies on shelves: blobs, slots, the memo, recorded calls."""
+"""The law of what lies on shelves: blobs, uploads, the memo, recorded calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from typing import Literal
 
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
-from fabula.ports.store import Slot, Store
+from fabula.ports.store import Store, Upload
 from fabula.testing.world import FixedClock
 
 
@@ -36,55 +36,55 @@ class BlobsLaw:
             assert await unit.blobs.get(hash) == b""
 
 
-def _slot(clock: FixedClock, id: str, *, blob: str | None = None, lives_ms: int = 1000) -> Slot:
+def _upload(clock: FixedClock, id: str, *, blob: str | None = None, lives_ms: int = 1000) -> Upload:
     expires = clock.now_ms() + lives_ms
-    return Slot(slot_id=id, purpose="package_import", blob=blob, doc={"id": id}, expires_at_ms=expires)
+    return Upload(upload_id=id, purpose="package_import", blob=blob, expires_at_ms=expires)
 
 
-class SlotsLaw:
-    async def test_put_under_an_id_that_exists_replaces_the_slot(self, store: Store, clock: FixedClock) -> None:
+class UploadsLaw:
+    async def test_put_under_an_id_that_exists_replaces_the_upload(self, store: Store, clock: FixedClock) -> None:
         async with store.writing() as unit:
-            await unit.slots.put(_slot(clock, "a"))
-            later = _slot(clock, "a", lives_ms=5000)
-            await unit.slots.put(later)
+            await unit.uploads.put(_upload(clock, "a"))
+            later = _upload(clock, "a", lives_ms=5000)
+            await unit.uploads.put(later)
         async with store.reading() as unit:
-            assert await unit.slots.get("a") == later
-            assert await unit.slots.get("nobody") is None
+            assert await unit.uploads.get("a") == later
+            assert await unit.uploads.get("nobody") is None
 
     async def test_get_never_answers_an_expired_one(self, store: Store, clock: FixedClock) -> None:
         async with store.writing() as unit:
-            await unit.slots.put(_slot(clock, "a", lives_ms=1000))
+            await unit.uploads.put(_upload(clock, "a", lives_ms=1000))
         clock.advance(999)
         async with store.reading() as unit:
-            assert await unit.slots.get("a") is not None
+            assert await unit.uploads.get("a") is not None
         clock.advance(1)
         async with store.reading() as unit:
-            assert await unit.slots.get("a") is None
+            assert await unit.uploads.get("a") is None
 
-    async def test_a_slot_owns_its_blob(self, store: Store, clock: FixedClock) -> None:
+    async def test_an_upload_owns_its_blob(self, store: Store, clock: FixedClock) -> None:
         async with store.writing() as unit:
             first, second = await unit.blobs.put(b"first"), await unit.blobs.put(b"second")
-            await unit.slots.put(_slot(clock, "a", blob=first))
-            await unit.slots.put(_slot(clock, "a", blob=first, lives_ms=2000))
+            await unit.uploads.put(_upload(clock, "a", blob=first))
+            await unit.uploads.put(_upload(clock, "a", blob=first, lives_ms=2000))
             assert await unit.blobs.get(first) == b"first"
-            await unit.slots.put(_slot(clock, "a", blob=second))
+            await unit.uploads.put(_upload(clock, "a", blob=second))
             assert await unit.blobs.get(first) is None
-            await unit.slots.remove("a")
-            await unit.slots.remove("a")
+            await unit.uploads.remove("a")
+            await unit.uploads.remove("a")
             assert await unit.blobs.get(second) is None
 
-    async def test_sweep_removes_expired_slots_and_their_blobs_and_says_how_many(
+    async def test_sweep_removes_expired_uploads_and_their_blobs_and_says_how_many(
         self, store: Store, clock: FixedClock
     ) -> None:
         async with store.writing() as unit:
             old, fresh = await unit.blobs.put(b"old"), await unit.blobs.put(b"fresh")
-            await unit.slots.put(_slot(clock, "old", blob=old, lives_ms=10))
-            await unit.slots.put(_slot(clock, "fresh", blob=fresh, lives_ms=10_000))
+            await unit.uploads.put(_upload(clock, "old", blob=old, lives_ms=10))
+            await unit.uploads.put(_upload(clock, "fresh", blob=fresh, lives_ms=10_000))
             clock.advance(10)
-            assert await unit.slots.sweep() == 1
-            assert await unit.slots.sweep() == 0
+            assert await unit.uploads.sweep() == 1
+            assert await unit.uploads.sweep() == 0
             assert await unit.blobs.get(old) is None
-            assert await unit.slots.get("fresh") is not None
+            assert await unit.uploads.get("fresh") is not None
             assert await unit.blobs.get(fresh) == b"fresh"
 
 

@@ -12,7 +12,7 @@ import pytest
 from fabula.ports.errors import Conflict, InUse, NotFound
 from fabula.ports.npcs import NpcKey
 from fabula.ports.plays import Finished, NewTurn
-from fabula.ports.store import Reference, Slot, Store, Unit
+from fabula.ports.store import Reference, Store, Unit, Upload
 from fabula.story.error_values import ErrorValue
 from fabula.story.npc import GameEvent
 from fabula.testing.store_kit.places import StorePlace
@@ -131,17 +131,17 @@ class WritersLaw:
         async with _opened(place, clock) as other:
             assert sum(await asyncio.gather(*(add(one) for one in (store, other) * 6))) == 1
 
-    async def test_who_finds_no_slot_and_puts_it_is_alone_with_it(
+    async def test_who_finds_no_upload_and_puts_it_is_alone_with_it(
         self, store: Store, place: StorePlace, clock: FixedClock
     ) -> None:
         async def take(one: Store) -> int:
             async with one.writing() as unit:
-                if await unit.slots.get("held") is not None:
+                if await unit.uploads.get("held") is not None:
                     return 0
                 await asyncio.sleep(0)
                 later = clock.now_ms() + 60_000
-                slot = Slot(slot_id="held", purpose="draft_work", blob=None, doc={}, expires_at_ms=later)
-                await unit.slots.put(slot)
+                upload = Upload(upload_id="held", purpose="package_import", blob=None, expires_at_ms=later)
+                await unit.uploads.put(upload)
                 return 1
 
         async with _opened(place, clock) as other:
