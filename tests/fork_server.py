@@ -179,6 +179,8 @@ PARTS = (
     "alembic.command",
     "alembic.runtime.migration",
     "asyncpg",
+    "fabula.adapters.bus.postgres",
+    "fabula.adapters.bus.redis",
     "fabula.adapters.models.open_ai",
     "fabula.adapters.stores.batched_saver",
     "fabula.adapters.stores.store",

@@ -43,6 +43,12 @@ class Settings(BaseModel):
     database_pool_size: int = _setting(
         16, "How many connections to Postgres a process opens at most; that many units of work run at once."
     )
+    redis_url: str = _setting(
+        "",
+        "A `redis://` address through which servers on one Postgres follow each other's turns; empty means Postgres.",
+        aliases=("REDIS_URL",),
+        secret=True,
+    )
     secret_key: str = _setting(
         "",
         "The key that encrypts stored secrets; empty means a key file (mode 0600) in the data folder.",

@@ -17,7 +17,7 @@ from fabula.actions.plays.play_setup import PlaySetups
 from fabula.actions.turns.turn_recovery import recover_turns, resume_turns
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.actions.work_kinds import work_kinds
-from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.bus import open_bus
 from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.models.clients import open_models
@@ -32,7 +32,7 @@ from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
 from fabula.settings import Settings
-from fabula.story.events import Told
+from fabula.story.events import Told, decode_event, encode_event
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.models")
@@ -57,7 +57,7 @@ async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncI
         storage = _ModelStorage(store, clock, game_key=settings.openai_api_key)
         models = open_models(settings, clock, storage.read_key, storage, storage.record, policy=policy)
         closing.push_async_callback(models.close)
-        bus: Bus[Told] = LocalBus()
+        bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
         closing.push_async_callback(bus.close)
         turns = RunningTurns()
         closing.push_async_callback(turns.close)

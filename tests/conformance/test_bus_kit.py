@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import parse_qs, urlsplit
 
+import asyncpg
 import pytest
+from tests.conftest import Place
 
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.bus.postgres import PostgresTransport
 from fabula.adapters.bus.redis import RedisTransport
 from fabula.adapters.bus.shared import SharedBus, Transport
 from fabula.adapters.world import SystemClock
@@ -18,7 +22,8 @@ from fabula.testing.bus_kit import FORGOTTEN_AFTER, LONGEST, BusKit, TransportBu
 from fabula.testing.cut_line import CutLine, cut_line
 from fabula.testing.redis import RedisServer
 
-FINISHED_S = 2.0
+FINISHED_S = 4.0
+"""Long enough for a busy machine to read a stream that has just finished, short enough to wait for."""
 
 
 class TestLocalBus(BusKit):
@@ -44,6 +49,8 @@ async def shared(transport: Transport) -> AsyncIterator[Bus[bytes]]:
     bus: SharedBus[bytes] = SharedBus(
         transport, SystemClock(), encode=bytes, decode=bytes, local=local, finished_s=FINISHED_S, longest_stream=LONGEST
     )
+    # Connecting may take longer than anything that follows.
+    assert await bus.subscribe("nothing") is None
     yield bus
     await bus.close()
 
@@ -81,3 +88,42 @@ class _Redis:
     async def lose(self) -> None:
         await asyncio.to_thread(self._server.kill)
         await asyncio.to_thread(self._server.start)
+
+
+class TestPostgresBus(TransportBusKit):
+    @pytest.fixture
+    async def line(self, postgres_place: Place) -> AsyncIterator[CutLine]:
+        folder = parse_qs(urlsplit(postgres_place.settings.database_url).query)["host"][0]
+        async with cut_line(path=f"{folder}/.s.PGSQL.5432") as line:
+            yield line
+
+    @pytest.fixture
+    def transport(self, line: CutLine, postgres_place: Place) -> bus_kit.Transport:
+        return _Postgres(line, postgres_place)
+
+    @pytest.fixture
+    async def bus(self, line: CutLine, postgres_place: Place) -> AsyncIterator[Bus[bytes]]:
+        async with shared(postgres(line, postgres_place)) as bus:
+            yield bus
+
+    @pytest.fixture
+    async def other(self, line: CutLine, postgres_place: Place) -> AsyncIterator[Bus[bytes]]:
+        async with shared(postgres(line, postgres_place)) as bus:
+            yield bus
+
+
+def postgres(line: CutLine, place: Place) -> PostgresTransport:
+    parts = urlsplit(place.settings.database_url)
+    address = f"postgresql://{parts.username}@127.0.0.1:{line.port}{parts.path}"
+    return PostgresTransport(address, longest_stream=LONGEST)
+
+
+class _Postgres:
+    def __init__(self, line: CutLine, place: Place) -> None:
+        self._place = place
+        self.stop, self.start = line.cut, line.start
+
+    async def lose(self) -> None:
+        connection = await asyncpg.connect(self._place.settings.database_url)
+        await connection.execute("TRUNCATE fabula.bus_streams, fabula.bus_entries")
+        await connection.close()

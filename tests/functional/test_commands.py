@@ -14,6 +14,7 @@ from tests.fork_server import PROGRAM, running_server
 
 from fabula.testing import server_process
 from fabula.testing.model_server import ModelServer
+from fabula.testing.redis import RedisServer
 from fabula.testing.server_process import clean_environment
 
 
@@ -98,7 +99,7 @@ def test_the_doctor_shows_every_part(tmp_path: Path) -> None:
     told = fabula("doctor", "--json", "--data-dir", str(tmp_path))
     found = {finding["part"]: finding for finding in json.loads(told.stdout)["findings"]}
     assert told.returncode == 0, told.stdout
-    assert {"store", "migrations", "embedder", "web app", "tokens"} <= found.keys()
+    assert {"store", "migrations", "embedder", "bus", "web app", "tokens"} <= found.keys()
     assert any(part.startswith("model ") for part in found)
     assert all(finding["next_step"] for finding in found.values() if finding["state"] == "missing")
     assert str(tmp_path) in found["store"]["sentence"]
@@ -111,6 +112,23 @@ async def test_the_doctor_offers_the_command_that_uses_a_model_from_the_environm
     offer = next(one for one in json.loads(told.stdout)["findings"] if one["part"] == "model environment")
     assert offer["next_step"] == "fabula models use environment"
     assert "sk-secret" not in told.stdout + told.stderr
+
+
+def test_the_doctor_really_tries_redis(tmp_path: Path, redis_server: RedisServer) -> None:
+    def bus(address: str) -> tuple[int, dict[str, str], str]:
+        told = fabula("doctor", "--json", "--data-dir", str(tmp_path), REDIS_URL=address)
+        found = {finding["part"]: finding for finding in json.loads(told.stdout)["findings"]}
+        assert found["store"]["state"] == "ok"
+        return told.returncode, found["bus"], told.stdout + told.stderr
+
+    code, found, _ = bus(redis_server.url)
+    assert (code, found["state"]) == (0, "ok") and "answered in" in found["sentence"]
+    redis_server.kill()
+    code, found, said = bus(f"redis://:hush-hush@127.0.0.1:{redis_server.port}/0")
+    assert (code, found["state"]) == (1, "broken") and "redis_url" in found["next_step"]
+    assert str(redis_server.port) in found["sentence"] and "hush" not in said
+    code, found, _ = bus("ftp://elsewhere")
+    assert (code, found["state"]) == (1, "broken") and "must look like redis://" in found["sentence"]
 
 
 def test_the_doctor_tells_a_data_folder_that_cannot_be_used(tmp_path: Path) -> None:

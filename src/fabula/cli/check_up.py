@@ -11,8 +11,10 @@ from fabula.actions.care.tokens import list_tokens
 from fabula.actions.house import House
 from fabula.actions.library.apis import ApiView, list_apis, secret_name
 from fabula.actions.views import Paging
+from fabula.adapters.bus import place_of, try_redis
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.adapters.models.detect import command_for, detect
+from fabula.adapters.world import SystemClock
 from fabula.ports.errors import FabulaError
 from fabula.server.access import tokens_required
 from fabula.server.web import is_built
@@ -34,12 +36,13 @@ class Finding:
 
 async def check_up(settings: Settings) -> list[Finding]:
     """Looks at every part; a part that fails is a finding, too."""
-    return [*await _house(settings), await _embedder(), _web_app()]
+    return [*await _house(settings), await _embedder(), await _bus(settings), _web_app()]
 
 
 async def _house(settings: Settings) -> list[Finding]:
     try:
-        async with open_house(settings) as house:
+        # Redis is looked at by itself: a server opens without it, too.
+        async with open_house(settings.model_copy(update={"redis_url": ""})) as house:
             return [*await _store(house), *await _models(house), await _tokens(house)]
     except FabulaError as error:
         return [Finding(part="store", state="broken", sentence=error.message)]
@@ -126,6 +129,24 @@ async def _embedder() -> Finding:
     embedder = WordLlamaEmbedder()
     await embedder.embed(["Once upon a time"])
     return Finding(part="embedder", state="ok", sentence=f"{embedder.name}, inside the server")
+
+
+async def _bus(settings: Settings) -> Finding:
+    """How servers follow each other's turns; Redis is really tried."""
+    if not settings.redis_url:
+        way = "through the store's Postgres" if settings.database_url else "inside this server"
+        return Finding(part="bus", state="ok", sentence=f"turns are followed {way}")
+    place, clock = place_of(settings.redis_url), SystemClock()
+    started = clock.monotonic()
+    try:
+        problem = await try_redis(settings.redis_url)
+    except FabulaError as error:
+        problem = error.message
+    if problem:
+        step = "Start Redis, or correct the setting redis_url. Until then only a turn's own server can tell it."
+        return Finding(part="bus", state="broken", sentence=f"Redis at {place}: {problem}", next_step=step)
+    took = (clock.monotonic() - started) * 1000
+    return Finding(part="bus", state="ok", sentence=f"Redis at {place}: answered in {took:.0f} ms")
 
 
 def _web_app() -> Finding:

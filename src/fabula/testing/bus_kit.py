@@ -98,7 +98,7 @@ class BusKit:
     ) -> None:
         sender = await bus.open("s")
         await sender.flush()
-        hearing = [asyncio.create_task(heard_to_the_end(listening, "s")) for _ in range(3)]
+        hearing = [asyncio.create_task(to_the_end(await heard(listening, "s"))) for _ in range(3)]
         for number in range(50):
             assert sender.next_sequence == number
             sender.send(str(number).encode(), last=number == 49)
@@ -124,7 +124,7 @@ class BusKit:
         sender = await bus.open("s")
         sender.send(b"one")
         await sender.flush()
-        late = asyncio.create_task(heard_to_the_end(listening, "s"))
+        late = asyncio.create_task(to_the_end(await heard(listening, "s")))
         await asyncio.sleep(0)
         sender.send(b"two", last=True)
         assert [frame.event for frame in await late] == [b"one", b"two"]
@@ -156,7 +156,7 @@ class BusKit:
     ) -> None:
         sender = await bus.open("s")
         await sender.flush()
-        hearing = asyncio.create_task(heard_to_the_end(listening, "s"))
+        hearing = asyncio.create_task(to_the_end(await heard(listening, "s")))
         sender.send(b"end", last=True)
         sender.send(b"after the end")
         sender.send(b"and another end", last=True)
@@ -171,7 +171,7 @@ class BusKit:
         sender = await bus.open("s")
         sender.send(b"one")
         await sender.flush()
-        hearing = asyncio.create_task(heard_to_the_end(listening, "s"))
+        hearing = asyncio.create_task(to_the_end(await heard(listening, "s")))
         await asyncio.sleep(0)
         await sender.close()
         sender.send(b"unheard")
@@ -185,7 +185,7 @@ class BusKit:
         old = await bus.open("s")
         old.send(b"old")
         await old.flush()
-        hearing = asyncio.create_task(heard_to_the_end(listening, "s"))
+        hearing = asyncio.create_task(to_the_end(await heard(listening, "s")))
         await asyncio.sleep(0.01)
         new = await bus.open("s")
         old.send(b"unheard")
@@ -201,7 +201,7 @@ class BusKit:
         old = await bus.open("s")
         old.send(b"old")
         await old.flush()
-        here, there = [asyncio.create_task(heard_to_the_end(at, "s")) for at in (bus, other)]
+        here, there = [asyncio.create_task(to_the_end(await heard(at, "s"))) for at in (bus, other)]
         await asyncio.sleep(0.01)
         new = await other.open("s")
         await new.flush()
@@ -252,7 +252,7 @@ class BusKit:
     ) -> None:
         sender = await bus.open("s")
         await sender.flush()
-        asleep, awake = await heard(listening, "s"), asyncio.create_task(heard_to_the_end(listening, "s"))
+        asleep, awake = await heard(listening, "s"), asyncio.create_task(to_the_end(await heard(listening, "s")))
         sender.send(b"one")
         assert await next_of(asleep) == b"one"
         for _ in range(1000):
@@ -295,7 +295,7 @@ class BusKit:
         sender = await bus.open("s")
         sender.send(b"one")
         await sender.flush()
-        hearing = asyncio.create_task(heard_to_the_end(listening, "s"))
+        hearing = asyncio.create_task(to_the_end(await heard(listening, "s")))
         await asyncio.sleep(0.01)
         await bus.close()
         assert [(frame.event, frame.last) for frame in await hearing] == [(b"one", False)]
@@ -309,7 +309,7 @@ class TransportBusKit(BusKit):
     ) -> None:
         await transport.stop()
         sender = await bus.open("s")
-        hearing = asyncio.create_task(heard_to_the_end(bus, "s"))
+        hearing = asyncio.create_task(to_the_end(await heard(bus, "s")))
         for number in range(50):
             sender.send(b"%d" % number, last=number == 49)
             await asyncio.sleep(0)

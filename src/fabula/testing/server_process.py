@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 PROGRAM = (sys.executable, "-c", "from fabula.cli.main import main; main()")
 _LISTENS = re.compile(r"listens on (http://\S+)")
-_OURS = re.compile(r"FABULA_|OPENAI_|LLM_|DB_DSN|SECRET_KEY|LOG_LEVEL|CORS_")
+_OURS = re.compile(r"FABULA_|OPENAI_|LLM_|REDIS_URL|DB_DSN|SECRET_KEY|LOG_LEVEL|CORS_")
 
 
 class ServerFailed(Exception):

@@ -10,6 +10,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, state_at
 from fabula.actions.turns.run_turn import RunTurn, run_turn
+from fabula.actions.turns.watch_turn import follow_turn
 from fabula.actions.views import Command, View
 from fabula.ports.errors import BackendError, Conflict, error_from
 from fabula.ports.plays import Play, Turn
@@ -142,9 +143,8 @@ async def _listens(unit: Unit, turn_id: str) -> bool:
 
 async def _end_of(house: House, turn: Turn) -> None:
     """Waits for the end of a turn, wherever it runs."""
-    frames = await house.bus.subscribe(turn.stream)
-    if frames is not None:
-        async for _ in frames:
+    if turn.status == "running":
+        async for _ in await follow_turn(house, turn):
             pass
     while turn.status == "running":
         async with house.store.reading() as unit:

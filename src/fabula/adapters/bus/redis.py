@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError, ResponseError
+
+from fabula.adapters.bus import place_of
 from fabula.adapters.bus.local import LONGEST_STREAM
 from fabula.adapters.bus.shared import PATIENCE_S, Delivery, Entry, EntryKind, News, Place, TransportAway
 from fabula.ports.errors import BackendError
@@ -120,20 +125,8 @@ class RedisTransport:
         return len(delivery.entries) + (3 if delivery.opening else 1)
 
 
-def place_of(address: str) -> str:
-    """Where an address leads, without its password."""
-    parts = urlsplit(address)
-    return parts.path if parts.scheme == "unix" else f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
-
-
 def _client(address: str) -> Any:
     """Connects when it is first used. It does not try again by itself: who delivers knows better when to."""
-    try:
-        from redis.asyncio import Redis
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
-    except ModuleNotFoundError as error:
-        raise BackendError("Redis needs its client. Install it with `pip install 'fabula[scaled]'`.") from error
     try:
         return Redis.from_url(
             address,
@@ -148,8 +141,6 @@ def _client(address: str) -> Any:
 
 async def _plainly(work: Callable[[], Awaitable[T]]) -> T:
     """Failures of Redis leave as TransportAway; they name no key and no password."""
-    from redis.exceptions import RedisError
-
     try:
         return await work()
     except (RedisError, OSError) as error:
@@ -158,8 +149,6 @@ async def _plainly(work: Callable[[], Awaitable[T]]) -> T:
 
 def _is_refusal(answer: object) -> bool:
     """Whether Redis says that there is a newer entry. Any other error means that it cannot be used as it is."""
-    from redis.exceptions import ResponseError
-
     if isinstance(answer, ResponseError) and "equal or smaller" in str(answer):
         return True
     if isinstance(answer, Exception):

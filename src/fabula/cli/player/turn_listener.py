@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from fabula.actions.house import House
 from fabula.actions.turns.run_turn import cancel_turn
-from fabula.actions.turns.watch_turn import TurnFrames, watched_turn
+from fabula.actions.turns.watch_turn import watched_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.sentences import for_terminal
 from fabula.cli.player.terminal_writer import TerminalWriter
@@ -68,17 +68,20 @@ async def hear_the_rest(house: House, session_id: str, turn_id: str, teller: Tel
 
     Another process may play it, which tells here only how it ends. So it is not told: whoever asks shows it then.
     """
-    watched = await watched_turn(house, session_id, f"{turn_id}:0")
-    assert watched is not None, "a turn that is named can be watched"
     teller.writer.gap()
     teller.writer.say("Your last words are still being played. Ctrl+C stops them.", "dim")
-    return await _hear(house, session_id, _ending(watched.frames), teller)
+    return await _hear(house, session_id, _ending(house, session_id, turn_id), teller)
 
 
-async def _ending(frames: TurnFrames) -> AsyncIterator[Frame[Told]]:
-    async for frame in frames:
-        if frame.last:
-            yield frame
+async def _ending(house: House, session_id: str, turn_id: str) -> AsyncIterator[Frame[Told]]:
+    """The last frame of a turn, whichever process plays it to its end: one may take it up from another."""
+    while True:
+        watched = await watched_turn(house, session_id, f"{turn_id}:0")
+        assert watched is not None, "a turn that is named can be watched"
+        async for frame in watched.frames:
+            if frame.last:
+                yield frame
+                return
 
 
 async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[Told]], teller: Teller) -> bool:
