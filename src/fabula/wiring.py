@@ -8,6 +8,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from fabula.actions.house import House
 from fabula.actions.library.apis import secret_name
@@ -35,20 +36,26 @@ from fabula.settings import Settings
 from fabula.story.events import Told, decode_event, encode_event
 from fabula.story.values import JsonObject
 
+if TYPE_CHECKING:
+    from fabula.adapters.stores.store import SqlStore
+
 log = logging.getLogger("fabula.models")
 
 KEY_REMEMBERED_S = 2.0
 
 
 @asynccontextmanager
-async def open_house(settings: Settings, *, tends_turns: bool = False) -> AsyncIterator[House]:
+async def open_house(
+    settings: Settings, *, tends_turns: bool = False, store: SqlStore | None = None
+) -> AsyncIterator[House]:
     """A house that is ready: the store is at its newest revision and the built-ins are set out.
 
-    A process that stays `tends_turns`: it takes up those that others left behind. A short command must not.
+    A process that stays `tends_turns`: it takes up those that others left behind. A short command must not. A test may
+    bring a store of its own, which is not open yet.
     """
     clock = SystemClock()
     async with AsyncExitStack() as closing:
-        store = sql_store(settings, clock)
+        store = store or sql_store(settings, clock)
         await store.open()
         closing.push_async_callback(store.close)
         checkpoints = StoreCheckpoints(store)
