@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import os
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
+
+from docs.typescript import protocol_types
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "fabula"
@@ -26,6 +29,8 @@ def pages() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/errors.md": errors_page,
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
         f"{REFERENCE}/game-socket.md": game_socket_page,
+        f"{REFERENCE}/turn-stream.md": turn_stream_page,
+        "web/src/protocol/protocol.gen.ts": protocol_types,
         "ARCHITECTURE.md": architecture_page,
     }
 
@@ -171,8 +176,6 @@ def _answers(result: Any) -> str:
 
 def game_socket_page() -> str:
     """Each message of the game socket, from the models that read and write it."""
-    from typing import get_args
-
     from fabula.story import game_messages as told
     from fabula.story import npc
 
@@ -227,19 +230,45 @@ def _field_note(name: str, field: Any, kind: Any) -> str:
     return f"`{field.default}` unless told" if field.default and isinstance(field.default, (str, int)) else ""
 
 
+def turn_stream_page() -> str:
+    """The page of the turn stream with its tables of events as the types are now; the rest is written by hand."""
+    from fabula.story.events import InkEvent, SceneEvent
+
+    page = (ROOT / REFERENCE / "turn-stream.md").read_text("utf-8")
+    for name, events in (("Ink", InkEvent), ("scene", SceneEvent)):
+        page = between(
+            page, f"<!-- events of {name} plays: written by `make docs` -->", "<!-- end of events -->", _events(events)
+        )
+    return page
+
+
+def between(page: str, begin: str, end: str, text: str) -> str:
+    """A page with another text between two marks."""
+    before, found, rest = page.partition(begin)
+    assert found, f"the page has no mark {begin}"
+    return f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}"
+
+
+def _events(union: Any) -> str:
+    rows = ["| event | fields | meaning |", "|---|---|---|"]
+    for kind in get_args(union):
+        names = [field.name for field in dataclasses.fields(kind)]
+        told = ", ".join(f"`{name}{'?' if name in kind.optional else ''}`" for name in names if name != "type")
+        rows.append(f"| `{get_args(get_type_hints(kind)['type'])[0]}` | {told} | {kind.__doc__} |")
+    return "\n".join(rows)
+
+
 def architecture_page() -> str:
     """ARCHITECTURE.md with its list of rooms as the folders and their docstrings are now."""
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    before, _, rest = text.partition(_ROOMS_BEGIN)
-    _, _, after = rest.partition(_ROOMS_END)
     rows = "\n".join(f"| `{name}` | {sentence} |" for name, sentence in rooms().items())
     layers = "\n".join(f"    {row}" for row in import_rows())
     block = (
-        f"{_ROOMS_BEGIN}\n\n| room | what it is for |\n|---|---|\n{rows}\n\n"
+        f"| room | what it is for |\n|---|---|\n{rows}\n\n"
         "Import rows: a room may import rooms below it, never above; rooms on one row do not know each other.\n\n"
-        f"{layers}\n\n{_ROOMS_END}"
+        f"{layers}"
     )
-    return before + block + after
+    return between(text, _ROOMS_BEGIN, _ROOMS_END, block)
 
 
 def rooms() -> dict[str, str]:

@@ -50,7 +50,7 @@ class Delta(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TurnStarted(Event):
-    """the turn began; a choice stands in `player_input` by its text"""
+    """The turn began; a choice stands in `player_input` by its text."""
 
     type: Literal["turn_started"] = "turn_started"
     next_turn_index: int
@@ -59,7 +59,7 @@ class TurnStarted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlayerInputRecorded(Event):
-    """everyone in the scene noticed the player's words"""
+    """Everyone in the scene noticed the player's words."""
 
     type: Literal["player_input_recorded"] = "player_input_recorded"
     entry: MemoryEntry
@@ -68,7 +68,7 @@ class PlayerInputRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeeperApplied(Event):
-    """the keeper's operations that were accepted; `phase` is `after_player_input`, at the end `after_turn_outputs`"""
+    """The keeper's operations that were accepted; `phase` is `after_player_input`, at the end `after_turn_outputs`."""
 
     type: Literal["keeper_applied"] = "keeper_applied"
     phase: KeeperPhase
@@ -78,7 +78,7 @@ class KeeperApplied(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateOpRefused(Event):
-    """an operation that the schemas do not allow; the turn goes on"""
+    """An operation that the schemas do not allow; the turn goes on."""
 
     type: Literal["state_op_refused"] = "state_op_refused"
     op: StateOp
@@ -87,7 +87,7 @@ class StateOpRefused(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DirectorCompleted(Event):
-    """whether the story moved on, and the plan of beats"""
+    """Whether the story moved on, and the plan of beats."""
 
     type: Literal["director_completed"] = "director_completed"
     result: DirectorResult
@@ -96,7 +96,7 @@ class DirectorCompleted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionCharacterCreated(Event):
-    """a guest was invented"""
+    """A guest was invented."""
 
     type: Literal["session_character_created"] = "session_character_created"
     session_character: GuestOnStage
@@ -105,7 +105,7 @@ class SessionCharacterCreated(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionCharacterEnteredScene(Event):
-    """a guest came in"""
+    """A guest came in."""
 
     type: Literal["session_character_entered_scene"] = "session_character_entered_scene"
     session_character_id: str
@@ -114,7 +114,7 @@ class SessionCharacterEnteredScene(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionCharacterLeftScene(Event):
-    """a guest left"""
+    """A guest left."""
 
     type: Literal["session_character_left_scene"] = "session_character_left_scene"
     session_character_id: str
@@ -123,7 +123,7 @@ class SessionCharacterLeftScene(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NarratorStarted(Event):
-    """a beat of the narrator begins"""
+    """A beat of the narrator begins."""
 
     type: Literal["narrator_started"] = "narrator_started"
     beat_index: int
@@ -132,7 +132,7 @@ class NarratorStarted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NarratorTextDelta(Delta):
-    """a piece of it"""
+    """A piece of what the narrator tells."""
 
     place: ClassVar[Place] = attrgetter("beat_index", "purpose")
     type: Literal["narrator_text_delta"] = "narrator_text_delta"
@@ -143,7 +143,7 @@ class NarratorTextDelta(Delta):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NarratorCompleted(Event):
-    """the whole of it: `{text, raw_output}`"""
+    """The whole beat: `{text, raw_output}`."""
 
     type: Literal["narrator_completed"] = "narrator_completed"
     beat_index: int
@@ -153,7 +153,7 @@ class NarratorCompleted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActorStarted(Event):
-    """a beat of a character begins"""
+    """A beat of a character begins."""
 
     type: Literal["actor_started"] = "actor_started"
     beat_index: int
@@ -163,7 +163,7 @@ class ActorStarted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActorThoughtDelta(Delta):
-    """a piece of what it thinks; thoughts are in no transcript"""
+    """A piece of what it thinks; thoughts are in no transcript."""
 
     place: ClassVar[Place] = attrgetter("beat_index", "speaker_id")
     type: Literal["actor_thought_delta"] = "actor_thought_delta"
@@ -174,7 +174,7 @@ class ActorThoughtDelta(Delta):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActorActionComplete(Event):
-    """something it does, in one piece"""
+    """Something it does, in one piece."""
 
     type: Literal["actor_action_complete"] = "actor_action_complete"
     beat_index: int
@@ -184,7 +184,7 @@ class ActorActionComplete(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActorDialogueDelta(Delta):
-    """a piece of what it says"""
+    """A piece of what it says."""
 
     place: ClassVar[Place] = attrgetter("beat_index", "speaker_id")
     type: Literal["actor_dialogue_delta"] = "actor_dialogue_delta"
@@ -195,7 +195,7 @@ class ActorDialogueDelta(Delta):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActorCompleted(Event):
-    """the whole of it: `{speaker_id, speaker_name, segments, raw_output}`"""
+    """The whole beat: `{speaker_id, speaker_name, segments, raw_output}`."""
 
     type: Literal["actor_completed"] = "actor_completed"
     beat_index: int
@@ -206,7 +206,7 @@ class ActorCompleted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentDegraded(Event):
-    """an agent's answer could not be used; a plain fallback was taken, or a filler in character"""
+    """An agent's answer could not be used; a plain fallback was taken, or a filler in character."""
 
     type: Literal["agent_degraded"] = "agent_degraded"
     agent: str
@@ -215,7 +215,7 @@ class AgentDegraded(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoryEnded(Event):
-    """the story is over; a scene play names the scene that has no way on"""
+    """The story is over; a scene play names the scene that has no way on."""
 
     optional: ClassVar[frozenset[str]] = frozenset({"node_id", "title"})
     type: Literal["story_ended"] = "story_ended"
@@ -225,7 +225,7 @@ class StoryEnded(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentReplyDelta(Delta):
-    """a piece of a reply, to be added to those before it; `character` is empty in a `continue`"""
+    """A piece of a reply, to be added to those before it; `character` is empty in a `continue`."""
 
     place: ClassVar[Place] = attrgetter("character")
     type: Literal["agent_reply_delta"] = "agent_reply_delta"
@@ -235,7 +235,7 @@ class AgentReplyDelta(Delta):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentOutcome(Event):
-    """what came of the player's words, see below"""
+    """What came of the player's words, see below."""
 
     optional: ClassVar[frozenset[str]] = frozenset({"bridge_text", "guidance"})
     type: Literal["agent_outcome"] = "agent_outcome"
@@ -248,7 +248,7 @@ class AgentOutcome(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InkText(Event):
-    """a line of the story"""
+    """A line of the story."""
 
     type: Literal["ink_text"] = "ink_text"
     text: str
@@ -257,7 +257,7 @@ class InkText(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GeneratedText(Event):
-    """what a `generate` wrote"""
+    """What a `generate` wrote."""
 
     type: Literal["generated_text"] = "generated_text"
     text: str
@@ -265,7 +265,7 @@ class GeneratedText(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InkChoices(Event):
-    """the choices on offer: `[{index, text, tags}]`"""
+    """The choices on offer: `[{index, text, tags}]`."""
 
     type: Literal["ink_choices"] = "ink_choices"
     choices: tuple[InkChoiceView, ...]
@@ -273,7 +273,7 @@ class InkChoices(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InkInputRequested(Event):
-    """the story waits for the player, see below"""
+    """The story waits for the player, see below."""
 
     optional: ClassVar[frozenset[str]] = frozenset({"placeholder", "character"})
     type: Literal["ink_input_requested"] = "ink_input_requested"
@@ -284,7 +284,7 @@ class InkInputRequested(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Progress(Event):
-    """how far a long piece of work has come; `total` is 0 while nobody knows it"""
+    """How far a long piece of work has come; `total` is 0 while nobody knows it."""
 
     type: Literal["progress"] = "progress"
     done: int
@@ -329,14 +329,14 @@ TurnEvent = SceneEvent | InkEvent
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Started(Event):
-    """first, always"""
+    """First, always."""
 
     type: Literal["started"] = "started"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completed(Event):
-    """last: the turn is committed; `result` is a SceneTurnResult or an InkTurnResult"""
+    """Last: the turn is committed; `result` is a SceneTurnResult or an InkTurnResult."""
 
     type: Literal["completed"] = "completed"
     result: JsonObject
@@ -344,7 +344,7 @@ class Completed(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failed(Event):
-    """last: nothing of the turn is kept but the player's words"""
+    """Last: nothing of the turn is kept but the player's words."""
 
     type: Literal["failed"] = "failed"
     error: ErrorValue

@@ -1,14 +1,17 @@
-"""The OpenRPC document, written from the same models that decode the requests."""
+"""The OpenRPC document, written from the models that decode the requests and the types that streams are told in."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
+from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 import fabula
 from fabula.server.rpc.method import Catalogue, Method
+from fabula.server.stream.envelope import StreamMessage
+from fabula.story.events import Progress, TurnEvent
 from fabula.story.values import JsonObject
 
 
@@ -21,7 +24,7 @@ def openrpc(catalogue: Catalogue) -> JsonObject:
     inputs, definitions = models_json_schema(
         [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )
-    schemas = dict(definitions.get("$defs", {}))
+    schemas = {**definitions.get("$defs", {}), **stream_schemas()}
     return {
         "openrpc": "1.3.2",
         "info": {"title": "Fabula", "version": fabula.__version__, "license": {"name": "MIT"}},
@@ -58,6 +61,16 @@ def _resolve(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
         return schema
     found: dict[str, Any] = schemas[schema["$ref"].rsplit("/", 1)[1]]
     return found
+
+
+def stream_schemas() -> dict[str, Any]:
+    """The message of the turn stream with its frames and events. Clients only read them: all that applies is there."""
+    message = TypeAdapter(StreamMessage).json_schema(ref_template="#/components/schemas/{model}")
+    schemas: dict[str, Any] = {**message.pop("$defs"), "StreamMessage": message}
+    for kind in get_args(TurnEvent | Progress):
+        properties = schemas[kind.__name__]["properties"]
+        schemas[kind.__name__]["required"] = [name for name in properties if name not in kind.optional]
+    return schemas
 
 
 @cache

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 import orjson
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from fabula.server.error_codes import error_code, sentence
@@ -34,7 +35,7 @@ class EventFrame(TypedDict):
     """Something happened."""
 
     type: Literal["event"]
-    body: TurnEvent | Progress
+    body: Annotated[TurnEvent | Progress, Field(discriminator="type")]
 
 
 class TurnCompleted(TypedDict):
@@ -56,7 +57,7 @@ class FailedFrame(TypedDict):
     error: ErrorPayload
 
 
-StreamFrame = StartedFrame | EventFrame | CompletedFrame | FailedFrame
+StreamFrame = Annotated[StartedFrame | EventFrame | CompletedFrame | FailedFrame, Field(discriminator="type")]
 
 
 class StreamMessage(TypedDict):

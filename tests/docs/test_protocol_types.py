@@ -1,0 +1,50 @@
+"""The protocol as TypeScript: every method, event and frame has its type, and what may be missing is marked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any, get_args
+
+import pytest
+from docs.build import ROOT
+
+from fabula.server.rpc.catalogue import build_catalogue
+from fabula.server.rpc.openrpc import openrpc
+from fabula.story.events import Progress, TurnEvent
+
+WRITTEN = (ROOT / "web/src/protocol/protocol.gen.ts").read_text("utf-8")
+
+
+def fields_in(name: str) -> list[str]:
+    body = WRITTEN.partition(f"export interface {name} {{\n")[2].partition("\n}")[0]
+    return re.findall(r"^  (\w+\??):", body, re.MULTILINE)
+
+
+def test_every_method_has_its_params_and_its_result() -> None:
+    table = WRITTEN.partition("export interface Methods {\n")[2].partition("\n}")[0]
+    rows = re.findall(r'^  "([\w.]+)": \{ params: (\w+); result: ([\w |]+); session: (?:true|false) \};', table, re.M)
+    assert {name for name, _, _ in rows} == {method.name for method in build_catalogue()}
+    named = {shape for _, params, results in rows for shape in (params, *results.split(" | "))}
+    assert [shape for shape in named if f" {shape} " not in WRITTEN] == []
+
+
+@pytest.mark.parametrize("kind", get_args(TurnEvent | Progress), ids=lambda kind: kind.__name__)
+def test_every_event_has_its_type_in_both_documents(kind: type[Any]) -> None:
+    names = [field.name for field in fields(kind)]
+    assert fields_in(kind.__name__) == [f"{name}?" if name in kind.optional else name for name in names]
+    document: Any = openrpc(build_catalogue())
+    schema = document["components"]["schemas"][kind.__name__]
+    assert schema["required"] == [name for name in names if name not in kind.optional]
+
+
+def test_what_a_client_may_leave_out_and_what_the_server_always_sends_are_told_apart() -> None:
+    assert "session_id?" in fields_in("StreamMessage") and "sequence" in fields_in("StreamMessage")
+    assert "characters?" in fields_in("Node")
+    assert {"type", "session_id", "ink?", "active_turn_id?"} <= {*fields_in("SessionView")}
+
+
+def test_every_name_that_is_used_is_declared() -> None:
+    types = re.sub(r'"[^"\n]*"|/\*\*.*?\*/|//.*|\b\w+\??:', "", WRITTEN, flags=re.S)
+    used = {*re.findall(r"\b[A-Z]\w+", types)} - {"Record"}
+    assert used - {*re.findall(r"export (?:interface|type) (\w+)", WRITTEN)} == set()

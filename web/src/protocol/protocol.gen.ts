@@ -1,0 +1,2205 @@
+// Written by `make docs` from the code: change the code, not this file.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Something it does, in one piece. */
+export interface ActorActionComplete {
+  type: "actor_action_complete";
+  beat_index: number;
+  speaker_id: string;
+  text: string;
+}
+
+export interface ActorBeat {
+  type: "Actor";
+  speaker_id: string;
+  purpose: "AdvanceGoal" | "ReactToPlayer" | "CommentOnScene";
+}
+
+/** The whole beat: `{speaker_id, speaker_name, segments, raw_output}`. */
+export interface ActorCompleted {
+  type: "actor_completed";
+  beat_index: number;
+  speaker_id: string;
+  purpose: "AdvanceGoal" | "ReactToPlayer" | "CommentOnScene";
+  response: ActorResponse;
+}
+
+/** A piece of what it says. */
+export interface ActorDialogueDelta {
+  type: "actor_dialogue_delta";
+  beat_index: number;
+  speaker_id: string;
+  delta: string;
+}
+
+/** The whole of an actor's beat. */
+export interface ActorResponse {
+  speaker_id: string;
+  speaker_name: string;
+  segments: Segment[];
+  raw_output: string;
+}
+
+/** A beat of a character begins. */
+export interface ActorStarted {
+  type: "actor_started";
+  beat_index: number;
+  speaker_id: string;
+  purpose: "AdvanceGoal" | "ReactToPlayer" | "CommentOnScene";
+}
+
+/** A piece of what it thinks; thoughts are in no transcript. */
+export interface ActorThoughtDelta {
+  type: "actor_thought_delta";
+  beat_index: number;
+  speaker_id: string;
+  delta: string;
+}
+
+export interface AddActiveCharacter {
+  type: "AddActiveCharacter";
+  character: string;
+}
+
+/** An agent's answer could not be used; a plain fallback was taken, or a filler in character. */
+export interface AgentDegraded {
+  type: "agent_degraded";
+  agent: string;
+  reason: string;
+}
+
+/** What came of the player's words, see below. */
+export interface AgentOutcome {
+  type: "agent_outcome";
+  outcome: "DIRECT_CONTINUE" | "BRIDGE_AND_CONTINUE" | "NEEDS_INPUT" | "INVALID_INPUT";
+  reply: string;
+  reason: string;
+  bridge_text?: string | null;
+  guidance?: string | null;
+}
+
+/** How one role is asked: its limits and the modules of its prompt. */
+export interface AgentPreset {
+  temperature?: number | null;
+  max_tokens?: number | null;
+  director_shared_history_limit?: number | null;
+  actor_shared_history_limit?: number | null;
+  actor_private_memory_limit?: number | null;
+  narrator_shared_history_limit?: number | null;
+  replyer_session_history_limit?: number | null;
+  extra?: Json;
+  modules?: PresetModule[];
+}
+
+/** A piece of a reply, to be added to those before it; `character` is empty in a `continue`. */
+export interface AgentReplyDelta {
+  type: "agent_reply_delta";
+  character: string;
+  delta: string;
+}
+
+export interface All {
+  all: (Comparison | All | Any | Not)[];
+}
+
+export interface Any {
+  any: (Comparison | All | Any | Not)[];
+}
+
+export interface ApiDeleted {
+  type: "api_deleted";
+  api_id: string;
+}
+
+export interface ApiGroupDeleted {
+  type: "api_group_deleted";
+  api_group_id: string;
+}
+
+export interface ApiGroupView {
+  type: "api_group";
+  api_group_id: string;
+  display_name: string;
+  bindings: Bindings;
+}
+
+export interface ApiGroupsListed {
+  next_cursor?: string | null;
+  type: "api_groups_listed";
+  api_groups: ApiGroupView[];
+}
+
+export interface ApiModelsListed {
+  type: "api_models_listed";
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  models: string[];
+}
+
+export interface ApiView {
+  type: "api";
+  api_id: string;
+  display_name: string;
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  model: string;
+  has_api_key: boolean;
+  api_key_masked?: string | null;
+}
+
+export interface ApisListed {
+  next_cursor?: string | null;
+  type: "apis_listed";
+  apis: ApiView[];
+}
+
+/** Where an archive is uploaded to or downloaded from. */
+export interface ArchivePlace {
+  resource_id: string;
+  file_id: "archive";
+}
+
+export interface Backtrack {
+  turns?: number | null;
+  turn_id?: string | null;
+}
+
+/** Which api each of the seven roles uses. */
+export interface Bindings {
+  planner_api_id: string;
+  architect_api_id: string;
+  director_api_id: string;
+  actor_api_id: string;
+  narrator_api_id: string;
+  keeper_api_id: string;
+  replyer_api_id: string;
+}
+
+/** Where a session of this tree stands. */
+export interface BranchHead {
+  session_id: string;
+  turn_id: string;
+}
+
+/** A turn as the list of branches shows it. */
+export interface BranchTurn {
+  turn_id: string;
+  parent_id: string | null;
+  turn_index: number;
+  kind: string;
+  status: string;
+  label: string;
+  state_hash: string | null;
+  created_at_ms: number;
+}
+
+/** One call. `memo_hit` means that the answer was known already and cost nothing. */
+export interface CallView {
+  number: number;
+  agent: string;
+  session_id: string | null;
+  story_id: string | null;
+  turn_id: string | null;
+  model: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  latency_ms: number;
+  first_piece_ms: number | null;
+  memo_hit: boolean;
+  outcome: string;
+  error: string | null;
+  recorded_at_ms: number;
+}
+
+/** A character as its author wrote it. */
+export interface CharacterContent {
+  id: string;
+  name: string;
+  personality: string;
+  style: string;
+  schema_id: string;
+  system_prompt: string;
+  tags: string[];
+  folder: string;
+}
+
+export interface CharacterCreated {
+  type: "character_created";
+  character_id: string;
+  character_summary: CharacterSummary;
+}
+
+export interface CharacterDeleted {
+  type: "character_deleted";
+  character_id: string;
+}
+
+export interface CharacterSummary {
+  type: "character_summary";
+  character_id: string;
+  name: string;
+  personality: string;
+  style: string;
+  tags: string[];
+  folder: string;
+  cover_file_name: string | null;
+  cover_mime_type: string | null;
+}
+
+export interface CharacterView {
+  type: "character";
+  character_id: string;
+  content: CharacterContent;
+  cover_file_name: string | null;
+  cover_mime_type: string | null;
+}
+
+export interface CharactersListed {
+  next_cursor?: string | null;
+  type: "characters_listed";
+  characters: CharacterSummary[];
+}
+
+export interface CheckInk {
+  source: string;
+  files?: { [key: string]: string };
+}
+
+/** `stream` true answers with events of progress before the result. */
+export interface CommitImport {
+  import_id: string;
+  on_conflict?: "fail" | "skip" | "rename";
+  stream?: boolean;
+}
+
+/** A variable that the author pins to the stage's panel. */
+export interface CommonVariable {
+  scope: "world" | "player" | "character";
+  key: string;
+  display_name: string;
+  character_id?: string | null;
+  pinned?: boolean;
+}
+
+/** One comparison of one variable. A missing variable never fulfils it, not even `ne`. */
+export interface Comparison {
+  scope?: "global" | "player" | "character";
+  character?: string | null;
+  key: string;
+  op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "contains";
+  value: Json;
+}
+
+export interface CompletedActorBeat {
+  type: "actor";
+  beat_index: number;
+  speaker_id: string;
+  purpose: "AdvanceGoal" | "ReactToPlayer" | "CommentOnScene";
+  response: ActorResponse;
+}
+
+/** Last: the turn is committed. */
+export interface CompletedFrame {
+  type: "completed";
+  response: TurnCompleted;
+}
+
+export interface CompletedNarratorBeat {
+  type: "narrator";
+  beat_index: number;
+  purpose: "DescribeTransition" | "DescribeScene" | "DescribeResult";
+  response: NarratorResponse;
+}
+
+export interface Config {
+  api_group_id: string;
+  preset_id: string;
+}
+
+/** A character's content as a client sends it, before its names are checked. */
+export interface ContentDraft {
+  id: string;
+  name: string;
+  personality: string;
+  style: string;
+  schema_id: string;
+  system_prompt: string;
+  tags?: string[];
+  folder?: string;
+}
+
+export interface ContinueDraft {
+  draft_id: string;
+  stream?: boolean;
+}
+
+export interface Counts {
+  characters_total: number;
+  characters_with_cover: number;
+  story_resources_total: number;
+  stories_total: number;
+  sessions_total: number;
+}
+
+/** A new figure comes into the scene. */
+export interface CreateAndEnter {
+  type: "create_and_enter";
+  session_character_id: string;
+  display_name: string;
+  personality: string;
+  style: string;
+  system_prompt: string;
+}
+
+export interface CreateApi {
+  api_id: string;
+  display_name: string;
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  api_key: string;
+  model: string;
+}
+
+export interface CreateApiGroup {
+  api_group_id: string;
+  display_name: string;
+  bindings: Bindings;
+}
+
+export interface CreateCharacter {
+  content: ContentDraft;
+}
+
+export interface CreateInk {
+  display_name: string;
+  source: string;
+  files?: { [key: string]: string };
+}
+
+export interface CreateLorebook {
+  lorebook_id: string;
+  display_name: string;
+  entries?: LorebookEntry[];
+}
+
+export interface CreateLorebookEntry {
+  type: "lorebook_entry";
+  lorebook_id: string;
+  entry_id: string;
+  title: string;
+  content: string;
+  keywords?: string[];
+  enabled?: boolean;
+  always_include?: boolean;
+  match?: "word" | "substring";
+  order?: number;
+  budget?: number | null;
+  recursive?: boolean;
+}
+
+export interface CreateMessage {
+  kind: "player_input" | "narration" | "dialogue" | "action";
+  speaker_id: string;
+  speaker_name: string;
+  text: string;
+}
+
+export interface CreatePlayerProfile {
+  player_profile_id: string;
+  display_name: string;
+  description: string;
+}
+
+export interface CreatePreset {
+  preset_id: string;
+  display_name: string;
+  agents: PresetAgents;
+}
+
+export interface CreatePresetEntry {
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id: string;
+  entry_id: string;
+  display_name: string;
+  text: string;
+  enabled?: boolean;
+  order?: number | null;
+}
+
+export interface CreateSchema {
+  schema_id: string;
+  display_name: string;
+  tags?: string[];
+  fields: { [key: string]: SchemaField };
+  additional?: boolean;
+}
+
+export interface CreateSessionCharacter {
+  display_name: string;
+  personality: string;
+  style: string;
+  system_prompt: string;
+  enter_scene?: boolean;
+}
+
+export interface CreateStory {
+  resource_id: string;
+  display_name?: string | null;
+  graph: Graph;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables?: CommonVariable[] | null;
+}
+
+export interface CreateStoryResources {
+  display_name?: string | null;
+  story_concept: string;
+  character_ids: string[];
+  player_schema_id_seed?: string | null;
+  world_schema_id_seed?: string | null;
+  lorebook_ids?: string[];
+  planned_story?: string | null;
+}
+
+export interface Dashboard {
+  type: "dashboard";
+  health: Health;
+  counts: Counts;
+  global_config: GlobalConfig;
+  recent_stories: RecentStory[];
+  recent_sessions: RecentSession[];
+}
+
+/** Whether the story moved on, and the plan of beats. */
+export interface DirectorCompleted {
+  type: "director_completed";
+  result: DirectorResult;
+  snapshot: Snapshot;
+}
+
+/** Whether the story moved on, and what the director planned then. */
+export interface DirectorResult {
+  previous_node_id: string;
+  current_node_id: string;
+  transitioned: boolean;
+  response_plan: ResponsePlan;
+}
+
+/** What went wrong, and in a sentence what to do next. */
+export interface ErrorPayload {
+  code: number;
+  message: string;
+  data?: Json;
+}
+
+/** Something happened. */
+export interface EventFrame {
+  type: "event";
+  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+}
+
+export interface ExportPrepared {
+  type: "data_package_export_prepared";
+  export_id: string;
+  archive: ArchivePlace;
+  contents: PackageContents;
+}
+
+/** Last: nothing of the turn is kept but the player's words. */
+export interface FailedFrame {
+  type: "failed";
+  error: ErrorPayload;
+}
+
+export interface Fork {
+  turn_id?: string | null;
+  display_name?: string | null;
+}
+
+export interface GeneratePlan {
+  resource_id: string;
+  api_group_id?: string | null;
+  preset_id?: string | null;
+}
+
+export interface GenerateStory {
+  resource_id: string;
+  display_name?: string | null;
+  api_group_id?: string | null;
+  preset_id?: string | null;
+  common_variables?: CommonVariable[] | null;
+  stream?: boolean;
+}
+
+/** What a `generate` wrote. */
+export interface GeneratedText {
+  type: "generated_text";
+  text: string;
+}
+
+export interface GlobalConfig {
+  type: "global_config";
+  api_group_id: string | null;
+  preset_id: string | null;
+}
+
+/** A whole story as nodes; it begins at `start_node`. */
+export interface Graph {
+  start_node: string;
+  nodes: Node[];
+}
+
+/** A guest, and whether everyone in the scene sees it. */
+export interface GuestOnStage {
+  session_character_id: string;
+  display_name: string;
+  personality: string;
+  style: string;
+  system_prompt: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  in_scene: boolean;
+}
+
+export interface Health {
+  status: "ok";
+}
+
+export interface ImportCommitted {
+  type: "data_package_import_committed";
+  import_id: string;
+  contents: PackageContents;
+}
+
+export interface ImportPrepared {
+  type: "data_package_import_prepared";
+  import_id: string;
+  archive: ArchivePlace;
+}
+
+export interface InkChecked {
+  type: "ink_checked";
+  ok: boolean;
+  problems: InkProblem[];
+  knots: InkKnot[];
+  variables: InkVariable[];
+  unreachable: string[];
+  read_but_never_set: string[];
+  set_but_never_read: string[];
+  talks: InkTalk[];
+  statistics: InkStatistics;
+}
+
+/** A choice on offer. */
+export interface InkChoiceView {
+  index: number;
+  text: string;
+  tags: string[];
+}
+
+/** The choices on offer: `[{index, text, tags}]`. */
+export interface InkChoices {
+  type: "ink_choices";
+  choices: InkChoiceView[];
+}
+
+/** What the story waits for. */
+export interface InkInput {
+  kind: "choice" | "text" | "agent" | "continue" | "nothing";
+  placeholder?: string;
+  character?: string;
+}
+
+/** The story waits for the player, see below. */
+export interface InkInputRequested {
+  type: "ink_input_requested";
+  kind: "choice" | "text" | "agent" | "continue" | "nothing";
+  placeholder?: string | null;
+  character?: string | null;
+}
+
+/** A knot or stitch; the text before the first knot has the empty name. */
+export interface InkKnot {
+  name: string;
+  function: boolean;
+  file: string | null;
+  line: number;
+  words: number;
+  choices: number;
+  leads_to: string[];
+  reachable: boolean;
+}
+
+export interface InkLine {
+  text: string;
+  tags: string[];
+}
+
+/** What came of the player's words in a talk. */
+export interface InkOutcome {
+  outcome: "DIRECT_CONTINUE" | "BRIDGE_AND_CONTINUE" | "NEEDS_INPUT" | "INVALID_INPUT";
+  reply: string;
+  reason: string;
+  bridge_text?: string;
+  guidance?: string;
+}
+
+export interface InkProblem {
+  severity: string;
+  message: string;
+  file: string | null;
+  line: number;
+  column: number;
+}
+
+export interface InkStatistics {
+  words: number;
+  choices: number;
+  knots: number;
+  endings: number;
+}
+
+/** A story that was published, with what its author may want to look at. */
+export interface InkStoryPublished {
+  story_id: string;
+  display_name: string;
+  resource_id: string;
+  graph: Graph;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+  type: "story";
+  kind: "ink";
+  source: string;
+  files: { [key: string]: string };
+  problems: InkProblem[];
+}
+
+/** An Ink story. What graph stories have is there, too, with nothing in it: a graph of one node, empty names. */
+export interface InkStoryView {
+  story_id: string;
+  display_name: string;
+  resource_id: string;
+  graph: Graph;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+  type: "story";
+  kind: "ink";
+  source: string;
+  files: { [key: string]: string };
+}
+
+/** An `agent` that the story names: who talks, and where it leads. */
+export interface InkTalk {
+  character: string;
+  target: string;
+}
+
+/** A line of the story. */
+export interface InkText {
+  type: "ink_text";
+  text: string;
+  tags: string[];
+}
+
+/** Where an Ink play stands, and what was told on the way there. */
+export interface InkTurn {
+  lines: InkLine[];
+  choices: InkChoiceView[];
+  input: InkInput | null;
+  ended: boolean;
+  outcome?: InkOutcome | null;
+}
+
+/** A completed turn of an Ink play. */
+export interface InkTurnResult {
+  turn_id: string;
+  turn_index: number;
+  player_input: string;
+  ink: InkTurn;
+  snapshot: Snapshot;
+}
+
+export interface InkVariable {
+  name: string;
+  file: string | null;
+  line: number;
+  reads: number;
+  writes: number;
+}
+
+/** The keeper's operations that were accepted; `phase` is `after_player_input`, at the end `after_turn_outputs`. */
+export interface KeeperApplied {
+  type: "keeper_applied";
+  phase: "after_player_input" | "after_turn_outputs";
+  update: StateUpdate;
+  snapshot: Snapshot;
+}
+
+/** The keeper's operations that were applied, and its own words. */
+export interface KeeperResult {
+  update: StateUpdate;
+  output: ModelOutput;
+}
+
+/** Someone goes away. */
+export interface LeaveScene {
+  type: "leave_scene";
+  session_character_id: string;
+}
+
+/** Something that an author would want to know about the graph before anyone plays it. */
+export interface LintFinding {
+  kind: "unreachable" | "dead_end" | "unknown_character" | "never_written" | "never_holds" | "never_taken";
+  node_id: string;
+  message: string;
+}
+
+export interface ListLorebookEntries {
+  limit?: number | null;
+  cursor?: string | null;
+  lorebook_id: string;
+}
+
+export interface ListModels {
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  api_key: string;
+}
+
+/** Calls that were made for a draft are found under its id as `story_id`. */
+export interface ListUsage {
+  session_id?: string | null;
+  story_id?: string | null;
+  limit?: number | null;
+  cursor?: string | null;
+}
+
+export interface LorebookDeleted {
+  type: "lorebook_deleted";
+  lorebook_id: string;
+}
+
+export interface LorebookEntriesListed {
+  next_cursor?: string | null;
+  type: "lorebook_entries_listed";
+  lorebook_id: string;
+  entries: LorebookEntryView[];
+}
+
+/** A piece of lore, and the words that call it to mind. */
+export interface LorebookEntry {
+  entry_id: string;
+  title: string;
+  content: string;
+  keywords?: string[];
+  enabled?: boolean;
+  always_include?: boolean;
+  match?: "word" | "substring";
+  order?: number;
+  budget?: number | null;
+  recursive?: boolean;
+}
+
+export interface LorebookEntryDeleted {
+  type: "lorebook_entry_deleted";
+  lorebook_id: string;
+  entry_id: string;
+}
+
+export interface LorebookEntryView {
+  type: "lorebook_entry";
+  lorebook_id: string;
+  entry_id: string;
+  title: string;
+  content: string;
+  keywords: string[];
+  enabled: boolean;
+  always_include: boolean;
+  match: "word" | "substring";
+  order: number;
+  budget?: number | null;
+  recursive: boolean;
+}
+
+export interface LorebookView {
+  type: "lorebook";
+  lorebook_id: string;
+  display_name: string;
+  entries: LorebookEntry[];
+}
+
+export interface LorebooksListed {
+  next_cursor?: string | null;
+  type: "lorebooks_listed";
+  lorebooks: LorebookView[];
+}
+
+/** One thing that was said, done, told or thought. */
+export interface MemoryEntry {
+  speaker_id: string;
+  speaker_name: string;
+  kind: "player_input" | "narration" | "dialogue" | "thought" | "action";
+  text: string;
+}
+
+export interface MessageDeleted {
+  type: "session_message_deleted";
+  message_id: string;
+}
+
+export interface MessageView {
+  type: "session_message";
+  message_id: string;
+  kind: string;
+  sequence: number;
+  turn_index: number;
+  recorded_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  speaker_id: string;
+  speaker_name: string;
+  text: string;
+  turn_id: string;
+}
+
+export interface MessagesListed {
+  next_cursor?: string | null;
+  type: "session_messages_listed";
+  messages: MessageView[];
+}
+
+export interface ModelMessage {
+  role: "assistant";
+  content: string;
+}
+
+/** What a model said to the keeper's question. */
+export interface ModelOutput {
+  message: ModelMessage;
+  model: string;
+  finish_reason: string;
+  usage: TokenUsage;
+  structured_output: Json;
+}
+
+export interface NameApi {
+  api_id: string;
+}
+
+export interface NameApiGroup {
+  api_group_id: string;
+}
+
+export interface NameCharacter {
+  character_id: string;
+}
+
+export interface NameDraft {
+  draft_id: string;
+}
+
+export interface NameLorebook {
+  lorebook_id: string;
+}
+
+export interface NameLorebookEntry {
+  lorebook_id: string;
+  entry_id: string;
+}
+
+export interface NameMessage {
+  message_id: string;
+}
+
+export interface NamePlayerProfile {
+  player_profile_id: string;
+}
+
+export interface NamePreset {
+  preset_id: string;
+}
+
+export interface NamePresetEntry {
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id: string;
+  entry_id: string;
+}
+
+export interface NameSchema {
+  schema_id: string;
+}
+
+export interface NameSessionCharacter {
+  session_character_id: string;
+}
+
+export interface NameStory {
+  story_id: string;
+}
+
+export interface NameStoryResources {
+  resource_id: string;
+}
+
+export interface NarratorBeat {
+  type: "Narrator";
+  purpose: "DescribeTransition" | "DescribeScene" | "DescribeResult";
+}
+
+/** The whole beat: `{text, raw_output}`. */
+export interface NarratorCompleted {
+  type: "narrator_completed";
+  beat_index: number;
+  purpose: "DescribeTransition" | "DescribeScene" | "DescribeResult";
+  response: NarratorResponse;
+}
+
+/** The whole of a narrator's beat. */
+export interface NarratorResponse {
+  text: string;
+  raw_output: string;
+}
+
+/** A beat of the narrator begins. */
+export interface NarratorStarted {
+  type: "narrator_started";
+  beat_index: number;
+  purpose: "DescribeTransition" | "DescribeScene" | "DescribeResult";
+}
+
+/** A piece of what the narrator tells. */
+export interface NarratorTextDelta {
+  type: "narrator_text_delta";
+  beat_index: number;
+  purpose: "DescribeTransition" | "DescribeScene" | "DescribeResult";
+  delta: string;
+}
+
+/** A scene: what is there, who is there, what it is for, and where it leads. */
+export interface Node {
+  id: string;
+  title: string;
+  scene: string;
+  goal: string;
+  characters?: string[];
+  transitions?: Transition[];
+  on_enter_updates?: (SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState)[];
+}
+
+export interface Not {
+  not: Comparison | All | Any | Not;
+}
+
+/** No parameters. */
+export interface Nothing {
+}
+
+export interface PackageContents {
+  presets: ShelfContents;
+  schemas: ShelfContents;
+  lorebooks: ShelfContents;
+  player_profiles: ShelfContents;
+  characters: ShelfContents;
+  story_resources: ShelfContents;
+  stories: ShelfContents;
+}
+
+/** A list may be read in parts: `limit` items, then on from `cursor`. */
+export interface Paging {
+  limit?: number | null;
+  cursor?: string | null;
+}
+
+export interface PlayerDescriptionUpdated {
+  type: "player_description_updated";
+  snapshot: Snapshot;
+}
+
+/** Everyone in the scene noticed the player's words. */
+export interface PlayerInputRecorded {
+  type: "player_input_recorded";
+  entry: MemoryEntry;
+  snapshot: Snapshot;
+}
+
+export interface PlayerProfileDeleted {
+  type: "player_profile_deleted";
+  player_profile_id: string;
+}
+
+export interface PlayerProfileView {
+  type: "player_profile";
+  player_profile_id: string;
+  display_name: string;
+  description: string;
+}
+
+export interface PlayerProfilesListed {
+  next_cursor?: string | null;
+  type: "player_profiles_listed";
+  player_profiles: PlayerProfileView[];
+}
+
+export interface PrepareExport {
+  preset_ids?: string[];
+  schema_ids?: string[];
+  lorebook_ids?: string[];
+  player_profile_ids?: string[];
+  character_ids?: string[];
+  story_resource_ids?: string[];
+  story_ids?: string[];
+  include_dependencies?: boolean;
+}
+
+/** The seven roles of a preset, all required. */
+export interface PresetAgents {
+  planner: AgentPreset;
+  architect: AgentPreset;
+  director: AgentPreset;
+  actor: AgentPreset;
+  narrator: AgentPreset;
+  keeper: AgentPreset;
+  replyer: AgentPreset;
+}
+
+export interface PresetDeleted {
+  type: "preset_deleted";
+  preset_id: string;
+}
+
+/** One piece of a prompt: a built-in text, a piece of context, or the author's own words. */
+export interface PresetEntry {
+  entry_id: string;
+  display_name?: string;
+  kind: "built_in_text" | "built_in_context_ref" | "custom_text";
+  enabled?: boolean;
+  order?: number;
+  required?: boolean;
+  text?: string | null;
+  context_key?: string | null;
+}
+
+export interface PresetEntryDeleted {
+  type: "preset_entry_deleted";
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id: string;
+  entry_id: string;
+}
+
+export interface PresetEntryView {
+  type: "preset_entry";
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id: string;
+  entry: PresetEntry;
+}
+
+/** A part of a prompt that is sent as one block under one message role. */
+export interface PresetModule {
+  module_id: string;
+  display_name?: string | null;
+  message_role?: "system" | "user" | null;
+  order?: number | null;
+  entries?: PresetEntry[];
+}
+
+export interface PresetPromptPreview {
+  type: "preset_prompt_preview";
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id?: string | null;
+  architect_mode?: "graph" | "draft_init" | "draft_continue" | null;
+  preview_kind: "template" | "runtime";
+  message_role: "system" | "user" | "full";
+  messages: PreviewMessage[];
+  unresolved_context_keys: string[];
+}
+
+/** A preset without its texts; each agent tells how many modules and entries it has. */
+export interface PresetSummary {
+  type: "preset";
+  preset_id: string;
+  display_name: string;
+  agents: { [key: string]: Json };
+}
+
+export interface PresetView {
+  type: "preset";
+  preset_id: string;
+  display_name: string;
+  agents: PresetAgents;
+}
+
+export interface PresetsListed {
+  next_cursor?: string | null;
+  type: "presets_listed";
+  presets: PresetSummary[];
+}
+
+export interface PreviewEntry {
+  entry_id: string;
+  display_name: string;
+  kind: string;
+  order: number;
+  source: "preset" | "synthetic";
+  compiled_text: string;
+}
+
+export interface PreviewMessage {
+  role: "system" | "user";
+  modules: PreviewModule[];
+}
+
+export interface PreviewModule {
+  module_id: string;
+  display_name: string;
+  order: number;
+  entries: PreviewEntry[];
+}
+
+export interface PreviewRuntime {
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id?: string | null;
+  architect_mode?: "graph" | "draft_init" | "draft_continue" | null;
+  resource_id?: string | null;
+  draft_id?: string | null;
+  character_id?: string | null;
+  actor_purpose?: "advance_goal" | "react_to_player" | "comment_on_scene" | null;
+  narrator_purpose?: "describe_transition" | "describe_scene" | "describe_result" | null;
+  keeper_phase?: "after_player_input" | "after_turn_outputs" | null;
+  previous_node_id?: string | null;
+  player_input?: string | null;
+  reply_limit?: number | null;
+}
+
+export interface PreviewTemplate {
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id?: string | null;
+  architect_mode?: "graph" | "draft_init" | "draft_continue" | null;
+}
+
+/** How far a long piece of work has come; `total` is 0 while nobody knows it. */
+export interface Progress {
+  type: "progress";
+  done: number;
+  total: number;
+  label: string;
+}
+
+export interface RecentSession {
+  session_id: string;
+  story_id: string;
+  display_name: string;
+  turn_index: number;
+  updated_at_ms: number;
+}
+
+export interface RecentStory {
+  story_id: string;
+  display_name: string;
+  resource_id: string;
+  introduction: string;
+  updated_at_ms: number;
+}
+
+export interface RemoveActiveCharacter {
+  type: "RemoveActiveCharacter";
+  character: string;
+}
+
+export interface RemoveCharacterState {
+  type: "RemoveCharacterState";
+  character: string;
+  key: string;
+}
+
+export interface RemovePlayerState {
+  type: "RemovePlayerState";
+  key: string;
+}
+
+export interface RemoveState {
+  type: "RemoveState";
+  key: string;
+}
+
+export interface RenameSession {
+  display_name: string;
+}
+
+/** Who comes and goes in a turn, and who then tells, speaks and acts, in order. */
+export interface ResponsePlan {
+  role_actions: (CreateAndEnter | LeaveScene)[];
+  beats: (NarratorBeat | ActorBeat)[];
+}
+
+/** The player's words; where an Ink story offers choices, the index of one. */
+export interface RunTurn {
+  player_input?: string | null;
+  choice?: number | null;
+}
+
+export interface RuntimeSnapshot {
+  type: "runtime_snapshot";
+  snapshot: Snapshot;
+}
+
+/** A completed turn of a scene play. */
+export interface SceneTurnResult {
+  turn_id: string;
+  turn_index: number;
+  player_input: string;
+  first_keeper: KeeperResult;
+  director: DirectorResult;
+  completed_beats: (CompletedNarratorBeat | CompletedActorBeat)[];
+  second_keeper: KeeperResult;
+  snapshot: Snapshot;
+}
+
+export interface SchemaDeleted {
+  type: "schema_deleted";
+  schema_id: string;
+}
+
+/** One variable: its type, its value at the start, and the values that it may take. */
+export interface SchemaField {
+  value_type: "bool" | "int" | "float" | "string" | "array" | "object" | "null";
+  default?: Json;
+  description?: string | null;
+  enum_values?: Json[] | null;
+}
+
+export interface SchemaView {
+  type: "schema";
+  schema_id: string;
+  display_name: string;
+  tags: string[];
+  fields: { [key: string]: SchemaField };
+  additional: boolean;
+}
+
+export interface SchemasListed {
+  next_cursor?: string | null;
+  type: "schemas_listed";
+  schemas: SchemaView[];
+}
+
+/** A part of an actor's beat. */
+export interface Segment {
+  kind: "dialogue" | "thought" | "action";
+  text: string;
+}
+
+export interface SessionBranches {
+  type: "session_branches";
+  session_id: string;
+  head_turn_id: string;
+  turns: BranchTurn[];
+  heads: BranchHead[];
+}
+
+/** A guest was invented. */
+export interface SessionCharacterCreated {
+  type: "session_character_created";
+  session_character: GuestOnStage;
+  snapshot: Snapshot;
+}
+
+export interface SessionCharacterDeleted {
+  type: "session_character_deleted";
+  session_character_id: string;
+}
+
+/** A guest came in. */
+export interface SessionCharacterEnteredScene {
+  type: "session_character_entered_scene";
+  session_character_id: string;
+  snapshot: Snapshot;
+}
+
+/** A guest left. */
+export interface SessionCharacterLeftScene {
+  type: "session_character_left_scene";
+  session_character_id: string;
+  snapshot: Snapshot;
+}
+
+export interface SessionCharacterView {
+  type: "session_character";
+  session_character_id: string;
+  display_name: string;
+  personality: string;
+  style: string;
+  system_prompt: string;
+  in_scene: boolean;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface SessionCharactersListed {
+  next_cursor?: string | null;
+  type: "session_characters_listed";
+  session_characters: SessionCharacterView[];
+}
+
+export interface SessionConfig {
+  type: "session_config";
+  api_group_id: string;
+  preset_id: string;
+  token_budget?: number | null;
+}
+
+export interface SessionDeleted {
+  type: "session_deleted";
+  session_id: string;
+}
+
+export interface SessionForked {
+  type: "session_forked";
+  session_id: string;
+  story_id: string;
+  display_name: string;
+  player_profile_id: string | null;
+  player_schema_id: string;
+  api_group_id: string;
+  preset_id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  turn_index: number;
+  status: string;
+  head_turn_id: string;
+  active_turn_id?: string | null;
+  state_hash: string;
+  snapshot: Snapshot;
+  history: MessageView[];
+  config: Config;
+  ink?: { [key: string]: Json } | null;
+}
+
+/** `session_id` stands in the envelope; it is repeated here for clients that read only the result. */
+export interface SessionStarted {
+  type: "session_started";
+  session_id: string;
+  story_id: string;
+  display_name: string;
+  snapshot: Snapshot;
+  player_profile_id: string | null;
+  player_schema_id: string;
+  api_group_id: string;
+  preset_id: string;
+  history: MessageView[];
+  created_at_ms: number;
+  updated_at_ms: number;
+  character_summaries: CharacterSummary[];
+  config: Config;
+  ink?: { [key: string]: Json } | null;
+}
+
+export interface SessionSummary {
+  type: "session_summary";
+  session_id: string;
+  story_id: string;
+  display_name: string;
+  player_profile_id: string | null;
+  player_schema_id: string;
+  api_group_id: string;
+  preset_id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  turn_index: number;
+  status: string;
+}
+
+export interface SessionVariables {
+  type: "session_variables";
+  custom: { [key: string]: Json };
+  player_state: { [key: string]: Json };
+  character_state: { [key: string]: { [key: string]: Json } };
+}
+
+/** A session with its transcript. `ink` tells what an Ink story waits for. */
+export interface SessionView {
+  type: "session";
+  session_id: string;
+  story_id: string;
+  display_name: string;
+  player_profile_id: string | null;
+  player_schema_id: string;
+  api_group_id: string;
+  preset_id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  turn_index: number;
+  status: string;
+  head_turn_id: string;
+  active_turn_id?: string | null;
+  state_hash: string;
+  snapshot: Snapshot;
+  history: MessageView[];
+  config: Config;
+  ink?: { [key: string]: Json } | null;
+}
+
+export interface SessionsListed {
+  next_cursor?: string | null;
+  type: "sessions_listed";
+  sessions: SessionSummary[];
+}
+
+export interface SetActiveCharacters {
+  type: "SetActiveCharacters";
+  characters: string[];
+}
+
+export interface SetCharacterState {
+  type: "SetCharacterState";
+  character: string;
+  key: string;
+  value: Json;
+}
+
+export interface SetCurrentNode {
+  type: "SetCurrentNode";
+  node_id: string;
+}
+
+export interface SetPlayerProfile {
+  player_profile_id?: string | null;
+}
+
+export interface SetPlayerState {
+  type: "SetPlayerState";
+  key: string;
+  value: Json;
+}
+
+export interface SetState {
+  type: "SetState";
+  key: string;
+  value: Json;
+}
+
+export interface ShelfContents {
+  ids: string[];
+  count: number;
+}
+
+/** What a turn leaves behind: enough to go on from there without reading the history. */
+export interface Snapshot {
+  story_id: string;
+  player_description: string;
+  world_state: WorldState;
+  turn_index: number;
+}
+
+/** `stream` true answers with events of progress before the result. */
+export interface StartDraft {
+  resource_id: string;
+  display_name?: string | null;
+  api_group_id?: string | null;
+  preset_id?: string | null;
+  common_variables?: CommonVariable[] | null;
+  stream?: boolean;
+}
+
+export interface StartSession {
+  story_id: string;
+  display_name?: string | null;
+  player_profile_id?: string | null;
+  api_group_id?: string | null;
+  preset_id?: string | null;
+  seed?: number | null;
+}
+
+/** First, always. */
+export interface StartedFrame {
+  type: "started";
+}
+
+/** An operation that the schemas do not allow; the turn goes on. */
+export interface StateOpRefused {
+  type: "state_op_refused";
+  op: SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState;
+  reason: string;
+}
+
+/** Operations that are applied in order. */
+export interface StateUpdate {
+  ops?: (SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState)[];
+}
+
+export interface StoriesListed {
+  next_cursor?: string | null;
+  type: "stories_listed";
+  stories: StorySummary[];
+}
+
+export interface StoryDeleted {
+  type: "story_deleted";
+  story_id: string;
+}
+
+export interface StoryDraftDeleted {
+  type: "story_draft_deleted";
+  draft_id: string;
+}
+
+export interface StoryDraftSummary {
+  draft_id: string;
+  display_name: string;
+  resource_id: string;
+  api_group_id: string;
+  preset_id: string;
+  planned_story: string;
+  outline_sections: string[];
+  next_section_index: number;
+  total_sections: number;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+  section_summaries: string[];
+  status: "building" | "ready_to_finalize" | "finalized";
+  final_story_id: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  type: "story_draft_summary";
+  partial_node_count: number;
+}
+
+/** A draft in full; `lint` tells what is wrong with its graph so far. */
+export interface StoryDraftView {
+  draft_id: string;
+  display_name: string;
+  resource_id: string;
+  api_group_id: string;
+  preset_id: string;
+  planned_story: string;
+  outline_sections: string[];
+  next_section_index: number;
+  total_sections: number;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+  section_summaries: string[];
+  status: "building" | "ready_to_finalize" | "finalized";
+  final_story_id: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  type: "story_draft";
+  partial_graph: Graph;
+  lint: LintFinding[];
+}
+
+export interface StoryDraftsListed {
+  next_cursor?: string | null;
+  type: "story_drafts_listed";
+  drafts: StoryDraftSummary[];
+}
+
+/** The story is over; a scene play names the scene that has no way on. */
+export interface StoryEnded {
+  type: "story_ended";
+  node_id?: string | null;
+  title?: string | null;
+}
+
+export interface StoryGenerated {
+  story_id: string;
+  display_name: string;
+  resource_id: string;
+  graph: Graph;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+  type: "story_generated";
+}
+
+export interface StoryPlanned {
+  type: "story_planned";
+  resource_id: string;
+  story_script: string;
+}
+
+export interface StoryResourcesCreated {
+  resource_id: string;
+  display_name: string;
+  story_concept: string;
+  character_ids: string[];
+  player_schema_id_seed: string | null;
+  world_schema_id_seed: string | null;
+  lorebook_ids: string[];
+  planned_story: string | null;
+  type: "story_resources_created";
+}
+
+export interface StoryResourcesDeleted {
+  type: "story_resources_deleted";
+  resource_id: string;
+}
+
+export interface StoryResourcesListed {
+  next_cursor?: string | null;
+  type: "story_resources_listed";
+  resources: StoryResourcesView[];
+}
+
+export interface StoryResourcesUpdated {
+  resource_id: string;
+  display_name: string;
+  story_concept: string;
+  character_ids: string[];
+  player_schema_id_seed: string | null;
+  world_schema_id_seed: string | null;
+  lorebook_ids: string[];
+  planned_story: string | null;
+  type: "story_resources_updated";
+}
+
+export interface StoryResourcesView {
+  resource_id: string;
+  display_name: string;
+  story_concept: string;
+  character_ids: string[];
+  player_schema_id_seed: string | null;
+  world_schema_id_seed: string | null;
+  lorebook_ids: string[];
+  planned_story: string | null;
+  type: "story_resources";
+}
+
+/** A story in short. Ink stories have neither resource nor schemas: those fields are empty. */
+export interface StorySummary {
+  type: "story_summary";
+  kind: "graph" | "ink";
+  story_id: string;
+  display_name: string;
+  resource_id: string;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+}
+
+export interface StoryView {
+  story_id: string;
+  display_name: string;
+  resource_id: string;
+  graph: Graph;
+  world_schema_id: string;
+  player_schema_id: string;
+  introduction: string;
+  common_variables: CommonVariable[];
+  type: "story";
+}
+
+/** The data of one `event: message`. */
+export interface StreamMessage {
+  message_type: "stream";
+  request_id: string;
+  session_id?: string;
+  sequence: number;
+  frame: StartedFrame | EventFrame | CompletedFrame | FailedFrame;
+}
+
+export interface SuggestReplies {
+  limit?: number | null;
+}
+
+export interface SuggestedReplies {
+  type: "suggested_replies";
+  replies: SuggestedReply[];
+}
+
+/** Something that the player might say or do. */
+export interface SuggestedReply {
+  reply_id: string;
+  text: string;
+}
+
+export interface SwitchBranch {
+  turn_id: string;
+}
+
+export interface TokenUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+/** All calls that were asked for added up, not only those of this page. */
+export interface Totals {
+  calls: number;
+  failed: number;
+  memo_hits: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+/** A way on to another node; without a condition it is always open. Higher priority is tried first. */
+export interface Transition {
+  to: string;
+  condition?: Comparison | All | Any | Not | null;
+  priority?: number;
+}
+
+export interface TurnAccepted {
+  type: "turn_stream_accepted";
+}
+
+export interface TurnCancelled {
+  type: "turn_cancelled";
+  turn_id: string;
+}
+
+export interface TurnCompleted {
+  type: "turn_completed";
+  result: SceneTurnResult | InkTurnResult;
+}
+
+/** The turn began; a choice stands in `player_input` by its text. */
+export interface TurnStarted {
+  type: "turn_started";
+  next_turn_index: number;
+  player_input: string;
+}
+
+export interface UpdateApi {
+  api_id: string;
+  display_name?: string | null;
+  provider?: "open_ai" | "local" | "understudy" | null;
+  base_url?: string | null;
+  api_key?: string | null;
+  model?: string | null;
+}
+
+export interface UpdateApiGroup {
+  api_group_id: string;
+  display_name?: string | null;
+  bindings?: Bindings | null;
+}
+
+export interface UpdateCharacter {
+  character_id: string;
+  content: ContentDraft;
+}
+
+export interface UpdateConfig {
+  api_group_id?: string | null;
+  preset_id?: string | null;
+  token_budget?: number | null;
+}
+
+export interface UpdateDraftGraph {
+  draft_id: string;
+  partial_graph: Graph;
+}
+
+export interface UpdateInk {
+  story_id: string;
+  display_name?: string | null;
+  source?: string | null;
+  files?: { [key: string]: string } | null;
+}
+
+export interface UpdateLorebook {
+  lorebook_id: string;
+  display_name?: string | null;
+}
+
+export interface UpdateLorebookEntry {
+  type: "lorebook_entry";
+  lorebook_id: string;
+  entry_id: string;
+  title?: string | null;
+  content?: string | null;
+  keywords?: string[] | null;
+  enabled?: boolean | null;
+  always_include?: boolean | null;
+  match?: "word" | "substring" | null;
+  order?: number | null;
+  budget?: number | null;
+  recursive?: boolean | null;
+}
+
+export interface UpdateMessage {
+  message_id: string;
+  kind: "player_input" | "narration" | "dialogue" | "action";
+  speaker_id: string;
+  speaker_name: string;
+  text: string;
+}
+
+export interface UpdatePlayerDescription {
+  player_description: string;
+}
+
+export interface UpdatePlayerProfile {
+  player_profile_id: string;
+  display_name?: string | null;
+  description?: string | null;
+}
+
+export interface UpdatePreset {
+  preset_id: string;
+  display_name?: string | null;
+  agents?: PresetAgents | null;
+}
+
+export interface UpdatePresetEntry {
+  preset_id: string;
+  agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
+  module_id: string;
+  entry_id: string;
+  display_name?: string | null;
+  text?: string | null;
+  enabled?: boolean | null;
+  order?: number | null;
+}
+
+export interface UpdateSchema {
+  schema_id: string;
+  display_name?: string | null;
+  tags?: string[] | null;
+  fields?: { [key: string]: SchemaField } | null;
+  additional?: boolean | null;
+}
+
+export interface UpdateSessionCharacter {
+  session_character_id: string;
+  display_name: string;
+  personality: string;
+  style: string;
+  system_prompt: string;
+}
+
+export interface UpdateStory {
+  story_id: string;
+  display_name?: string | null;
+  common_variables?: CommonVariable[] | null;
+}
+
+export interface UpdateStoryGraph {
+  story_id: string;
+  graph: Graph;
+}
+
+export interface UpdateStoryResources {
+  resource_id: string;
+  display_name?: string | null;
+  story_concept?: string | null;
+  character_ids?: string[] | null;
+  player_schema_id_seed?: string | null;
+  world_schema_id_seed?: string | null;
+  lorebook_ids?: string[] | null;
+  planned_story?: string | null;
+}
+
+export interface UpdateVariables {
+  update: StateUpdate;
+}
+
+export interface UsageListed {
+  next_cursor?: string | null;
+  type: "usage_listed";
+  calls: CallView[];
+  totals: Totals;
+}
+
+/** All volatile state of a play. */
+export interface WorldState {
+  current_node: string;
+  active_characters: string[];
+  custom: { [key: string]: Json };
+  player_state: { [key: string]: Json };
+  character_state: { [key: string]: { [key: string]: Json } };
+  actor_shared_history: MemoryEntry[];
+  actor_private_memory: { [key: string]: MemoryEntry[] };
+}
+
+export type SceneEvent =
+  | TurnStarted
+  | PlayerInputRecorded
+  | KeeperApplied
+  | StateOpRefused
+  | DirectorCompleted
+  | SessionCharacterCreated
+  | SessionCharacterEnteredScene
+  | SessionCharacterLeftScene
+  | NarratorStarted
+  | NarratorTextDelta
+  | NarratorCompleted
+  | ActorStarted
+  | ActorThoughtDelta
+  | ActorActionComplete
+  | ActorDialogueDelta
+  | ActorCompleted
+  | AgentDegraded
+  | StoryEnded;
+
+export type InkEvent =
+  | TurnStarted
+  | AgentDegraded
+  | AgentReplyDelta
+  | AgentOutcome
+  | InkText
+  | GeneratedText
+  | InkChoices
+  | InkInputRequested
+  | StoryEnded;
+
+export type StreamEvent = SceneEvent | InkEvent | Progress;
+
+export type StreamFrame = StartedFrame | EventFrame | CompletedFrame | FailedFrame;
+
+export type NoParams = Record<string, never>;
+
+/** Every method; `session` says whether the envelope names one. */
+export interface Methods {
+  /** Adds an api. Its key is encrypted and never shown again. */
+  "api.create": { params: CreateApi; result: ApiView; session: false };
+  /** Removes an api that no group uses, and its key. */
+  "api.delete": { params: NameApi; result: ApiDeleted; session: false };
+  /** Shows an api, its key masked. */
+  "api.get": { params: NameApi; result: ApiView; session: false };
+  /** Lists all apis by id. */
+  "api.list": { params: Paging; result: ApisListed; session: false };
+  /** Asks an address which models it offers; nothing is kept. */
+  "api.list_models": { params: ListModels; result: ApiModelsListed; session: false };
+  /** Changes an api; fields that are not given stay as they are. An empty key removes the key. */
+  "api.update": { params: UpdateApi; result: ApiView; session: false };
+  /** Adds a group; every bound api must exist. */
+  "api_group.create": { params: CreateApiGroup; result: ApiGroupView; session: false };
+  /** Removes a group that no draft or session uses. */
+  "api_group.delete": { params: NameApiGroup; result: ApiGroupDeleted; session: false };
+  /** Shows a group. */
+  "api_group.get": { params: NameApiGroup; result: ApiGroupView; session: false };
+  /** Lists all groups by id. */
+  "api_group.list": { params: Paging; result: ApiGroupsListed; session: false };
+  /** Changes a group; fields that are not given stay as they are. */
+  "api_group.update": { params: UpdateApiGroup; result: ApiGroupView; session: false };
+  /** Adds a character; its schema must exist. */
+  "character.create": { params: CreateCharacter; result: CharacterCreated; session: false };
+  /** Removes a character that no story resource uses, and its cover. */
+  "character.delete": { params: NameCharacter; result: CharacterDeleted; session: false };
+  /** Shows a character. */
+  "character.get": { params: NameCharacter; result: CharacterView; session: false };
+  /** Lists all characters by id, in short. */
+  "character.list": { params: Paging; result: CharactersListed; session: false };
+  /** Replaces a character's content; its cover stays. */
+  "character.update": { params: UpdateCharacter; result: CharacterView; session: false };
+  /** The api group and preset that are taken when none is named. */
+  "config.get_global": { params: NoParams; result: GlobalConfig; session: false };
+  /** Counts, the default binding, and the stories and sessions that changed last. */
+  "dashboard.get": { params: NoParams; result: Dashboard; session: false };
+  /** Writes the named resources, and what they depend on, into an archive that waits to be downloaded. */
+  "data_package.export_prepare": { params: PrepareExport; result: ExportPrepared; session: false };
+  /** Takes all resources of an uploaded archive in, or none of them. */
+  "data_package.import_commit": { params: CommitImport; result: ImportCommitted; session: false };
+  /** Opens a place to which an archive can be uploaded; it stays open for 30 minutes. */
+  "data_package.import_prepare": { params: NoParams; result: ImportPrepared; session: false };
+  /** Looks an Ink source through: problems, knots, variables, what is never reached, and its size. */
+  "ink.check": { params: CheckInk; result: InkChecked; session: false };
+  /** Adds a lorebook, perhaps with its first entries. */
+  "lorebook.create": { params: CreateLorebook; result: LorebookView; session: false };
+  /** Removes a lorebook that no story resource uses. */
+  "lorebook.delete": { params: NameLorebook; result: LorebookDeleted; session: false };
+  /** Shows a lorebook with all entries. */
+  "lorebook.get": { params: NameLorebook; result: LorebookView; session: false };
+  /** Lists all lorebooks by id. */
+  "lorebook.list": { params: Paging; result: LorebooksListed; session: false };
+  /** Renames a lorebook. */
+  "lorebook.update": { params: UpdateLorebook; result: LorebookView; session: false };
+  /** Adds an entry at the end of a lorebook. */
+  "lorebook_entry.create": { params: CreateLorebookEntry; result: LorebookEntryView; session: false };
+  /** Removes an entry. */
+  "lorebook_entry.delete": { params: NameLorebookEntry; result: LorebookEntryDeleted; session: false };
+  /** Shows one entry. */
+  "lorebook_entry.get": { params: NameLorebookEntry; result: LorebookEntryView; session: false };
+  /** Lists a lorebook's entries in the author's order. */
+  "lorebook_entry.list": { params: ListLorebookEntries; result: LorebookEntriesListed; session: false };
+  /** Changes an entry; fields that are not given stay as they are. */
+  "lorebook_entry.update": { params: UpdateLorebookEntry; result: LorebookEntryView; session: false };
+  /** Adds a profile. */
+  "player_profile.create": { params: CreatePlayerProfile; result: PlayerProfileView; session: false };
+  /** Removes a profile that no session uses. */
+  "player_profile.delete": { params: NamePlayerProfile; result: PlayerProfileDeleted; session: false };
+  /** Shows a profile. */
+  "player_profile.get": { params: NamePlayerProfile; result: PlayerProfileView; session: false };
+  /** Lists all profiles by id. */
+  "player_profile.list": { params: Paging; result: PlayerProfilesListed; session: false };
+  /** Changes a profile; fields that are not given stay as they are. */
+  "player_profile.update": { params: UpdatePlayerProfile; result: PlayerProfileView; session: false };
+  /** Adds a preset; what it does not say is taken from the built-in prompts. */
+  "preset.create": { params: CreatePreset; result: PresetView; session: false };
+  /** Removes a preset that no draft or session uses. */
+  "preset.delete": { params: NamePreset; result: PresetDeleted; session: false };
+  /** Shows a preset with all modules and texts. */
+  "preset.get": { params: NamePreset; result: PresetView; session: false };
+  /** Lists all presets by id, without their texts. */
+  "preset.list": { params: Paging; result: PresetsListed; session: false };
+  /** Changes a preset; `agents` is replaced whole. */
+  "preset.update": { params: UpdatePreset; result: PresetView; session: false };
+  /** Adds the author's own text to a module of a role's prompt. */
+  "preset_entry.create": { params: CreatePresetEntry; result: PresetEntryView; session: false };
+  /** Removes one of the author's own texts. */
+  "preset_entry.delete": { params: NamePresetEntry; result: PresetEntryDeleted; session: false };
+  /** Changes an entry; of a built-in one only its order and whether it is enabled. */
+  "preset_entry.update": { params: UpdatePresetEntry; result: PresetEntryView; session: false };
+  /** Shows exactly what a role would be sent now, for a resource, a draft or the session in the envelope. */
+  "preset_preview.runtime": { params: PreviewRuntime; result: PresetPromptPreview; session: false };
+  /** Shows a role's prompt as a preset writes it, with placeholders for the context. */
+  "preset_preview.template": { params: PreviewTemplate; result: PresetPromptPreview; session: false };
+  /** Adds a schema; defaults must fit their types and enums. */
+  "schema.create": { params: CreateSchema; result: SchemaView; session: false };
+  /** Removes a schema that nothing uses. */
+  "schema.delete": { params: NameSchema; result: SchemaDeleted; session: false };
+  /** Shows a schema. */
+  "schema.get": { params: NameSchema; result: SchemaView; session: false };
+  /** Lists all schemas by id. */
+  "schema.list": { params: Paging; result: SchemasListed; session: false };
+  /** Changes a schema; fields that are not given stay as they are. */
+  "schema.update": { params: UpdateSchema; result: SchemaView; session: false };
+  /** Returns to the state after an earlier turn, exactly; the line that is left stays as a branch. */
+  "session.backtrack": { params: Backtrack; result: SessionView; session: true };
+  /** Shows the tree: every finished turn with its parent, and where sessions stand. */
+  "session.branches": { params: NoParams; result: SessionBranches; session: true };
+  /** Stops the turn in flight; its words are kept, and can be played again. */
+  "session.cancel_turn": { params: NoParams; result: TurnCancelled; session: true };
+  /** Removes a session; its turns go too, unless another session was forked from them. */
+  "session.delete": { params: NoParams; result: SessionDeleted; session: true };
+  /** Moves a session on to the story's graph as it is now; refused when its scene is no longer there. */
+  "session.follow_story": { params: NoParams; result: SessionView; session: true };
+  /** Makes a new session that goes on from a turn of this one; both share what came before. */
+  "session.fork": { params: Fork; result: SessionForked; session: true };
+  /** Shows a session with its snapshot and its transcript. */
+  "session.get": { params: NoParams; result: SessionView; session: true };
+  /** Shows which models and prompts a session uses, and its token budget if it has one. */
+  "session.get_config": { params: NoParams; result: SessionConfig; session: true };
+  /** Shows the snapshot at the session's head. */
+  "session.get_runtime_snapshot": { params: NoParams; result: RuntimeSnapshot; session: true };
+  /** Shows the variables of world, player and characters. */
+  "session.get_variables": { params: NoParams; result: SessionVariables; session: true };
+  /** Lists all sessions by id, in short. */
+  "session.list": { params: Paging; result: SessionsListed; session: false };
+  /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
+  "session.regenerate": { params: NoParams; result: TurnAccepted; session: true };
+  /** Plays the words of the last failed or cancelled turn again. */
+  "session.retry_turn": { params: NoParams; result: TurnAccepted; session: true };
+  /** Plays one turn with the player's words; the answer is a stream of events. */
+  "session.run_turn": { params: RunTurn; result: TurnAccepted; session: true };
+  /** Lets the player be someone else: name and description change, variables stay. */
+  "session.set_player_profile": { params: SetPlayerProfile; result: SessionView; session: true };
+  /** Suggests what the player might say or do next; nothing of it is kept. */
+  "session.suggest_replies": { params: SuggestReplies; result: SuggestedReplies; session: true };
+  /** Goes on from any completed turn of the tree. */
+  "session.switch_branch": { params: SwitchBranch; result: SessionView; session: true };
+  /** Renames a session. */
+  "session.update": { params: RenameSession; result: SessionView; session: true };
+  /** Chooses other models or prompts for the turns to come, or limits the tokens; a budget of 0 lifts the limit. */
+  "session.update_config": { params: UpdateConfig; result: SessionConfig; session: true };
+  /** Describes the player anew by hand; the session is no longer bound to a profile. */
+  "session.update_player_description": { params: UpdatePlayerDescription; result: PlayerDescriptionUpdated; session: true };
+  /** Changes variables by hand; all operations must be allowed by the schemas, or none is applied. */
+  "session.update_variables": { params: UpdateVariables; result: SessionVariables; session: true };
+  /** Brings a guest into the play by hand. */
+  "session_character.create": { params: CreateSessionCharacter; result: SessionCharacterView; session: true };
+  /** Removes a guest with its variables and memories; turns before this one still know it. */
+  "session_character.delete": { params: NameSessionCharacter; result: SessionCharacterDeleted; session: true };
+  /** Lets a guest enter the scene. */
+  "session_character.enter_scene": { params: NameSessionCharacter; result: SessionCharacterView; session: true };
+  /** Shows a guest. */
+  "session_character.get": { params: NameSessionCharacter; result: SessionCharacterView; session: true };
+  /** Lets a guest leave the scene. */
+  "session_character.leave_scene": { params: NameSessionCharacter; result: SessionCharacterView; session: true };
+  /** Lists all guests of a play. */
+  "session_character.list": { params: Paging; result: SessionCharactersListed; session: true };
+  /** Rewrites a guest. */
+  "session_character.update": { params: UpdateSessionCharacter; result: SessionCharacterView; session: true };
+  /** Adds a line to the transcript; the roles see it from the next turn on. */
+  "session_message.create": { params: CreateMessage; result: MessageView; session: true };
+  /** Strikes a line out; the roles no longer see it. Going back before this change brings it back. */
+  "session_message.delete": { params: NameMessage; result: MessageDeleted; session: true };
+  /** Shows one line of the transcript. */
+  "session_message.get": { params: NameMessage; result: MessageView; session: true };
+  /** Lists the transcript of the session's own line, in order. */
+  "session_message.list": { params: Paging; result: MessagesListed; session: true };
+  /** Rewrites a line; the roles see the new words wherever they still see that line. */
+  "session_message.update": { params: UpdateMessage; result: MessageView; session: true };
+  /** Adds a story that its author wrote by hand. */
+  "story.create": { params: CreateStory; result: StoryGenerated; session: false };
+  /** Publishes a story written in Ink; errors in its source refuse it, each with its line. */
+  "story.create_ink": { params: CreateInk; result: InkStoryPublished; session: false };
+  /** Removes a story that no session plays. */
+  "story.delete": { params: NameStory; result: StoryDeleted; session: false };
+  /** Plans and builds a whole story in one go; a failure leaves nothing behind. */
+  "story.generate": { params: GenerateStory; result: StoryGenerated; session: false };
+  /** Writes a plan for a story resource; it is shown, not kept. */
+  "story.generate_plan": { params: GeneratePlan; result: StoryPlanned; session: false };
+  /** Shows a story: its graph, or of an Ink story its source and files. */
+  "story.get": { params: NameStory; result: StoryView | InkStoryView; session: false };
+  /** Lists all stories by id, without their graphs. */
+  "story.list": { params: Paging; result: StoriesListed; session: false };
+  /** Starts a new play of a story; an Ink story is told up to its first stop. */
+  "story.start_session": { params: StartSession; result: SessionStarted; session: false };
+  /** Renames a story or changes its pinned variables. */
+  "story.update": { params: UpdateStory; result: StoryView; session: false };
+  /** Replaces a story's graph. Sessions that are under way keep the graph they started with. */
+  "story.update_graph": { params: UpdateStoryGraph; result: StoryView; session: false };
+  /** Publishes another version of an Ink story; plays go on where their place still exists unchanged. */
+  "story.update_ink": { params: UpdateInk; result: InkStoryPublished; session: false };
+  /** Builds the next section of a draft. */
+  "story_draft.continue": { params: ContinueDraft; result: StoryDraftView; session: false };
+  /** Removes a draft; schemas that were made for it go too, unless it became a story. */
+  "story_draft.delete": { params: NameDraft; result: StoryDraftDeleted; session: false };
+  /** Makes a story of a draft that has all its sections; asked again, it answers the same story. */
+  "story_draft.finalize": { params: NameDraft; result: StoryGenerated; session: false };
+  /** Shows a draft with its graph so far, and what lint finds in it. */
+  "story_draft.get": { params: NameDraft; result: StoryDraftView; session: false };
+  /** Lists all drafts by id, without their graphs. */
+  "story_draft.list": { params: Paging; result: StoryDraftsListed; session: false };
+  /** Starts a draft: plans the story if it has no plan, and builds the first section. */
+  "story_draft.start": { params: StartDraft; result: StoryDraftView; session: false };
+  /** Replaces the graph of a draft that is not a story yet; the next section is built upon it. */
+  "story_draft.update_graph": { params: UpdateDraftGraph; result: StoryDraftView; session: false };
+  /** Adds what a story is made from; the server names it. */
+  "story_resources.create": { params: CreateStoryResources; result: StoryResourcesCreated; session: false };
+  /** Removes a story resource that no story or draft uses. */
+  "story_resources.delete": { params: NameStoryResources; result: StoryResourcesDeleted; session: false };
+  /** Shows a story resource. */
+  "story_resources.get": { params: NameStoryResources; result: StoryResourcesView; session: false };
+  /** Lists all story resources by id. */
+  "story_resources.list": { params: Paging; result: StoryResourcesListed; session: false };
+  /** Changes a story resource; fields that are not given stay, an empty plan or seed is cleared. */
+  "story_resources.update": { params: UpdateStoryResources; result: StoryResourcesUpdated; session: false };
+  /** Lists model calls with their tokens and times, oldest first, and adds them up. */
+  "usage.list": { params: ListUsage; result: UsageListed; session: false };
+}
+
+/** Methods that answer with the turn stream. */
+export type TurnMethod =
+  | "session.regenerate"
+  | "session.retry_turn"
+  | "session.run_turn";
+
+/** Methods that take `stream: true`. */
+export type ProgressMethod =
+  | "data_package.import_commit"
+  | "story.generate"
+  | "story_draft.continue"
+  | "story_draft.start";
