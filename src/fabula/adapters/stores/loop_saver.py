@@ -1,5 +1,4 @@
-"""LangGraph's saver on the store's own connections, its writes in batches: the loops of fifty sessions share a few
-transactions.
+"""LangGraph's saver on the store's own connections: the loops of fifty sessions share a few transactions.
 
 A checkpoint is written a moment after it was put, so that steps of many plays share a transaction, a later step of the
 same loop replaces an earlier one, and a turn that is over by then leaves nothing to write. A process that is killed in
