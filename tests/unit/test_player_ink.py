@@ -52,7 +52,7 @@ def test_a_number_is_read_however_long_it_is(line: str, number: int | None) -> N
 
 def test_sentences_name_the_terminals_own_commands_and_count_well() -> None:
     ended = Conflict("The story has ended.", hint=Hint.BACKTRACK)
-    assert for_terminal(ended) == "The story has ended. /backtrack goes back a turn."
+    assert for_terminal(ended) == "The story has ended. Go back to an earlier turn with /backtrack."
     assert [counted(number, "turn") for number in (0, 1, 2)] == ["0 turns", "1 turn", "2 turns"]
 
 

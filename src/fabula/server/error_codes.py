@@ -93,7 +93,7 @@ def error_payload(error: FabulaError | ErrorValue) -> JsonObject:
 def _method_for(hint: Hint) -> str:
     match hint:
         case Hint.BACKTRACK:
-            return "session.backtrack goes back to an earlier turn."
+            return "Go back to an earlier turn with session.backtrack."
         case Hint.LIST_BRANCHES:
             return "session.branches lists the turns of this play."
         case Hint.RETRY_TURN:

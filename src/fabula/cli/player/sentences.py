@@ -17,7 +17,7 @@ def for_terminal(error: FabulaError | ErrorValue) -> str:
 def _command_for(hint: Hint) -> str:
     match hint:
         case Hint.BACKTRACK:
-            return "/backtrack goes back a turn."
+            return "Go back to an earlier turn with /backtrack."
         case Hint.LIST_BRANCHES:
             return "/branches shows the turns of this play."
         case Hint.RETRY_TURN:

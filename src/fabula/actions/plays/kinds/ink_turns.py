@@ -86,7 +86,7 @@ async def ink_words(unit: Unit, play: Play, turn_start: InkTurnStart, said: str 
     """The words of the turn to be: a choice by its label, anything else as it was said."""
     waiting = turn_start.ink.waiting
     if waiting.kind == "nothing":
-        raise Conflict("The story has ended. Start it anew, or go back.", hint=Hint.BACKTRACK)
+        raise Conflict("The story has ended. It can be started anew.", hint=Hint.BACKTRACK)
     if choice is not None and said is not None:
         raise InvalidRequest("Send either `choice` or `player_input`, not both.")
     await _still_there(turn_start.material.work, turn_start.ink, unit, play)
