@@ -60,7 +60,7 @@ async def test_a_world_is_installed_whole_or_not_at_all(house: House) -> None:
     story = WORLDS[0].story
     async with house.store.writing() as unit:
         # Something in the way that is found last: a damaged document under the story's own name.
-        await unit.resources.add("story", story.story_id, {"stored_version": 1}, references=[])
+        await unit.resources.add("story", story.story_id, {}, references=[])
     with pytest.raises(StoreError):
         await install_samples(house)
     assert (await list_characters(house, Paging())).characters == []

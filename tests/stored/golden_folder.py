@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import sqlite3
@@ -17,7 +16,7 @@ from typing import Any
 
 from tests.knot_troupe import KnotTroupe
 from tests.live import Client, live_server
-from tests.stored.golden_play import MODEL_ADDRESS
+from tests.stored.make_golden import MODEL_ADDRESS
 
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour
@@ -29,7 +28,7 @@ for part in ("conversation", "scene"):
     import_module(f"fabula.loops.{part}.graph")
 
 GOLDEN = Path(__file__).parent / "golden"
-NEW_ADDRESS = "UPDATE resources SET doc = replace(doc, {0}, {0}) WHERE kind = 'api' AND id = 'silent'"
+NEW_ADDRESS = "UPDATE resources SET doc = replace(doc, '{}', '{}') WHERE kind = 'api' AND id = 'silent'"
 """The model that never answered has moved to a server of ours; the others have gone with their old server."""
 
 
@@ -56,20 +55,18 @@ class Golden:
     async def open(self, **settings: Any) -> AsyncIterator[tuple[Client, ModelServer]]:
         """A server on the copy, and the model server that it talks to."""
         async with ModelServer(Company()) as models:
-            await asyncio.to_thread(self._move_models, models.base_url.removesuffix("/v1"))
+            await self._move_models(models.base_url.removesuffix("/v1"))
             given = {"database_url": self.database_url, "model_attempts": 1, **settings}
             async with live_server(self.folder / "data", **given) as client:
                 yield client, models
 
-    def _move_models(self, address: str) -> None:
+    async def _move_models(self, address: str) -> None:
+        moved = NEW_ADDRESS.format(MODEL_ADDRESS, address)
         if self.database_url:
-            import psycopg
-
-            with psycopg.connect(self.database_url, options="-c search_path=fabula") as connection:
-                connection.execute(NEW_ADDRESS.format("%s").encode(), (MODEL_ADDRESS, address))
+            await run_on_postgres(self.database_url, f"SET search_path TO fabula; {moved}")
             return
         with closing(sqlite3.connect(self.folder / "data" / "fabula.db")) as database, database:
-            database.execute(NEW_ADDRESS.format("?"), (MODEL_ADDRESS, address))
+            database.execute(moved)
 
 
 class Company:
@@ -91,13 +88,19 @@ def unpack_sqlite(name: str, folder: Path) -> Golden:
     return Golden(folder=folder, expected=_expected(f"sqlite-{name}"))
 
 
-def load_postgres_dump(name: str, address: str) -> None:
+async def load_postgres_dump(name: str, address: str) -> None:
     """Brings a dump into an empty database."""
-    import psycopg
+    await run_on_postgres(address, gzip.decompress((GOLDEN / f"postgres-{name}.sql.gz").read_bytes()).decode())
 
-    dump = gzip.decompress((GOLDEN / f"postgres-{name}.sql.gz").read_bytes())
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(dump)
+
+async def run_on_postgres(address: str, statements: str) -> None:
+    import asyncpg
+
+    connection = await asyncpg.connect(address)
+    try:
+        await connection.execute(statements)
+    finally:
+        await connection.close()
 
 
 def open_postgres(name: str, folder: Path, address: str) -> Golden:

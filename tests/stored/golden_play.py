@@ -2,7 +2,7 @@
 
 It speaks HTTP and WebSocket only and imports nothing of Fabula: it plays with any version that keeps to the contract.
 What is to stand in the folder as interrupted (turns, a draft, an NPC's answer) waits for a model that never answers;
-whoever calls `play_everything` kills the server afterwards.
+whoever plays kills the server afterwards.
 """
 
 from __future__ import annotations
@@ -22,10 +22,6 @@ import httpx
 from websockets.sync.client import ClientConnection, connect
 
 Answer = dict[str, Any]
-
-MODEL_PORT = 48431
-MODEL_ADDRESS = f"http://127.0.0.1:{MODEL_PORT}"
-"""Where the silent model listened; a test puts the address of its own in this one's place."""
 
 API_KEY = "sk-golden-0123456789"
 GAME = "golden-game"
@@ -169,42 +165,44 @@ def _steady_stream() -> bytes:
 
 
 @contextmanager
-def model_that_never_answers() -> Iterator[None]:
-    server = ThreadingHTTPServer(("127.0.0.1", MODEL_PORT), _Model)
+def scripted_models(port: int = 0) -> Iterator[str]:
+    """The address of a server with the three models."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), _Model)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield
+        yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()
 
 
-def play_everything(door: Door) -> Answer:
-    """Fills the server's store; answers what tests compare, taken while the interrupted work still waits."""
-    _make_models(door)
+def play_everything(door: Door, models: str) -> Answer:
+    """Fills the server's store and leaves work of every kind under way; answers the names of what was made."""
+    _make_models(door, models)
     _make_presets(door)
     gate = _make_gate_story(door)
-    sessions = {
-        **_play_worlds(door),
-        **_play_the_gate(door, gate),
-        **_play_ink(door),
-    }
+    sessions = {**_play_worlds(door), **_play_the_gate(door, gate), **_play_ink(door)}
     drafts = _build_drafts(door)
     files = _leave_files(door)
-    npc = _meet_npcs(door)
+    npc = {**_meet_npcs(door), "unconfirmed": _leave_unconfirmed(door, "Is the ferry safe tonight?")}
     sessions |= _interrupt_turns(door, gate)
     drafts |= _interrupt_drafts(door)
-    npc["unconfirmed"] = _leave_unconfirmed(door, "Is the ferry safe tonight?")
+    return {"sessions": sessions, "drafts": drafts, "files": files, "npc": npc}
+
+
+def play_and_look(door: Door, models: str) -> Answer:
+    """The same, with what the server answers about everything while the interrupted work still waits."""
+    names = play_everything(door, models)
     answers = _look(door)
     time.sleep(UNCONFIRMED_AFTER_S)
-    npc["open"] = _leave_unconfirmed(door, "Who rings the bell?")
-    return {"names": {"sessions": sessions, "drafts": drafts, "files": files, "npc": npc}, "answers": answers}
+    names["npc"]["open"] = _leave_unconfirmed(door, "Who rings the bell?")
+    return {"names": names, "answers": answers}
 
 
-def _make_models(door: Door) -> None:
+def _make_models(door: Door, models: str) -> None:
     for model in ("broken", "silent", "steady"):
-        api = {"api_id": model, "display_name": model.title(), "provider": "open_ai", "base_url": f"{MODEL_ADDRESS}/v1"}
+        api = {"api_id": model, "display_name": model.title(), "provider": "open_ai", "base_url": f"{models}/v1"}
         door.call("api.create", **api, api_key=API_KEY, model=model)
     named = {"api_id": "by-name", "display_name": "Key by name", "provider": "open_ai", "model": "any"}
     door.call("api.create", **named, base_url="https://models.example.org/v1", api_key="env:GOLDEN_KEY")

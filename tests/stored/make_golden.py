@@ -13,6 +13,7 @@ Golden data is written once. Run this again only for a new kind of store or a ne
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gzip
 import io
 import json
@@ -27,12 +28,12 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.stored.golden_play import Door, model_that_never_answers, play_everything
+from tests.stored.golden_play import Door, play_and_look, scripted_models
 
 LAST_VERSION_BEFORE_THE_FRAME_CHANGED = "140f3ca874c1a473a17bb94ddea25a72d151ad5c"
 ROOT = Path(__file__).parents[2]
@@ -40,6 +41,9 @@ GOLDEN = Path(__file__).parent / "golden"
 PROGRAM = (sys.executable, "-c", "from fabula.cli.main import main; main()")
 FAR_FUTURE_MS = 4_102_444_800_000
 OLD_HOST = "golden-host"
+MODEL_PORT = 48431
+MODEL_ADDRESS = f"http://127.0.0.1:{MODEL_PORT}"
+"""Where the models listened; tests put the address of their own in this one's place."""
 
 
 def main() -> None:
@@ -67,8 +71,8 @@ def _make_sqlite(code: Path, folder: Path, target: Path, name: str) -> None:
     data = folder / "data"
     expected = _play(code, folder, {"FABULA_DATA_DIR": str(data)})
     with closing(sqlite3.connect(data / "fabula.db")) as database:
-        _grow_old(database.execute, "?")
-        database.commit()
+        database.executescript(_age())
+        database.executescript(_end_leases(database.execute(HELD_DRAFTS).fetchall()))
     for file in data.glob("*.db"):
         with closing(sqlite3.connect(file)) as database:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -84,14 +88,11 @@ def _make_sqlite(code: Path, folder: Path, target: Path, name: str) -> None:
 
 
 def _make_postgres(code: Path, folder: Path, target: Path, name: str) -> None:
-    import psycopg
-
     folder.mkdir(parents=True, exist_ok=True)
     with _postgres(folder / "server") as address:
         data = folder / "data"
         expected = _play(code, folder, {"FABULA_DATA_DIR": str(data), "FABULA_DATABASE_URL": address})
-        with psycopg.connect(address, options="-c search_path=fabula,public") as connection:
-            _grow_old(connection.execute, "%s")
+        asyncio.run(_age_postgres(address))
         dump = _dump(address)
     with gzip.GzipFile(target / f"postgres-{name}.sql.gz", "wb", mtime=0) as out:
         out.write(dump)
@@ -106,11 +107,11 @@ def _play(code: Path, folder: Path, settings: Mapping[str, str]) -> dict[str, An
     revoked = _make_token(code, settings, "player")
     _fabula(code, settings, "token", "revoke", revoked["token_id"])
     log = folder / "server.log"
-    with model_that_never_answers(), log.open("wb") as output:
+    with scripted_models(MODEL_PORT) as models, log.open("wb") as output:
         command = [*PROGRAM, "serve", "--port", "0"]
         server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=_environment(code, settings))
         try:
-            expected = play_everything(Door(_address(server, log)))
+            expected = play_and_look(Door(_address(server, log)), models)
         finally:
             server.send_signal(signal.SIGKILL)
             server.wait()
@@ -142,19 +143,38 @@ def _address(server: subprocess.Popen[bytes], log: Path) -> str:
     raise RuntimeError(log.read_text("utf-8", "replace"))
 
 
-def _grow_old(execute: Any, mark: str) -> None:
+HELD_DRAFTS = "SELECT slot_id, doc FROM slots WHERE purpose = 'draft_work'"
+
+
+async def _age_postgres(address: str) -> None:
+    import asyncpg
+
+    connection = await asyncpg.connect(address, server_settings={"search_path": "fabula,public"})
+    await connection.execute(_age())
+    await connection.execute(_end_leases([tuple(row) for row in await connection.fetch(HELD_DRAFTS)]))
+    await connection.close()
+
+
+def _age() -> str:
     """What time does, except to what waits: leases are over, but archives have not expired.
 
     The name of the machine is no fixture; the one that stands in its place is no machine of ours.
     """
-    host = socket.gethostname()
-    execute(f"UPDATE turns SET owner = replace(owner, {mark}, {mark})", (host, OLD_HOST))
-    execute("UPDATE turns SET lease_until_ms = 0 WHERE status = 'running'")
-    execute(f"UPDATE slots SET expires_at_ms = {mark}", (FAR_FUTURE_MS,))
-    for slot_id, text in list(execute("SELECT slot_id, doc FROM slots WHERE purpose = 'draft_work'").fetchall()):
+    return f"""
+        UPDATE turns SET owner = replace(owner, '{socket.gethostname()}', '{OLD_HOST}');
+        UPDATE turns SET lease_until_ms = 0 WHERE status = 'running';
+        UPDATE slots SET expires_at_ms = {FAR_FUTURE_MS};
+    """
+
+
+def _end_leases(slots: Sequence[tuple[str, str]]) -> str:
+    """The leases of drafts, which stand inside their documents."""
+    over = []
+    for slot_id, text in slots:
         doc = json.loads(text)
-        doc |= {"owner": doc["owner"].replace(host, OLD_HOST), "until_ms": 0}
-        execute(f"UPDATE slots SET doc = {mark} WHERE slot_id = {mark}", (json.dumps(doc), slot_id))
+        doc |= {"owner": doc["owner"].replace(socket.gethostname(), OLD_HOST), "until_ms": 0}
+        over.append(f"UPDATE slots SET doc = '{json.dumps(doc)}' WHERE slot_id = '{slot_id}';")
+    return "\n".join(over)
 
 
 @contextmanager

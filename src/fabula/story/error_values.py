@@ -10,10 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from fabula.story.values import Json, JsonObject
-
-STORED_VERSION: Final = 2
-"""Version 1 had no `v`: it was `{code, message}`, with a code of JSON-RPC."""
+from fabula.story.values import JsonObject
 
 
 class Hint(Enum):
@@ -35,39 +32,21 @@ class ErrorValue:
 
     def as_json(self) -> JsonObject:
         """The error as it is stored."""
-        plain: JsonObject = {"v": STORED_VERSION, "name": self.name, "message": self.message}
+        plain: JsonObject = {"name": self.name, "message": self.message}
         if self.hint is not None:
             plain["hint"] = self.hint.value
         return {**plain, "data": self.data} if self.data else plain
 
 
 def stored_error(plain: JsonObject) -> ErrorValue:
-    """An error as any version stored it."""
-    message, data, hint = plain.get("message"), plain.get("data"), plain.get("hint")
+    """An error that was stored; a name or hint that is not known here does no harm."""
+    name, message, data, hint = (plain.get(key) for key in ("name", "message", "data", "hint"))
     return ErrorValue(
-        name=_name(plain),
+        name=name if isinstance(name, str) else "backend",
         message=message if isinstance(message, str) else "The turn failed. Try it again.",
         hint=_KNOWN_HINTS.get(hint) if isinstance(hint, str) else None,
         data=data if isinstance(data, dict) else {},
     )
 
 
-def _name(plain: JsonObject) -> str:
-    name: Json = plain.get("name")
-    if isinstance(name, str):
-        return name
-    code = plain.get("code")
-    return _OLD_CODES.get(code, "backend") if isinstance(code, int) else "backend"
-
-
 _KNOWN_HINTS: Final = {hint.value: hint for hint in Hint}
-_OLD_CODES: Final = {
-    -32603: "internal",
-    -32600: "invalid_request",
-    -32602: "invalid_params",
-    40404: "not_found",
-    40909: "conflict",
-    50001: "backend",
-    50002: "stream",
-}
-"""What version 1 stored, by the name it has now. Nothing else uses these numbers here."""

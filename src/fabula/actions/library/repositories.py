@@ -21,13 +21,12 @@ from fabula.story.values import JsonObject, Value
 
 V = TypeVar("V", bound=Value)
 AnyStory = Story | InkStory
-STORED_VERSION = 1
 _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repository(Generic[V]):
-    """All resources of one kind. Every stored document carries the version of its shape.
+    """All resources of one kind.
 
     Where a kind has several shapes, `shapes` names those of this shelf by the document's own `kind`.
     """
@@ -59,11 +58,11 @@ class Repository(Generic[V]):
     async def add(self, unit: Unit, id: str, value: V, *, built_in: bool = False) -> Stored:
         checked_new_name(id, self.noun)
         return await unit.resources.add(
-            self.kind, id, self.write(value), references=self.refers_to(value), built_in=built_in
+            self.kind, id, value.as_json(), references=self.refers_to(value), built_in=built_in
         )
 
     async def put(self, unit: Unit, id: str, value: V) -> Stored:
-        return await unit.resources.put(self.kind, id, self.write(value), references=self.refers_to(value))
+        return await unit.resources.put(self.kind, id, value.as_json(), references=self.refers_to(value))
 
     async def remove(self, unit: Unit, id: str) -> None:
         await unit.resources.remove(self.kind, checked_name(id, self.noun))
@@ -80,15 +79,9 @@ class Repository(Generic[V]):
     def refers_to(self, value: V) -> list[Reference]:
         return sorted(set(self.references(value)))
 
-    def write(self, value: V) -> JsonObject:
-        return {**value.as_json(), "stored_version": STORED_VERSION}
-
     def read(self, stored: Stored) -> V:
-        doc = {name: value for name, value in stored.doc.items() if name != "stored_version"}
-        if stored.doc.get("stored_version") != STORED_VERSION:
-            raise StoreError(f"The {self.noun} '{stored.id}' was written by a newer Fabula. Update this server.")
         try:
-            return self.model_of(doc).model_validate(doc)
+            return self.model_of(stored.doc).model_validate(stored.doc)
         except ValidationError as error:
             raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {error.errors()[0]['msg']}.") from None
 

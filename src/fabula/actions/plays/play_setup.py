@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import orjson
+
 from fabula.actions.library.repositories import (
     API_GROUPS,
     APIS,
@@ -22,6 +24,7 @@ from fabula.actions.library.repositories import (
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
+from fabula.ports.stored import read_stored, versioned
 from fabula.story.caches import LastUsed
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
@@ -86,14 +89,14 @@ async def keep_graph(unit: Unit, graph: Graph) -> str:
 
 def graph_document(graph: Graph) -> bytes:
     """A version of a graph as it is kept."""
-    return graph.model_dump_json(by_alias=True).encode()
+    return orjson.dumps(versioned("graph", graph.as_json()))
 
 
 async def read_graph(unit: Unit, blob: str) -> Graph:
     data = await unit.blobs.get(blob)
     if data is None:
         raise StoreError("The graph that this session plays is missing. Restore a backup.")
-    return Graph.model_validate_json(data)
+    return Graph.model_validate(read_stored("graph", orjson.loads(data)))
 
 
 async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:

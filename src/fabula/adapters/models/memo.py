@@ -11,13 +11,14 @@ from dataclasses import replace
 from fabula.ports.models import ModelReply, ModelRequest, Piece, Usage
 from fabula.story.values import JsonObject
 
-MEMO_VERSION = 1
+ASKED_VERSION = 1
+"""Part of every key: another number would make all kept answers unfindable."""
 
 
 def memo_key(request: ModelRequest, fingerprint: str) -> str:
     """The name of an answer: seed, model, and everything of the prompt that shapes it. No key of an api is in it."""
     asked = {
-        "version": MEMO_VERSION,
+        "version": ASKED_VERSION,
         "seed": request.seed,
         "model": fingerprint,
         "messages": [[message.role, message.content] for message in request.messages],
@@ -31,7 +32,6 @@ def memo_key(request: ModelRequest, fingerprint: str) -> str:
 def to_stored(pieces: list[str], reply: ModelReply) -> JsonObject:
     """An answer in the shape in which it is kept."""
     return {
-        "version": MEMO_VERSION,
         "pieces": list(pieces),
         "model": reply.model,
         "finish_reason": reply.finish_reason,
@@ -42,11 +42,9 @@ def to_stored(pieces: list[str], reply: ModelReply) -> JsonObject:
 
 
 def from_stored(stored: JsonObject) -> tuple[list[str], ModelReply] | None:
-    """A kept answer, or None when it was kept by another version."""
+    """A kept answer, or None when it cannot be used."""
     pieces, prompt, completion = stored.get("pieces"), stored.get("prompt_tokens"), stored.get("completion_tokens")
-    if stored.get("version") != MEMO_VERSION or not isinstance(pieces, list):
-        return None
-    if not (isinstance(prompt, int) and isinstance(completion, int)):
+    if not (isinstance(pieces, list) and isinstance(prompt, int) and isinstance(completion, int)):
         return None
     texts = [str(piece) for piece in pieces]
     return texts, ModelReply(

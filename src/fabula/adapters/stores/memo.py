@@ -29,8 +29,8 @@ class SqlMemo:
 
     async def get(self, key: str) -> JsonObject | None:
         reply: str | None = (await self._connection.execute(GET, {"this": spelled(key)})).scalar()
-        return None if reply is None else unpack(reply)
+        return None if reply is None else unpack("memo_reply", reply)
 
     async def put(self, key: str, reply: JsonObject) -> None:
-        row = {"key": spelled(key), "reply": pack(reply), "created_at_ms": self._clock.now_ms()}
+        row = {"key": spelled(key), "reply": pack("memo_reply", reply), "created_at_ms": self._clock.now_ms()}
         await self._connection.execute(ADD, row)

@@ -28,6 +28,7 @@ from sqlalchemy import (
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.ports.npcs import NpcKey, OpenTurn, Remembered, Settled
 from fabula.story.npc import GameEvent, Lived, PlayedTag
+from fabula.story.values import Json
 
 NPC_ENTRIES = Table(
     "npc_entries",
@@ -92,7 +93,7 @@ _given = {
     "connection_id": bindparam("connection", type_=NAME),
     "status": bindparam("status", type_=NAME),
     "event": bindparam("event", type_=Text()),
-    "played": literal("[]"),
+    "played": literal(pack("npc_played", {"tags": []})),
     "created_at_ms": bindparam("now", type_=NUMBER),
     "updated_at_ms": bindparam("now", type_=NUMBER),
 }
@@ -147,20 +148,20 @@ class SqlNpcs:
         row = await self._turn(npc, turn_id)
         if row is None:
             return "unknown"
-        packed = orjson.dumps([tag.as_json() for tag in played], option=orjson.OPT_SORT_KEYS)
-        hash = hashlib.sha256(packed).hexdigest()
+        tags: list[Json] = [tag.as_json() for tag in played]
+        hash = hashlib.sha256(orjson.dumps(tags, option=orjson.OPT_SORT_KEYS)).hexdigest()
         if row.status == "confirmed":
             return "same" if row.played_hash == hash or not confirmed else "different"
         values = {
             "status": "confirmed" if confirmed else "unconfirmed",
-            "played": packed.decode(),
+            "played": pack("npc_played", {"tags": tags}),
             "played_hash": hash,
             "updated_at_ms": self._clock.now_ms(),
         }
         await self._connection.execute(SETTLE.values(values), {**_named(npc), "turn": turn_id})
         if row.status == "unconfirmed":
             await self._connection.execute(FORGET_WORDS, {**_named(npc), "this": row.number})
-        await self._add_words(npc, row.number, words(GameEvent.model_validate(unpack(row.event))))
+        await self._add_words(npc, row.number, words(GameEvent.model_validate(unpack("npc_event", row.event))))
         return "kept"
 
     async def drop(self, npc: NpcKey, *, turn_id: str) -> None:
@@ -188,7 +189,11 @@ class SqlNpcs:
     async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]:
         asked = {"game": spelled(game_id), "connection": spelled(connection_id)}
         return [
-            OpenTurn(agent_id=row.agent_id, turn_id=row.turn_id, event_id=str(unpack(row.event).get("event_id", "")))
+            OpenTurn(
+                agent_id=row.agent_id,
+                turn_id=row.turn_id,
+                event_id=str(unpack("npc_event", row.event).get("event_id", "")),
+            )
             for row in await self._connection.execute(UNCONFIRMED, asked)
         ]
 
@@ -205,7 +210,7 @@ class SqlNpcs:
             "turn": None if turn_id is None else spelled(turn_id),
             "connection": connection_id,
             "status": status,
-            "event": pack(event.as_json()),
+            "event": pack("npc_event", event.as_json()),
             "now": self._clock.now_ms(),
         }
         # Two entries of one NPC must not count up to the same number.
@@ -224,11 +229,12 @@ def _named(npc: NpcKey) -> dict[str, Any]:
 
 
 def _remembered(row: Row[Any]) -> Remembered:
-    played = [PlayedTag.model_validate(one) for one in orjson.loads(row.played)]
+    tags = unpack("npc_played", row.played)["tags"]
+    assert isinstance(tags, list)
     lived = Lived(
         kind="notice" if row.kind == "notice" else "turn",
-        event=GameEvent.model_validate(unpack(row.event)),
-        played=played,
+        event=GameEvent.model_validate(unpack("npc_event", row.event)),
+        played=[PlayedTag.model_validate(tag) for tag in tags],
         unconfirmed=row.status == "unconfirmed",
     )
     return Remembered(number=row.number, lived=lived)

@@ -333,7 +333,7 @@ class SqlPlays:
         if turn is None:
             return False
         now = self._clock.now_ms()
-        ended = {"status": status, "error": pack(error.as_json()), "finished_at_ms": now}
+        ended = {"status": status, "error": pack("error", error.as_json()), "finished_at_ms": now}
         await self._connection.execute(SET_TURN.values(ended), {"turn": turn_id})
         await self._connection.execute(
             SET_PLAY.values(active_turn_id=None, updated_at_ms=now), {"session": turn.session_id}
@@ -357,11 +357,11 @@ class SqlPlays:
 
     async def state(self, turn_id: str) -> JsonObject | None:
         packed: str | None = (await self._connection.execute(STATE, {"turn": spelled(turn_id)})).scalar()
-        return None if packed is None else unpack(packed)
+        return None if packed is None else unpack("play_state", packed)
 
     async def result(self, turn_id: str) -> JsonObject | None:
         packed: str | None = (await self._connection.execute(RESULT, {"turn": spelled(turn_id)})).scalar()
-        return None if packed is None else unpack(packed)
+        return None if packed is None else unpack("turn_result", packed)
 
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn:
         names = {"turn": spelled(turn_id), "index": turn_index}
@@ -446,8 +446,8 @@ class SqlPlays:
         now = self._clock.now_ms()
         done = {"turn": turn.turn_id, "hash": finished.state_hash, "now": now}
         await self._connection.execute(COMMIT_TURN, done)
-        result = None if finished.result is None else pack(finished.result)
-        state = {"turn_id": turn.turn_id, "state": pack(finished.state), "result": result}
+        result = None if finished.result is None else pack("turn_result", finished.result)
+        state = {"turn_id": turn.turn_id, "state": pack("play_state", finished.state), "result": result}
         await self._connection.execute(ADD_STATE, state)
         if finished.messages:
             rows = [_message_row(turn.turn_id, at, change) for at, change in enumerate(finished.messages)]
@@ -519,7 +519,9 @@ def _play(row: Row[Any]) -> Play:
 
 def _turn(row: Row[Any]) -> Turn:
     fields = dict(row._mapping)
-    return Turn(**{**fields, "error": None if fields["error"] is None else stored_error(unpack(fields["error"]))})
+    return Turn(
+        **{**fields, "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"]))}
+    )
 
 
 def _message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:

@@ -260,7 +260,7 @@ def _row(stored: Stored) -> dict[str, Any]:
         "id": stored.id,
         "revision": stored.revision,
         "built_in": stored.built_in,
-        "doc": pack(stored.doc),
+        "doc": pack(stored.kind, stored.doc),
         "created_at_ms": stored.created_at_ms,
         "updated_at_ms": stored.updated_at_ms,
     }
@@ -271,7 +271,7 @@ def _stored(row: Row[Any]) -> Stored:
         kind=row.kind,
         id=row.id,
         revision=row.revision,
-        doc=unpack(row.doc),
+        doc=unpack(row.kind, row.doc),
         built_in=bool(row.built_in),
         created_at_ms=row.created_at_ms,
         updated_at_ms=row.updated_at_ms,

@@ -14,7 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.prepared_statements import PreparedConnection
 from fabula.ports.errors import InvalidParams
+from fabula.ports.stored import read_stored, versioned
 from fabula.ports.world import Clock
+from fabula.story.stored import Shape
 from fabula.story.values import JsonObject
 
 S = TypeVar("S", bound=Select[Any])
@@ -52,17 +54,17 @@ class Access:
             await self.connection.execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def pack(doc: JsonObject) -> str:
-    """JSON as it is kept. Text, not JSONB: it keeps key order, and NUL characters, which Postgres refuses in JSONB."""
+def pack(shape: Shape, doc: JsonObject) -> str:
+    """A document as it is kept. Text, not JSONB: it keeps key order, and NUL characters, which Postgres refuses."""
     try:
-        return orjson.dumps(doc).decode()
+        return orjson.dumps(versioned(shape, doc)).decode()
     except TypeError as error:
         raise InvalidParams(f"This cannot be stored as JSON: {error}.") from error
 
 
-def unpack(text: str) -> JsonObject:
-    doc: JsonObject = orjson.loads(text)
-    return doc
+def unpack(shape: Shape, text: str) -> JsonObject:
+    """A document that was kept, as the current version of its shape has it."""
+    return read_stored(shape, orjson.loads(text))
 
 
 def spelled(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, select
 
 from fabula.adapters.stores.blobs import SqlBlobs
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, spelled
 from fabula.ports.store import Upload
 
 SLOTS = Table(
@@ -50,7 +50,7 @@ class SqlUploads:
         row = {
             "purpose": upload.purpose,
             "blob": upload.blob,
-            "doc": "{}",
+            "doc": pack("upload", {}),
             "expires_at_ms": upload.expires_at_ms,
         }
         put = add_or_change(SLOTS, row)

@@ -28,9 +28,8 @@ from fabula.adapters.stores.prepared_statements import prepared
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.ports.work import Lease, NewWork, Work, WorkStatus
 from fabula.story.error_values import ErrorValue, stored_error
+from fabula.story.stored import Shape
 from fabula.story.values import JsonObject
-
-VERSION = 1
 
 
 def _partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
@@ -173,7 +172,7 @@ class SqlWork:
             created_at_ms=now,
             updated_at_ms=now,
         )
-        row = {**vars(work), "input": _packed(work.input)}
+        row = {**vars(work), "input": pack("work_input", work.input)}
         added = await self._connection.execute(ADD, row)
         return work if added.rowcount == 1 else await self._already_there(new)
 
@@ -272,7 +271,7 @@ class SqlWork:
         values = {
             **_held(held),
             "new_status": status,
-            "new_result": _packed(result),
+            "new_result": _packed("work_result", result),
             "new_error": _packed_error(error),
             "now": self._clock.now_ms(),
         }
@@ -293,16 +292,16 @@ def _held(held: Work) -> dict[str, Any]:
     return {"this": held.work_id, "owner_is": held.owner, "attempt_is": held.attempt}
 
 
-def _packed(doc: JsonObject | None) -> str | None:
-    return None if doc is None else pack({"v": VERSION, **doc})
+def _packed(shape: Shape, doc: JsonObject | None) -> str | None:
+    return None if doc is None else pack(shape, doc)
 
 
 def _packed_error(error: ErrorValue | None) -> str | None:
-    return None if error is None else pack(error.as_json())
+    return None if error is None else pack("error", error.as_json())
 
 
-def _unpacked(stored: str | None) -> JsonObject | None:
-    return None if stored is None else {name: value for name, value in unpack(stored).items() if name != "v"}
+def _unpacked(shape: Shape, stored: str | None) -> JsonObject | None:
+    return None if stored is None else unpack(shape, stored)
 
 
 def _work(row: Row[Any]) -> Work:
@@ -310,8 +309,8 @@ def _work(row: Row[Any]) -> Work:
     return Work(
         **{
             **fields,
-            "input": _unpacked(fields["input"]) or {},
-            "result": _unpacked(fields["result"]),
-            "error": None if fields["error"] is None else stored_error(unpack(fields["error"])),
+            "input": unpack("work_input", fields["input"]),
+            "result": _unpacked("work_result", fields["result"]),
+            "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"])),
         }
     )

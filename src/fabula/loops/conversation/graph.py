@@ -16,6 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from fabula.agents.talks.decisions import Decision
+from fabula.loops.checkpoint_version import can_go_on, loop_version
 from fabula.loops.conversation import talk as talking
 from fabula.loops.conversation.ink_run import InkRun
 from fabula.loops.conversation.persistence import persist
@@ -25,10 +26,14 @@ from fabula.loops.untraced import untraced
 from fabula.story.events import TurnStarted
 from fabula.story.values import JsonObject
 
+VERSION = loop_version(1, "play_state")
+"""Raise the number when `KnotState` changes."""
+
 
 class KnotState(TypedDict, total=False):
     """What is handed from node to node, as plain JSON."""
 
+    v: str
     turn_id: str
     decision: JsonObject
     kept: JsonObject
@@ -62,10 +67,10 @@ async def persist_turn_artifacts(state: KnotState, runtime: Runtime[InkRun]) -> 
 async def play_knots(run: InkRun, saver: Any, *, thread_id: str, resumed: bool) -> None:
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-    known = resumed and await saver.aget_tuple(config) is not None
+    known = resumed and await can_go_on(saver, config, VERSION)
     index = run.before.snapshot.turn_index + 1
     run.stage.tell(TurnStarted(next_turn_index=index, player_input=run.turn.player_input))
-    start: KnotState | None = None if known else {"turn_id": run.turn.turn_id}
+    start: KnotState | None = None if known else {"v": VERSION, "turn_id": run.turn.turn_id}
     with untraced():
         await _compiled(saver, talks=run.talks).ainvoke(start, config, context=run, durability="async")
 

@@ -23,6 +23,7 @@ from langgraph.runtime import Runtime
 
 from fabula.agents.replies.architect import OpeningProposal, SectionProposal
 from fabula.agents.replies.planner import outline_sections
+from fabula.loops.checkpoint_version import is_of_version, loop_version
 from fabula.loops.generation.draft_setup import seeded
 from fabula.loops.generation.section_run import Opened, SectionRun, section_of
 from fabula.loops.generation.section_writer import draw_opening, draw_plan, draw_section, findings_of
@@ -33,11 +34,14 @@ from fabula.story.events import Progress
 from fabula.story.values import JsonObject
 
 MOST_REDRAWS = 2
+VERSION = loop_version(1)
+"""Raise the number when `GenerationState` changes."""
 
 
 class GenerationState(TypedDict, total=False):
     """What is handed from step to step, as plain JSON. `kept` is the best proposal so far, `problems` its findings."""
 
+    v: str
     run: str
     plan: str
     sections: list[str]
@@ -157,10 +161,11 @@ async def build_section(run: SectionRun, saver: Any, *, thread_id: str) -> None:
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     graph = _compiled(saver)
     before = await graph.aget_state(config)
-    goes_on = before.values.get("run") == run.run and bool(before.next)
+    same = before.values.get("run") == run.run and is_of_version(before.values, VERSION)
+    goes_on = same and bool(before.next)
     if before.values and not goes_on:
         await saver.adelete_thread(thread_id)
-    start: GenerationState | None = None if goes_on else {"run": run.run}
+    start: GenerationState | None = None if goes_on else {"v": VERSION, "run": run.run}
     with untraced():
         await graph.ainvoke(start, config, context=run, durability="async")
 

@@ -14,6 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from fabula.loops.checkpoint_version import can_go_on, loop_version
 from fabula.loops.scene.beats import Beat
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import after_beats, applied, ask_keeper
@@ -30,10 +31,14 @@ from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateUpdate
 from fabula.story.values import JsonObject
 
+VERSION = loop_version(1, "play_state")
+"""Raise the number when `SceneState` changes."""
+
 
 class SceneState(TypedDict, total=False):
     """What is handed from node to node, as plain JSON; its size does not grow with the story."""
 
+    v: str
     turn_id: str
     play: JsonObject
     scene: JsonObject
@@ -119,8 +124,8 @@ async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
     graph = _compiled(saver)
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-    known = resumed and await saver.aget_tuple(config) is not None
-    start: SceneState | None = None if known else {"turn_id": run.turn.turn_id}
+    known = resumed and await can_go_on(saver, config, VERSION)
+    start: SceneState | None = None if known else {"v": VERSION, "turn_id": run.turn.turn_id}
     try:
         if not resumed:
             await ask_ahead_of_all(run)
