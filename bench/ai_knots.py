@@ -35,6 +35,7 @@ from fabula.knots.character_lines import grounding_of
 from fabula.knots.published import publish
 from fabula.ports.models import ModelRequest
 from fabula.settings import Settings
+from fabula.story.events import Completed
 from fabula.wiring import open_house
 
 KNOTS = 200
@@ -67,7 +68,7 @@ async def engine_alone() -> None:
                 frames = await house.bus.subscribe(turn.stream)
                 assert frames is not None
                 last = [frame async for frame in frames][-1]
-                assert b'"completed"' in last.event, last.event
+                assert isinstance(last.event, Completed), last.event
 
             empty = _empty_loop(await house.checkpoints.saver())
             spare_what_stays()

@@ -10,6 +10,7 @@ import itertools
 import random
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
 from fabula.loops.npc.floor import LONGEST_QUEUE, Floor
 from fabula.loops.npc.signals import (
@@ -178,7 +179,7 @@ class FloorWorld:
             turn_id = "turn-nobody"
         elif turn_id not in self.words:
             self.words[turn_id] = tags
-        status = "completed" if self.chance.random() < 0.6 else "interrupted"
+        status: Any = "completed" if self.chance.random() < 0.6 else "interrupted"
         self.tell(ResultCame(turn_id=turn_id, status=status, tags=tuple(tags)))
 
     def cancel(self) -> None:

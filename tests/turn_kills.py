@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import httpx
@@ -111,7 +112,10 @@ class Victim:
 
 @asynccontextmanager
 async def victim(
-    fork_server: ForkServer, folder: Path, troupe: Troupe | None = None, **environment: str
+    fork_server: ForkServer,
+    folder: Path,
+    troupe: Troupe | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[Victim]:
     """A victim with a story to play, in both paces."""
     troupe = troupe or Troupe()

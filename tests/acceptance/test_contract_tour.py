@@ -162,7 +162,7 @@ async def visit_presets(tour: Tour) -> None:
         ("output", "system", 50),
     ]
     await tour.refused(40909, "preset.create", **mine)
-    six = {role: {"modules": []} for role in ROLES[1:]}
+    six: dict[str, Any] = {role: {"modules": []} for role in ROLES[1:]}
     await tour.refused(-32602, "preset.create", **{**mine, "agents": six})
     twice = {**BARE_AGENTS, "actor": {"modules": [{"module_id": "a", "entries": []}] * 2}}
     await tour.refused(-32600, "preset.update", preset_id="mine", agents=twice)
@@ -211,11 +211,11 @@ async def visit_schemas_and_lore(tour: Tour) -> None:
     entry = await tour.see("lorebook_entry.create", "lorebook_entry", **first)
     assert entry["keywords"] == [] and entry["enabled"] is True and entry["always_include"] is False
     await tour.refused(40909, "lorebook_entry.create", **first)
-    name = {"lorebook_id": "lore", "entry_id": "gate"}
-    await tour.see("lorebook_entry.get", "lorebook_entry", **name)
+    entry_name = {"lorebook_id": "lore", "entry_id": "gate"}
+    await tour.see("lorebook_entry.get", "lorebook_entry", **entry_name)
     await tour.refused(40404, "lorebook_entry.get", lorebook_id="lore", entry_id="nobody")
     await tour.see("lorebook_entry.list", "lorebook_entries_listed", lorebook_id="lore")
-    await tour.see("lorebook_entry.update", "lorebook_entry", **name, keywords=["gate"])
+    await tour.see("lorebook_entry.update", "lorebook_entry", **entry_name, keywords=["gate"])
     await tour.see("lorebook.get", "lorebook", lorebook_id="lore")
     await tour.see("lorebook.list", "lorebooks_listed")
     await tour.see("lorebook.update", "lorebook", lorebook_id="lore", display_name="The lore")

@@ -103,7 +103,7 @@ def test_the_page_shows_the_servers_state_and_every_story(page: Page, address: s
     page.goto(address)
     expect(page.get_by_role("heading", name="Fabula", level=1)).to_be_visible()
     expect(page.get_by_text("The server is running.")).to_be_visible()
-    for story in call(address, "story.list")["stories"]:  # type: ignore[attr-defined]
+    for story in call(address, "story.list")["stories"]:
         expect(page.get_by_role("heading", name=story["display_name"], exact=True)).to_be_visible()
     expect(page.get_by_text("The bell rings <twice>.")).to_be_visible()
 

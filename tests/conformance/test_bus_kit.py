@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs, urlsplit
 
-import asyncpg
+import asyncpg  # type: ignore[import-untyped]
 import pytest
 from tests.conftest import Place
 

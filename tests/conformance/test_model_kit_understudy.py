@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fabula.adapters.models.clients import open_models
@@ -28,7 +30,7 @@ SCENE = NarratorContext(
 SHAPE = {"type": "object", "properties": {"ops": {"type": "array"}}, "required": ["ops"]}
 
 
-def asking(context: NarratorContext | PlannerContext | None, schema: dict[str, object] | None = None) -> ModelRequest:
+def asking(context: NarratorContext | PlannerContext | None, schema: dict[str, Any] | None = None) -> ModelRequest:
     return ModelRequest(
         origin=CallOrigin(agent="kit"),
         messages=(Message(role="user", content="Tell."),),

@@ -21,6 +21,7 @@ from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.plays import Finished, MessageChange, NewTurn
 from fabula.ports.store import Store, Unit
 from fabula.settings import Settings
+from fabula.story.error_values import ErrorValue
 from fabula.testing.plays_kit import finished, new_turn, said, says
 from fabula.testing.postgres import new_database
 from fabula.testing.world import FixedClock
@@ -188,7 +189,9 @@ class PlaysMachine(RuleBasedStateMachine):
     def fail(self, which: int) -> None:
         turn_id = sorted(self.turns)[which % len(self.turns)]
         turn = self.turns[turn_id]
-        done = self.write(lambda unit: unit.plays.fail(turn_id, status="failed", error={"at": turn_id}))
+        done = self.write(
+            lambda unit: unit.plays.fail(turn_id, status="failed", error=ErrorValue(name="at", message=turn_id))
+        )
         assert done == (turn.status == "running")
         if done:
             turn.status, self.plays[turn.session].active = "failed", None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from tests.conftest import Place
@@ -56,7 +57,7 @@ class TestCheckpoints(CheckpointsKit):
         for number in range(30):
             thread = f"a:turn_{number}"
             checkpoints.expect_new(thread)
-            await run_loop(checkpoints, thread, between=lambda number=number: asyncio.sleep(number / 1000), look=False)
+            await run_loop(checkpoints, thread, between=partial(asyncio.sleep, number / 1000), look=False)
             await checkpoints.forget(thread)
         await asyncio.sleep(0.1)
         assert await checkpoints.threads() == set()

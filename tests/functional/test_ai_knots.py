@@ -44,7 +44,7 @@ async def test_the_input_stays_open_and_the_reply_is_told_in_pieces(tmp_path: Pa
 
 
 async def test_ties_go_to_the_more_careful_way(tmp_path: Path) -> None:
-    every = dict.fromkeys(("DIRECT_CONTINUE", "BRIDGE_AND_CONTINUE", "NEEDS_INPUT", "INVALID_INPUT"), 1)
+    every: dict[str, Any] = dict.fromkeys(("DIRECT_CONTINUE", "BRIDGE_AND_CONTINUE", "NEEDS_INPUT", "INVALID_INPUT"), 1)
     async with theatre(tmp_path, [say_json({**decision("NEEDS_INPUT"), "weights": every})]) as (client, _):
         assert (await say(client, await at_the_guard(client), "Hm."))["outcome"] == "INVALID_INPUT"
 

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.conftest import Place
 
 from fabula.adapters.stores import open_store, restore_backup
 from fabula.ports.errors import StoreError
@@ -96,7 +97,7 @@ async def _check_everything(settings: Settings) -> None:
 
 
 async def test_a_store_that_is_open_goes_on_and_sees_the_new_content_at_its_next_read(
-    place, clock: FixedClock, backup: Path
+    place: Place, clock: FixedClock, backup: Path
 ) -> None:
     running = place.store(clock)
     await running.open()
@@ -166,6 +167,11 @@ def _scribble(file: Path) -> None:
     file.write_bytes(raw)
 
 
+def _become_recipes(file: Path) -> None:
+    file.unlink()
+    _execute(file, "CREATE TABLE recipes (id INTEGER)")
+
+
 def _execute(file: Path, *statements: str) -> None:
     with sqlite3.connect(file) as database:
         for statement in statements:
@@ -180,7 +186,7 @@ DAMAGE = {
     "empty": (lambda file: file.write_bytes(b""), "no backup of Fabula"),
     "missing": (lambda file: file.unlink(), "There is no backup"),
     "of another program": (
-        lambda file: (file.unlink(), _execute(file, "CREATE TABLE recipes (id INTEGER)")),
+        _become_recipes,
         "no backup of Fabula",
     ),
     "from a newer version": (

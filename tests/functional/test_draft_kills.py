@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import Place
-from tests.fork_server import script
+from tests.fork_server import script as forked_script
 from tests.live import live_server
 from tests.story_script import StoryScript, sea_resource, section
 
@@ -18,7 +18,7 @@ from fabula.settings import Settings
 from fabula.testing.model_script import Pace, Say, say_json
 from fabula.testing.model_server import ModelServer
 
-BUILDER = script(Path(__file__).with_name("draft_builder.py"))
+BUILDER = forked_script(Path(__file__).with_name("draft_builder.py"))
 NEVER = Say(text="", pace=Pace(first_token_ms=600_000))
 
 

@@ -15,7 +15,7 @@ from tests.live import Client, live_server
 from tests.mass import Mass
 
 from fabula.story.values import JsonObject
-from fabula.testing.model_script import Pace, Say
+from fabula.testing.model_script import Behaviour, Pace, Say
 from fabula.testing.model_server import ModelServer
 
 
@@ -126,7 +126,7 @@ async def _read_to_the_end(deaf: websockets.ClientConnection) -> int | None:
 
 async def test_after_sigkill_confirmed_history_is_whole_and_resume_goes_on(tmp_path: Path) -> None:
     slow = Say(text="<say>" + "word " * 500 + "</say>", pace=Pace(tokens_per_second=20))
-    script = ["<say>I keep the north gate.</say>", slow, "<say>Where were we?</say>"]
+    script: list[Behaviour | str] = ["<say>I keep the north gate.</say>", slow, "<say>Where were we?</say>"]
     async with ModelServer(script) as model:
         settings = {"OPENAI_API_BASE": model.base_url, "LLM_MODEL": "scripted-small", "FABULA_SAMPLES": "false"}
         with server_process(tmp_path / "data", settings=settings) as (process, first):

@@ -38,7 +38,7 @@ TELLING = (1, "Now go on, killed in tell_on.")
 
 @pytest.fixture
 async def killed(fork_server: ForkServer, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
-    async with victim(fork_server, tmp_path, KnotTroupe(), **place.environment) as it:
+    async with victim(fork_server, tmp_path, KnotTroupe(), environment=place.environment) as it:
         await control_group(it)
         it.story_id = await publish(it.client, STORY)
         yield it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.ink_live import GATE, begin, of_type, outcome, play, told
@@ -148,7 +149,12 @@ The guard lifts the lantern, and the gate opens.
 
 
 async def test_a_play_that_is_remembered_stands_exactly_as_it_is_stored(tmp_path: Path) -> None:
-    moves = [{"choice": 0}, {"player_input": "Zoë ’n’ 1.0"}, {"player_input": ""}, {"player_input": "The lantern?"}]
+    moves: list[dict[str, Any]] = [
+        {"choice": 0},
+        {"player_input": "Zoë ’n’ 1.0"},
+        {"player_input": ""},
+        {"player_input": "The lantern?"},
+    ]
     async with live_server(tmp_path) as client:
         session, _ = await begin(client, KINDS_OF_TURNS)
         for move in moves:

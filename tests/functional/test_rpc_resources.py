@@ -128,7 +128,7 @@ async def test_story_resources_show_the_concept_where_they_have_no_name(client: 
 async def test_a_bad_graph_is_refused_with_every_problem(client: Client) -> None:
     story_id = await gate_story(client)
     graph = {"start_node": "nowhere", "nodes": [{"id": "a", "title": "", "scene": "", "goal": "", "characters": []}]}
-    graph["nodes"].append({**graph["nodes"][0], "transitions": [{"to": "b", "condition": None}]})  # type: ignore[attr-defined,dict-item,index]
+    graph["nodes"].append({**graph["nodes"][0], "transitions": [{"to": "b", "condition": None}]})  # type: ignore[attr-defined,dict-item]
     with pytest.raises(RpcFailed) as failed:
         await client.call("story.update_graph", story_id=story_id, graph=graph)
     assert failed.value.code == -32600 and len(failed.value.data["problems"]) == 3

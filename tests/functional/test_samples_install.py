@@ -19,7 +19,7 @@ from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
-from fabula.story.events import Completed, TurnFrame
+from fabula.story.events import Completed, Told
 from fabula.wiring import open_house
 
 WORLDS = read_worlds(sample_folder())
@@ -102,11 +102,11 @@ async def test_a_sample_story_ends_whatever_one_says(house: House, world: object
     assert node is not None and node.transitions == []
 
 
-async def play(house: House, session_id: str, words: str, *, seed: int) -> TurnFrame | None:
+async def play(house: House, session_id: str, words: str, *, seed: int) -> Told | None:
     turn = await run_turn(house, session_id, RunTurn(player_input=words), request_id="1", seed=seed)
     frames = await house.bus.subscribe(turn.turn_id)
     assert frames is not None
-    last: TurnFrame | None = None
+    last: Told | None = None
     async for frame in frames:
         last = frame.event
     return last

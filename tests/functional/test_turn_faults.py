@@ -238,7 +238,7 @@ async def test_an_operation_that_does_not_fit_is_refused_by_name_and_the_others_
     house: Theatre, pace: str, op: dict[str, Any]
 ) -> None:
     session_id = await house.session(pace)
-    good = {"type": "SetCharacterState", "character": "mara", "key": "trust", "value": 3}
+    good: dict[str, Any] = {"type": "SetCharacterState", "character": "mara", "key": "trust", "value": 3}
     update = say_json({"ops": [op, good]})
     house.troupe.misbehave("keeper", update)
     house.troupe.misbehave("swift", f"<narration>It rains.</narration><update>{update.text}</update>")

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -250,7 +250,7 @@ async def test_while_the_store_cannot_be_written_a_turn_stays_in_flight_and_is_e
     turn_id = await running(house, session_id)
     assert turn_id is not None
     full = FullStore(house.client.house.store, refusals=3)
-    broken = replace(house.client.house, store=full, clock=FixedClock())
+    broken = replace(house.client.house, store=cast(Any, full), clock=FixedClock())
     turn = await settle(broken, turn_id, None, status="failed", error=CANCELLED_THERE)
     assert turn is not None and turn.status == "failed" and full.refusals == 0
     await release_lost(house.client.house)

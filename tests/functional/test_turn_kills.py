@@ -29,7 +29,7 @@ CALLS = {"ensemble": 5, "swift": 1}
 
 @pytest.fixture
 async def killed(fork_server: ForkServer, place: Place, tmp_path: Path) -> AsyncIterator[Victim]:
-    async with victim(fork_server, tmp_path, **place.environment) as it:
+    async with victim(fork_server, tmp_path, environment=place.environment) as it:
         yield it
 
 

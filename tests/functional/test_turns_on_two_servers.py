@@ -47,7 +47,7 @@ async def linked(
 ) -> AsyncIterator[tuple[Victim, Victim]]:
     """Two servers on one Postgres, with Redis and without."""
     async with (
-        victim(fork_server, tmp_path, **postgres_place.environment, **bus_environment) as one,
+        victim(fork_server, tmp_path, environment={**postgres_place.environment, **bus_environment}) as one,
         second(one, tmp_path / "second") as two,
     ):
         yield one, two
@@ -56,7 +56,7 @@ async def linked(
 @pytest.fixture
 async def pair(fork_server: ForkServer, postgres_place: Place, tmp_path: Path) -> AsyncIterator[tuple[Victim, Victim]]:
     async with (
-        victim(fork_server, tmp_path, **postgres_place.environment) as one,
+        victim(fork_server, tmp_path, environment=postgres_place.environment) as one,
         second(one, tmp_path / "second") as two,
     ):
         yield one, two
@@ -194,7 +194,7 @@ async def test_killing_redis_in_mid_stream_does_not_fail_the_turn_and_the_next_o
 ) -> None:
     environment = {**postgres_place.environment, "FABULA_REDIS_URL": redis_server.url}
     async with (
-        victim(fork_server, tmp_path, **environment) as one,
+        victim(fork_server, tmp_path, environment=environment) as one,
         second(one, tmp_path / "second") as two,
     ):
         session_id = await one.session("ensemble")

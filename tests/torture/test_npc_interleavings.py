@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from floor_world import live_one_life
+from tests.floor_world import live_one_life
 
 LIVES = 100_000
 SHARES = 20

@@ -122,7 +122,7 @@ async def test_a_thousand_kills_under_load_leave_every_play_as_if_nothing_had_ha
 ) -> None:
     place: Place = request.getfixturevalue(f"{engine}_place")
     tally, chance = Tally(), random.Random(1)
-    async with victim(fork_server, tmp_path, **place.environment) as it:
+    async with victim(fork_server, tmp_path, environment=place.environment) as it:
         expected = {pace: await undisturbed(it, pace) for pace in PACES}
         killing = asyncio.create_task(kill_again_and_again(it, KILLS[engine], chance))
 

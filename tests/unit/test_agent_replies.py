@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -100,7 +101,7 @@ def test_a_draft_is_opened_and_continued() -> None:
         ({"transition_patches": [{"node_id": "sea", "add_transitions": []}]}, "'sea', which does not exist"),
     ],
 )
-def test_a_section_that_breaks_the_rules_is_refused_by_name(change: dict, words: str) -> None:
+def test_a_section_that_breaks_the_rules_is_refused_by_name(change: dict[str, object], words: str) -> None:
     section, problems = read_section(json.dumps({**SECTION, **change}), existing=["yard", "hall"], characters=["mira"])
     assert section is None
     assert any(words in problem for problem in problems), problems
@@ -173,13 +174,18 @@ def test_replies_are_given_once_and_capped() -> None:
     assert read_replies('{"replies": [{}]}', limit=3)[1]
 
 
+def properties_of(*role: Any) -> set[str]:
+    schema: Any = output_schema(*role)
+    return set(schema["properties"])
+
+
 def test_roles_that_answer_in_json_have_a_schema_and_the_others_none() -> None:
     for role in ("planner", "actor", "narrator", "swift"):
         assert output_schema(role) is None
     assert "SetCurrentNode" not in json.dumps(output_schema("keeper"))
-    assert set(output_schema("architect", "draft_continue")["properties"]) == set(SECTION)
-    assert set(output_schema("architect", "draft_init")["properties"]) == set(OPENING)
-    assert set(output_schema("director")["properties"]) == {"role_actions", "beats"}
+    assert properties_of("architect", "draft_continue") == set(SECTION)
+    assert properties_of("architect", "draft_init") == set(OPENING)
+    assert properties_of("director") == {"role_actions", "beats"}
 
 
 def test_a_broken_reply_is_asked_for_again_with_the_error_the_shape_and_the_reply() -> None:

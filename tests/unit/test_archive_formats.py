@@ -8,6 +8,7 @@ import random
 import stat
 import struct
 import zipfile
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from fabula.formats.archives import Limits, pack, unpack
 from fabula.formats.character_cards import CharacterCard, read_chr, write_chr
 from fabula.formats.images import read_image, sniff
 from fabula.formats.packages import DataPackage, PackagedCover, read_package, write_package
+from fabula.story.values import JsonObject
 
 
 def picture(kind: str = "PNG", size: tuple[int, int] = (8, 6)) -> bytes:
@@ -27,12 +29,12 @@ def picture(kind: str = "PNG", size: tuple[int, int] = (8, 6)) -> bytes:
     return buffer.getvalue()
 
 
-def content(character_id: str = "mira", **more: object) -> dict[str, object]:
+def content(character_id: str = "mira", **more: Any) -> dict[str, Any]:
     plain = {"id": character_id, "name": "Mira", "personality": "calm", "style": "short", "schema_id": "person"}
     return {**plain, "system_prompt": "You are {{char}}.", "tags": ["a"], "folder": "", **more}
 
 
-def card(**more: object) -> CharacterCard:
+def card(**more: Any) -> CharacterCard:
     return CharacterCard(**{"content": content(), "cover": picture(), "cover_mime_type": "image/png", **more})
 
 
@@ -112,7 +114,7 @@ def test_a_package_survives_the_trip_and_has_the_contracted_names() -> None:
 
 def test_an_empty_package_and_a_too_large_one_are_not_written() -> None:
     assert write_package(DataPackage(created_at_ms=1, documents={})) == (None, ["the package is empty"])
-    many = {f"s{n}": {"schema_id": f"s{n}"} for n in range(200)}
+    many: dict[str, JsonObject] = {f"s{n}": {"schema_id": f"s{n}"} for n in range(200)}
     data, problems = write_package(DataPackage(created_at_ms=1, documents={"schemas": many}))
     assert data is None and "export it in parts" in problems[0]
 
@@ -261,7 +263,7 @@ json_values = st.recursive(
 
 @examples(300)
 @given(st.dictionaries(st.sampled_from(["format", "version", "contents", "characters", "created_at_ms"]), json_values))
-def test_no_manifest_breaks_the_reader(manifest: dict[str, object]) -> None:
+def test_no_manifest_breaks_the_reader(manifest: dict[str, Any]) -> None:
     data = zipped({"manifest.json": json.dumps(manifest).encode()})
     assert read_package(data)[0] is None
     assert read_chr(data)[0] is None
@@ -275,7 +277,7 @@ def test_no_manifest_breaks_the_reader(manifest: dict[str, object]) -> None:
         max_size=4,
     )
 )
-def test_any_documents_survive_the_trip(documents: dict[str, dict[str, object]]) -> None:
+def test_any_documents_survive_the_trip(documents: dict[str, dict[str, Any]]) -> None:
     stories = {key: {**value, "story_id": key} for key, value in documents.items()}
     sent = DataPackage(created_at_ms=0, documents={"stories": stories})
     data, problems = write_package(sent)

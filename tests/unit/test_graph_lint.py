@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any as Anything
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ GROUND = Ground(
 )
 
 
-def node(name: str, *ways: Transition, **more: object) -> Node:
+def node(name: str, *ways: Transition, **more: Anything) -> Node:
     return Node(**{"id": name, "title": name, "scene": "", "goal": "", "transitions": list(ways), **more})
 
 
@@ -32,7 +34,7 @@ def to(target: str, condition: Condition | None = None, priority: int = 0) -> Tr
     return Transition(to=target, condition=condition, priority=priority)
 
 
-def when(key: str, op: str, value: object) -> Comparison:
+def when(key: str, op: Anything, value: Anything) -> Comparison:
     return Comparison(key=key, op=op, value=value)
 
 
@@ -145,6 +147,6 @@ states = st.fixed_dictionaries(
 
 @examples(400)
 @given(conditions, states)
-def test_what_is_called_impossible_never_holds(condition: Condition, variables: dict[str, object]) -> None:
+def test_what_is_called_impossible_never_holds(condition: Condition, variables: dict[str, Anything]) -> None:
     if never_holds(condition, GROUND):
         assert not holds(condition, WorldState(current_node="a", custom=variables))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from fabula.story.schemas import Schema, SchemaField
 from fabula.story.templates import cast_member, fill
 
 
-def lore_entry(name: str, *keywords: str, **more: object) -> LorebookEntry:
+def lore_entry(name: str, *keywords: str, **more: Any) -> LorebookEntry:
     return LorebookEntry(
         **{"entry_id": name, "title": name, "content": f"about {name}", "keywords": list(keywords), **more}
     )
@@ -77,7 +79,7 @@ def test_no_keyword_breaks_the_search(entries: list[LorebookEntry], text: str) -
 
 
 def test_variables_are_filled_once_and_unknown_ones_stay() -> None:
-    fields = {"mood": "{{user}}", "gold": 3, "bag": ["a", None], "gone": None}
+    fields: dict[str, Any] = {"mood": "{{user}}", "gold": 3, "bag": ["a", None], "gone": None}
     text = "{{char}} to {{ user }}: {{mood}} {{gold}} {{bag}} {{gone}} {{what}} {{}} {{{gold}}}"
     filled = fill(text, char="Mira", user="Ann", fields=fields)
     assert filled == 'Mira to Ann: {{user}} 3 ["a", null] null {{what}} {{}} {3}'

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ class Shelf:
 
 @asynccontextmanager
 async def house(
-    keys: dict[str, str], environment: dict[str, str] | None = None, **chosen: object
+    keys: dict[str, str], environment: dict[str, str] | None = None, **chosen: Any
 ) -> AsyncIterator[tuple[OpenModels, Shelf, list[CallRecord]]]:
     shelf, records = Shelf(), list[CallRecord]()
 

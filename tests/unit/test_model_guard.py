@@ -312,7 +312,8 @@ def test_the_memo_key_tells_apart_what_shapes_an_answer_and_nothing_else() -> No
     asked = stage.question(seed=1)
     key: Callable[[ModelRequest], str] = lambda request: memo_key(request, "model")  # noqa: E731
     assert key(asked) == key(replace(asked, deadline=0.0, origin=CallOrigin(agent="other")))
-    for other in ({"seed": 2}, {"temperature": 0.5}, {"max_tokens": 9}, {"output_schema": {}}):
+    others: list[dict[str, Any]] = [{"seed": 2}, {"temperature": 0.5}, {"max_tokens": 9}, {"output_schema": {}}]
+    for other in others:
         assert key(replace(asked, **other)) != key(asked)
     assert memo_key(asked, "another model") != key(asked)
 

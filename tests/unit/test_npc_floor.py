@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
+from tests.floor_world import live_one_life
 
 from fabula.loops.npc.floor import LONGEST_QUEUE, Floor
 from fabula.loops.npc.signals import (
@@ -27,7 +28,6 @@ from fabula.loops.npc.signals import (
     TurnReady,
 )
 from fabula.story.npc import GameEvent, NpcState, PlayedTag, ToolResult, ToolSpec
-from floor_world import live_one_life
 
 
 @pytest.mark.parametrize("first", range(0, 2000, 250))

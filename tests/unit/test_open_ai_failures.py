@@ -161,7 +161,7 @@ async def test_json_of_another_shape_is_unusable_and_its_text_is_kept_for_a_repa
 
 async def test_a_server_without_json_schema_is_asked_in_words_and_this_is_remembered() -> None:
     learned: dict[str, Capabilities] = {}
-    script = [
+    script: list[Behaviour | str] = [
         Fail(status=400, message="response_format of type json_schema is not supported", param="response_format"),
         Fail(status=400, message="Unknown parameter: response_format"),
         say_json({"ops": []}),

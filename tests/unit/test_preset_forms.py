@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,7 +67,7 @@ def test_the_list_form_is_accepted_back() -> None:
 
 
 def test_the_list_form_counts_modules_and_entries_and_hides_texts() -> None:
-    planner = summary(builtin_preset())["agents"]["planner"]
+    planner: Any = summary(builtin_preset())["agents"]["planner"]
     assert planner["module_count"] == 5
     assert planner["entry_count"] == 7
     module = planner["modules"][0]
@@ -124,7 +126,7 @@ def test_an_entry_is_created_after_the_last_one_and_then_changed_and_deleted() -
 
 def test_single_entries_are_refused_with_a_reason() -> None:
     plain = AgentPreset()
-    fresh = {"display_name": "d", "text": "t"}
+    fresh: dict[str, Any] = {"display_name": "d", "text": "t"}
     assert _kind(create_entry("actor", plain, module_id="nope", entry_id="a", **fresh)) == "missing"
     assert _kind(create_entry("actor", plain, module_id="task", entry_id="output", **fresh)) == "duplicate"
     assert _kind(create_entry("actor", plain, module_id="task", entry_id="a", display_name="", text=" ")) == "invalid"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from fabula.agents.presets.forms import builtin_preset
 from fabula.agents.prompts import write_prompt
@@ -50,7 +51,7 @@ FIELDS = {f"flag_{n}": SchemaField(value_type="bool", default=False, description
 FLAGS = dict.fromkeys(FIELDS, False)
 
 
-def said(speaker: str, kind: str, text: str) -> MemoryEntry:
+def said(speaker: str, kind: Any, text: str) -> MemoryEntry:
     return MemoryEntry(speaker_id=speaker, speaker_name=speaker, kind=kind, text=text)
 
 
@@ -95,7 +96,7 @@ class Play:
             SceneText(texts=texts_of(node_of(n)), began=scene_began(history, number - 6 * n, complete=complete))
             for n in range(scene + 1)
         ]
-        shared = {
+        shared: dict[str, Any] = {
             "lore": active_lore(BOOK, texts_of(node), [entry.text for entry in history], marks),
             "player": PlayerCard(name="Ann", description="A surveyor from the capital."),
             "current_cast": CAST,
@@ -104,7 +105,7 @@ class Play:
             "shared_history": history,
         }
         seen_by_actor = {**shared, "world_state": view.model_copy(update={"player_state": None})}
-        given = {"world_fields": FIELDS, "player_fields": FIELDS, "player_input": history[-1].text}
+        given: dict[str, Any] = {"world_fields": FIELDS, "player_fields": FIELDS, "player_input": history[-1].text}
         return [
             DirectorContext(**shared, player_fields=FIELDS),
             NarratorContext(**shared, player_fields=FIELDS, purpose="describe_result"),

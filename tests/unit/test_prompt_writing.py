@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ HISTORY = [
 ]
 THOUGHT = MemoryEntry(speaker_id="mira", speaker_name="Mira", kind="thought", text="She asks too much.")
 STATE = StateView(custom={"lamp_lit": False}, player_state={"trust": "low"}, character_state={"mira": {"mood": "wary"}})
-SCENE = {
+SCENE: dict[str, Any] = {
     "lore": LORE,
     "player": PlayerCard(name="Ann", description="A surveyor from the capital."),
     "current_cast": [MIRA, TOM],
@@ -82,10 +83,19 @@ SCENE = {
     "shared_history": HISTORY,
 }
 HINTS = [ProgressionHint(to="cellar", condition=LAMP.transitions[0].condition)]
-PLAN = {"story_concept": "A lighthouse goes dark.", "lore": LORE, "available_characters": [MIRA, TOM]}
-SECTION = {"current_section": "They find the leak.", "section_index": 1, "total_sections": 4}
-CONTINUED = {"section_summaries": ["They climbed."], "graph_nodes": [STAIRS, LAMP], "recent_nodes": [LAMP]}
-ARCHITECT = {**PLAN, "planned_story": "Opening Situation: ...", "world_fields": WORLD, "player_fields": PLAYER}
+PLAN: dict[str, Any] = {"story_concept": "A lighthouse goes dark.", "lore": LORE, "available_characters": [MIRA, TOM]}
+SECTION: dict[str, Any] = {"current_section": "They find the leak.", "section_index": 1, "total_sections": 4}
+CONTINUED: dict[str, Any] = {
+    "section_summaries": ["They climbed."],
+    "graph_nodes": [STAIRS, LAMP],
+    "recent_nodes": [LAMP],
+}
+ARCHITECT: dict[str, Any] = {
+    **PLAN,
+    "planned_story": "Opening Situation: ...",
+    "world_fields": WORLD,
+    "player_fields": PLAYER,
+}
 CONTEXTS: dict[str, RoleContext] = {
     "planner": PlannerContext(**PLAN),
     "architect_graph": ArchitectContext(**ARCHITECT, mode="graph"),
@@ -233,7 +243,7 @@ def test_a_template_preview_shows_placeholders_and_what_they_wait_for() -> None:
 
 
 def test_a_preview_of_one_module_has_its_message_role() -> None:
-    preview, _ = preview_template("p", "keeper", AgentPreset(), module_id="output")
+    preview: dict[str, Any] = preview_template("p", "keeper", AgentPreset(), module_id="output")[0]
     assert (preview["message_role"], preview["module_id"], len(preview["messages"])) == ("system", "output", 1)
     assert preview_template("p", "keeper", AgentPreset(), module_id="nope")[1]
 
@@ -241,14 +251,16 @@ def test_a_preview_of_one_module_has_its_message_role() -> None:
 def test_the_architects_preview_needs_a_mode_and_the_others_must_not_have_one() -> None:
     assert preview_template("p", "architect", AgentPreset())[1]
     assert preview_template("p", "keeper", AgentPreset(), mode="graph")[1]
-    preview, problems = preview_template("p", "architect", AgentPreset(), mode="draft_continue")
+    found, problems = preview_template("p", "architect", AgentPreset(), mode="draft_continue")
+    preview: Any = found
     assert problems == [] and preview["architect_mode"] == "draft_continue"
     assert "world_state_schema_seed" not in preview["unresolved_context_keys"]
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_a_runtime_preview_is_exactly_what_is_sent(name: str) -> None:
-    preview, problems = preview_runtime("p", AgentPreset(), CONTEXTS[name])
+    found, problems = preview_runtime("p", AgentPreset(), CONTEXTS[name])
+    preview: Any = found
     assert problems == [] and preview["unresolved_context_keys"] == []
     shown = [
         "\n\n".join(
@@ -261,7 +273,7 @@ def test_a_runtime_preview_is_exactly_what_is_sent(name: str) -> None:
 
 
 def test_the_actors_card_is_shown_as_synthetic() -> None:
-    preview, _ = preview_runtime("p", AgentPreset(), CONTEXTS["actor"], module_id="character_card")
+    preview: Any = preview_runtime("p", AgentPreset(), CONTEXTS["actor"], module_id="character_card")[0]
     (entry,) = preview["messages"][0]["modules"][0]["entries"]
     assert entry["source"] == "synthetic" and "You are Mira (id mira)." in entry["compiled_text"]
 

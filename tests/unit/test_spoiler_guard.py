@@ -7,7 +7,9 @@ import random
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -30,6 +32,7 @@ from fabula.language.vocabulary import normal, sentences_of
 from fabula.story.contexts import InkGenerateContext
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting
 
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 SAMPLES = Path(fabula.__file__).parents[2] / "stories" / "ink"
 NAMES = ["Aldous", "Brunhild", "Corvin", "Dagmar", "Edmund", "Frieda", "Gisela", "Hartmut", "Isolde", "Joachim"]
 
@@ -320,7 +323,7 @@ ELAINE = "Hélène égorgea Édouard près du puits à l'été."
 
 @pytest.mark.parametrize("written", ["NFC", "NFD"])
 @pytest.mark.parametrize("said", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_accents_count_the_same_however_they_are_put_together(written: str, said: str) -> None:
+def test_accents_count_the_same_however_they_are_put_together(written: Form, said: Form) -> None:
     guard = closed_to(unicodedata.normalize(written, ELAINE), told="Il pleut.")
     assert len(guard.leaks(unicodedata.normalize(said, f"On dit: {ELAINE.upper()}"))) == 3
     assert guard.leaks(unicodedata.normalize(said, "Demande à Hélène")) == [unicodedata.normalize("NFC", "Hélène")]
@@ -398,8 +401,8 @@ def full_width(letter: str) -> str:
     return chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter
 
 
-LETTER_DRESSES = st.sampled_from([str, str.upper, str.lower, full_width])
-FORMS = st.sampled_from(["NFC", "NFD"])
+LETTER_DRESSES: st.SearchStrategy[Callable[[str], str]] = st.sampled_from([str, str.upper, str.lower, full_width])
+FORMS: st.SearchStrategy[Form] = st.sampled_from(["NFC", "NFD"])
 
 
 @st.composite

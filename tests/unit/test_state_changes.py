@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,12 +52,12 @@ BOUNDS = Bounds(world=WORLD, player=None, characters={"mira": PERSON, "tom": Non
 STATE = WorldState(current_node="yard", active_characters=["mira"])
 
 
-def entry(number: int, kind: str = "dialogue") -> MemoryEntry:
+def entry(number: int, kind: Any = "dialogue") -> MemoryEntry:
     return MemoryEntry(speaker_id="mira", speaker_name="Mira", kind=kind, text=f"line {number}")
 
 
 def test_operations_are_applied_in_order_and_refused_ones_leave_the_rest_alone() -> None:
-    ops = [
+    ops: list[Any] = [
         SetState(key="gate", value="open"),
         SetState(key="gate", value="ajar"),
         SetState(key="hour", value=True),
@@ -168,7 +171,7 @@ json_values = st.recursive(
 
 @settings(deadline=None)
 @given(json_values, json_values)
-def test_equal_values_have_equal_bytes_and_only_those(left: object, right: object) -> None:
+def test_equal_values_have_equal_bytes_and_only_those(left: Any, right: Any) -> None:
     assert (canonical(left) == canonical(right)) == same_json(left, right)
     if isinstance(left, dict):
         assert canonical(dict(reversed(left.items()))) == canonical(left)
@@ -178,7 +181,12 @@ def test_equal_values_have_equal_bytes_and_only_those(left: object, right: objec
 @given(json_values, st.integers(-(10**18), 10**18), st.text(alphabet=':,[]-.0123456789e"', max_size=12))
 def test_a_whole_number_has_the_same_bytes_with_and_without_a_fraction(around: object, number: int, like: str) -> None:
     whole, written = int(float(number)), float(number)
-    for place in (lambda n: [around, n, like], lambda n: {like: [n], "x": around}, lambda n: n):
+    places: list[Callable[[Any], Any]] = [
+        lambda n: [around, n, like],
+        lambda n: {like: [n], "x": around},
+        lambda n: n,
+    ]
+    for place in places:
         assert canonical(place(whole)) == canonical(place(written))
 
 
@@ -200,7 +208,7 @@ ops = st.one_of(
 
 @settings(deadline=None)
 @given(st.lists(ops, max_size=12))
-def test_no_operation_brings_the_state_out_of_bounds(some: list) -> None:
+def test_no_operation_brings_the_state_out_of_bounds(some: list[Any]) -> None:
     state = apply_all(some, STATE, BOUNDS).state
     assert set(state.active_characters) | set(state.character_state) <= {"mira", "tom"}
     assert len(set(state.active_characters)) == len(state.active_characters)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.mass import examples
-from understudy_walk import Walk, asked
+from tests.unit.understudy_walk import Walk, asked
 
 from fabula.language.english import to_listener, to_second_person
 from fabula.language.words import stems
@@ -52,7 +53,7 @@ PIER = Node(
 CONCEPT = "A bell rings at night although the tower burned down. The player arrives as the new postmaster."
 
 
-def moment(words: str, **more: object) -> dict[str, object]:
+def moment(words: str, **more: Any) -> dict[str, Any]:
     said = MemoryEntry(speaker_id="player", speaker_name="Robin", kind="player_input", text=words)
     told = MemoryEntry(speaker_id="n", speaker_name="Narrator", kind="narration", text="You came ashore.")
     return {
@@ -148,7 +149,7 @@ def test_a_new_scene_is_told_whole_and_then_not_again() -> None:
     assert PIER.scene not in again and again.strip()
 
 
-def keeper(words: str, turns: int = 0, node: Node = PIER, **more: object) -> list[dict[str, object]]:
+def keeper(words: str, turns: int = 0, node: Node = PIER, **more: Any) -> list[dict[str, Any]]:
     hints = [ProgressionHint(to=way.to, condition=way.condition) for way in node.transitions]
     context = KeeperContext(
         **moment(words, current_node=node, **more),
@@ -160,7 +161,7 @@ def keeper(words: str, turns: int = 0, node: Node = PIER, **more: object) -> lis
     )
     answer = asked(context)
     StateUpdate.model_validate_json(answer)
-    ops: list[dict[str, object]] = json.loads(answer)["ops"]
+    ops: list[dict[str, Any]] = json.loads(answer)["ops"]
     return ops
 
 
@@ -230,7 +231,7 @@ def planned() -> tuple[str, list[str]]:
 def drafted() -> tuple[Graph, dict[str, SchemaField]]:
     """A story planned and built section by section, as the generation loop does it."""
     plan, parts = planned()
-    shared = {
+    shared: dict[str, Any] = {
         "story_concept": CONCEPT,
         "planned_story": plan,
         "lore": LORE,
@@ -243,7 +244,12 @@ def drafted() -> tuple[Graph, dict[str, SchemaField]]:
     nodes = {node["id"]: node for node in first["nodes"]}
     for index, part in enumerate(parts[1:], 1):
         known = [Node.model_validate(node) for node in nodes.values()]
-        more = {"current_section": part, "section_index": index, "graph_nodes": known, "world_fields": fields}
+        more: dict[str, Any] = {
+            "current_section": part,
+            "section_index": index,
+            "graph_nodes": known,
+            "world_fields": fields,
+        }
         step = ArchitectContext(**shared, **more, mode="draft_continue")
         section = json.loads(asked(step))
         assert set(section) == {"nodes", "transition_patches", "section_summary"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from test_understudy import CONCEPT, LORE, MARA, PIER, TAM, moment
-from understudy_walk import asked
+from tests.unit.test_understudy import CONCEPT, LORE, MARA, PIER, TAM, moment
+from tests.unit.understudy_walk import asked
 
 from fabula.adapters.models.structure import schema_problem
 from fabula.agents.replies.shapes import output_schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from fabula.ports.models import CallOrigin, ModelRequest
 from fabula.story.contexts import (
@@ -63,7 +64,7 @@ class Walk:
     def ended(self) -> bool:
         return not self.node.transitions
 
-    def shared(self) -> dict[str, object]:
+    def shared(self) -> dict[str, Any]:
         return {
             "lore": self.lore,
             "player": PlayerCard(name="Robin", description="A traveller."),
@@ -102,7 +103,7 @@ class Walk:
             self.state = self.state.model_copy(update={"current_node": way.to})
 
     def _beat(self, beat: dict[str, str]) -> None:
-        purpose = SNAKE.sub("_", beat["purpose"]).lower()
+        purpose: Any = SNAKE.sub("_", beat["purpose"]).lower()
         if beat["type"] == "Narrator":
             text = asked(NarratorContext(**self.shared(), purpose=purpose), self.seed)
             self.lines.append(text)

@@ -260,7 +260,8 @@ def test_a_refusal_names_the_nearest_earlier_turn_and_a_knot_to_start_from() -> 
 
 
 def test_the_save_of_the_named_turn_loads() -> None:
-    story, saves = start(STORY), {}
+    story = start(STORY)
+    saves: dict[str, str] = {}
     for choice in ("Wait", "Go to the garden", "Smell", "Deeply"):
         story.continue_maximally()
         saves[len(saves) - 1] = story.state_json()

@@ -22,7 +22,7 @@ And {answer}.
 def test_a_bound_function_gets_values_and_gives_one() -> None:
     story = start("EXTERNAL f(a, b, c)\n{f(1, 2.0, -> k)}\n-> END\n=== k\n-> END\n")
     calls: list[tuple[object, ...]] = []
-    story.bind_external("f", lambda *args: calls.append(args) or "told")
+    story.bind_external("f", lambda *args: calls.append(args) or "told")  # type: ignore[func-returns-value]
     assert story.continue_() == "told\n"
     assert calls == [(1, 2.0, DivertTarget("k"))]
 
@@ -101,7 +101,9 @@ def test_a_function_may_use_variables_but_not_drive_the_story() -> None:
         story.variables["n"] = 5
         with pytest.raises(InkUsageError):
             story.continue_()
-        return story.evaluate_function("twice", story.variables["n"])
+        number = story.variables["n"]
+        assert number is not None
+        return story.evaluate_function("twice", number)
 
     story.bind_external("f", host)
     assert story.continue_() == "10 5\n"

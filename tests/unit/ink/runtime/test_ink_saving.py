@@ -217,15 +217,15 @@ class PlayedInParallel(RuleBasedStateMachine):
             assert self.plain.state_json() == self.restless.state_json()
 
 
-TestPlayedInParallel = PlayedInParallel.TestCase
-TestPlayedInParallel.pytestmark = [pytest.mark.mass]
-TestPlayedInParallel.settings = settings(max_examples=mass(60), stateful_step_count=30, deadline=None)
+@pytest.mark.mass
+class TestPlayedInParallel(PlayedInParallel.TestCase):  # type: ignore[misc,valid-type]
+    settings = settings(max_examples=mass(60), stateful_step_count=30, deadline=None)
 
 
 # Mutated saves: 5,000 in all, in shares that can run side by side
 
 SHARES, PER_SHARE = 10, 500
-ODD = [
+ODD: list[Any] = [
     None,
     True,
     -1,
