@@ -94,7 +94,7 @@ async def load_postgres_dump(name: str, address: str) -> None:
 
 
 async def run_on_postgres(address: str, statements: str) -> None:
-    import asyncpg
+    import asyncpg  # type: ignore[import-untyped]
 
     connection = await asyncpg.connect(address)
     try:

@@ -147,7 +147,7 @@ HELD_DRAFTS = "SELECT slot_id, doc FROM slots WHERE purpose = 'draft_work'"
 
 
 async def _age_postgres(address: str) -> None:
-    import asyncpg
+    import asyncpg  # type: ignore[import-untyped]
 
     connection = await asyncpg.connect(address, server_settings={"search_path": "fabula,public"})
     await connection.execute(_age())

@@ -115,7 +115,8 @@ async def test_every_state_still_has_the_hash_it_was_stored_with(golden: Golden)
         tree = await client.call("session.branches", golden.sessions["changed"])
         ink = await client.call("session.branches", golden.sessions["ink-talk"])
         for turn in [*tree["turns"], *ink["turns"]]:
-            state = await client.house.store.read(lambda unit, id=turn["turn_id"]: unit.plays.state(id))
+            async with client.house.store.reading() as unit:
+                state = await unit.plays.state(turn["turn_id"])
             assert state is not None and json_hash(state) == turn["state_hash"]
 
 

@@ -62,8 +62,10 @@ OF_LANGGRAPH = {("loop_checkpoints", "metadata")}
 
 def resource(repository: Repository[Any]) -> Callable[[JsonObject], object]:
     def read(doc: JsonObject) -> object:
-        now = {"revision": 1, "built_in": False, "created_at_ms": 0, "updated_at_ms": 0}
-        return repository.read(Stored(kind=repository.kind, id="golden", doc=doc, **now))
+        stored = Stored(
+            kind=repository.kind, id="golden", doc=doc, revision=1, built_in=False, created_at_ms=0, updated_at_ms=0
+        )
+        return repository.read(stored)
 
     return read
 
@@ -119,7 +121,8 @@ def test_every_kind_of_resource_is_a_stored_shape() -> None:
 
 def test_golden_data_is_written_once_and_never_again() -> None:
     """Whoever changes a shape adds a file; the old ones say what is in the world already."""
-    sums = dict(reversed(line.split(maxsplit=1)) for line in (HERE / "SHA256SUMS").read_text().splitlines())
+    lines = [line.split(maxsplit=1) for line in (HERE / "SHA256SUMS").read_text().splitlines()]
+    sums = {name: digest for digest, name in lines}
     files = [file for folder in ("golden", "shapes") for file in (HERE / folder).rglob("*") if file.is_file()]
     found = {str(file.relative_to(HERE)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     assert found == sums
