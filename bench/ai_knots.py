@@ -33,6 +33,7 @@ from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.cli.serve import spare_what_stays
 from fabula.knots.character_lines import grounding_of
 from fabula.knots.published import publish
+from fabula.ports.actors import OPERATOR
 from fabula.ports.models import ModelRequest
 from fabula.settings import Settings
 from fabula.story.events import Completed
@@ -59,12 +60,12 @@ async def engine_alone() -> None:
     thinking = _Thinking()
     with tempfile.TemporaryDirectory() as folder:
         async with open_house(Settings(data_dir=Path(folder), samples=False), tends_turns=True) as house:
-            story = await create_ink(house, CreateInk(display_name="Bench", source=story_of_100_kb()))
-            session = (await start_session(house, StartSession(story_id=story.story_id, seed=1))).session_id
+            story = await create_ink(house, OPERATOR, CreateInk(display_name="Bench", source=story_of_100_kb()))
+            session = (await start_session(house, OPERATOR, StartSession(story_id=story.story_id, seed=1))).session_id
 
             async def say(number: int) -> None:
                 command = RunTurn(player_input=f"Tell me about hinge number {number}, and about its rust.")
-                turn = await run_turn(house, session, command, request_id="bench")
+                turn = await run_turn(house, OPERATOR, session, command, request_id="bench")
                 frames = await house.bus.subscribe(turn.stream)
                 assert frames is not None
                 last = [frame async for frame in frames][-1]

@@ -14,6 +14,7 @@ from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.turns.turn_recovery import warm_up
+from fabula.ports.actors import OPERATOR
 from fabula.ports.plays import Finished, MessageChange, NewTurn, SpokenMessage
 from fabula.settings import Settings
 from fabula.story.state_hash import state_hash
@@ -28,18 +29,21 @@ async def story_of(house: House) -> str:
     from fabula.actions.library.schemas import CreateSchema, create_schema
     from fabula.actions.library.story_resources import CreateStoryResources, create_story_resources
 
-    await create_schema(house, CreateSchema(schema_id="growth", display_name="S", fields={}))
+    await create_schema(house, OPERATOR, CreateSchema(schema_id="growth", display_name="S", fields={}))
     content = {"id": "growth-mara", "name": "Mara", "personality": "calm", "style": "short", "system_prompt": ""}
     await create_character(
-        house, CreateCharacter.model_validate({"content": {**content, "schema_id": "growth", "tags": [], "folder": ""}})
+        house,
+        OPERATOR,
+        CreateCharacter.model_validate({"content": {**content, "schema_id": "growth", "tags": [], "folder": ""}}),
     )
     resource = await create_story_resources(
-        house, CreateStoryResources(story_concept="A road.", character_ids=["growth-mara"])
+        house, OPERATOR, CreateStoryResources(story_concept="A road.", character_ids=["growth-mara"])
     )
     node = {"id": "road", "title": "Road", "scene": "A road.", "goal": "Wait.", "characters": ["growth-mara"]}
     way = {"to": "road", "condition": {"key": "never", "op": "eq", "value": True}}
     story = await create_story(
         house,
+        OPERATOR,
         CreateStory.model_validate(
             {
                 "resource_id": resource.resource_id,
@@ -107,7 +111,9 @@ async def play(house: House, session_id: str, turns: int) -> tuple[float, float]
     times, before = [], _written()
     for number in range(turns):
         started = time.perf_counter()
-        turn = await run_turn(house, session_id, RunTurn(player_input=f"I walk on, {number}."), request_id="bench")
+        turn = await run_turn(
+            house, OPERATOR, session_id, RunTurn(player_input=f"I walk on, {number}."), request_id="bench"
+        )
         await house.turns.wait(turn.turn_id)
         times.append((time.perf_counter() - started) * 1000)
     return statistics.median(times), (_written() - before) / turns
@@ -134,7 +140,9 @@ async def main() -> None:
         async with open_house(Settings(data_dir=Path(folder), samples=False)) as house:
             await warm_up(house)
             story_id = await story_of(house)
-            near, far = [(await start_session(house, StartSession(story_id=story_id))).session_id for _ in range(2)]
+            near, far = [
+                (await start_session(house, OPERATOR, StartSession(story_id=story_id))).session_id for _ in range(2)
+            ]
             await lengthen(house, far, FAR - 60)
             # Both histories are as long as a role is told, so that only the length of the story differs.
             await play(house, near, 10)

@@ -29,6 +29,7 @@ from bench.processes import fabula_server, free_port, process
 
 from fabula.actions.library.samples import install_samples_at_first
 from fabula.actions.plays.start_session import StartSession, start_session
+from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -236,7 +237,7 @@ async def make_long_play(settings: Settings) -> str:
     """A play of many turns, written straight into the store before the server starts."""
     async with open_house(settings) as house:
         await install_samples_at_first(house)
-        session_id = (await start_session(house, StartSession(story_id=STORY))).session_id
+        session_id = (await start_session(house, OPERATOR, StartSession(story_id=STORY))).session_id
         await lengthen(house, session_id, LONG_PLAY)
     return session_id
 

@@ -14,6 +14,7 @@ from fabula.actions.drafts.build_story import (
     generate_story,
     start_draft,
 )
+from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -22,11 +23,11 @@ async def main(settings: str, verb: str, name: str) -> None:
     async with open_house(Settings.model_validate_json(settings)) as house:
         match verb:
             case "story_draft.start":
-                await start_draft(house, StartDraft(resource_id=name))
+                await start_draft(house, OPERATOR, StartDraft(resource_id=name))
             case "story_draft.continue":
-                await continue_draft(house, ContinueDraft(draft_id=name))
+                await continue_draft(house, OPERATOR, ContinueDraft(draft_id=name))
             case "story.generate":
-                await generate_story(house, GenerateStory(resource_id=name))
+                await generate_story(house, OPERATOR, GenerateStory(resource_id=name))
     print(json.dumps("done"))  # noqa: T201
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from fabula.actions.library.packages import CommitImport, commit_import
+from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.story.events import Progress
 from fabula.wiring import open_house
@@ -19,7 +20,7 @@ async def main(settings: str, import_id: str, dies_at: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     async with open_house(Settings.model_validate_json(settings)) as house:
-        await commit_import(house, CommitImport(import_id=import_id), die)
+        await commit_import(house, OPERATOR, CommitImport(import_id=import_id), die)
 
 
 if __name__ == "__main__":

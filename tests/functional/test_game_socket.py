@@ -15,6 +15,7 @@ from tests.game_client import Game, closed, game, spoken
 from tests.live import Client, live_server
 
 from fabula.actions.care.tokens import create_token
+from fabula.ports.actors import OPERATOR
 from fabula.testing.model_script import Fail, Pace, Say, Script
 from fabula.testing.model_server import ModelServer
 
@@ -319,7 +320,7 @@ async def test_a_bad_frame_is_answered_with_an_error_and_the_connection_stays(
 
 async def test_a_token_opens_the_door_in_the_handshake_or_in_hello(tmp_path: Path) -> None:
     async with live_server(tmp_path / "data", require_tokens=True) as client:
-        secret = (await create_token(client.house, role="player")).secret
+        secret = (await create_token(client.house, OPERATOR, role="player")).secret
         async with game(address(client)) as late:
             await late.send("ping")
             assert (await late.next("error"))["code"] == "unauthorized"

@@ -15,6 +15,7 @@ from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.sessions import SessionView, get_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing
+from fabula.ports.actors import OPERATOR
 from fabula.server.app import create_app
 from fabula.settings import Settings
 from fabula.story.state_hash import state_hash
@@ -25,9 +26,9 @@ TURNS = 200
 
 
 async def play(house: House, session_id: str, words: str) -> SessionView:
-    turn = await run_turn(house, session_id, RunTurn(player_input=words), request_id="r", seed=7)
+    turn = await run_turn(house, OPERATOR, session_id, RunTurn(player_input=words), request_id="r", seed=7)
     await house.turns.wait(turn.turn_id)
-    session = await get_session(house, session_id, Nothing())
+    session = await get_session(house, OPERATOR, session_id, Nothing())
     assert session.head_turn_id == turn.turn_id
     return session
 
@@ -54,10 +55,10 @@ async def test_backtracking_to_each_of_two_hundred_turns_restores_the_exact_stat
                 known[session.head_turn_id] = session
                 if number % 20 == 0:
                     await changed_by_hand(client, session_id, number)
-                    amended = await get_session(house, session_id, Nothing())
+                    amended = await get_session(house, OPERATOR, session_id, Nothing())
                     known[amended.head_turn_id] = amended
         for turn_id, before in reversed(known.items()):
-            back = await backtrack(house, session_id, Backtrack(turn_id=turn_id))
+            back = await backtrack(house, OPERATOR, session_id, Backtrack(turn_id=turn_id))
             assert (back.state_hash, back.turn_index) == (before.state_hash, before.turn_index)
             assert (back.snapshot, back.history, back.status) == (before.snapshot, before.history, before.status)
             async with house.store.reading() as unit:
@@ -69,12 +70,12 @@ async def no_branch_is_lost(house: House, session_id: str, known: dict[str, Sess
     """New lines from old turns; every turn that ever was stays reachable, and reads as it did."""
     ids = list(known)
     for turn_id in (ids[len(ids) // 20], ids[len(ids) // 2], ids[len(ids) * 3 // 4]):
-        await backtrack(house, session_id, Backtrack(turn_id=turn_id))
+        await backtrack(house, OPERATOR, session_id, Backtrack(turn_id=turn_id))
         branched = await play(house, session_id, "I go another way.")
         known[branched.head_turn_id] = branched
-    listed = {turn.turn_id: turn for turn in (await list_branches(house, session_id, Nothing())).turns}
+    listed = {turn.turn_id: turn for turn in (await list_branches(house, OPERATOR, session_id, Nothing())).turns}
     assert set(known) <= set(listed)
     for turn_id in (*ids[:3], ids[len(ids) // 20], ids[-1], *list(known)[-3:]):
-        there = await switch_branch(house, session_id, SwitchBranch(turn_id=turn_id))
+        there = await switch_branch(house, OPERATOR, session_id, SwitchBranch(turn_id=turn_id))
         assert there.state_hash == listed[turn_id].state_hash == known[turn_id].state_hash
         assert there.history == known[turn_id].history

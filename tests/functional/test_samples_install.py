@@ -17,6 +17,7 @@ from fabula.actions.plays.sessions import get_session
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing, Paging
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
 from fabula.story.events import Completed, Told
@@ -36,7 +37,7 @@ async def test_installing_twice_is_harmless(house: House) -> None:
     again = await install_samples(house)
     assert all(one.added for one in first)
     assert {one.added for one in again} == {0}
-    counts = (await get_dashboard(house, Nothing())).counts
+    counts = (await get_dashboard(house, OPERATOR, Nothing())).counts
     assert (counts.stories_total, counts.characters_total, counts.characters_with_cover) == (4, 8, 8)
 
 
@@ -52,7 +53,7 @@ async def test_what_the_author_changed_stays(house: House) -> None:
 
 async def test_a_deleted_piece_comes_back(house: House) -> None:
     await install_samples(house)
-    await delete_story(house, NameStory(story_id=WORLDS[0].story.story_id))
+    await delete_story(house, OPERATOR, NameStory(story_id=WORLDS[0].story.story_id))
     assert [one.added for one in await install_samples(house)] == [1, 0, 0, 0]
 
 
@@ -63,7 +64,7 @@ async def test_a_world_is_installed_whole_or_not_at_all(house: House) -> None:
         await unit.resources.add("story", story.story_id, {}, references=[])
     with pytest.raises(StoreError):
         await install_samples(house)
-    assert (await list_characters(house, Paging())).characters == []
+    assert (await list_characters(house, OPERATOR, Paging())).characters == []
 
 
 async def test_the_first_start_installs_and_later_ones_leave_the_store_alone(house: House) -> None:
@@ -74,13 +75,13 @@ async def test_the_first_start_installs_and_later_ones_leave_the_store_alone(hou
 async def test_who_wants_no_samples_gets_none(tmp_path: Path) -> None:
     async with open_house(Settings(data_dir=tmp_path / "data", samples=False)) as house:
         assert await install_samples_at_first(house) == []
-        assert (await list_stories(house, Paging())).stories == []
+        assert (await list_stories(house, OPERATOR, Paging())).stories == []
 
 
 async def test_sample_characters_can_travel_as_archives(house: House) -> None:
     await install_samples(house)
     content = WORLDS[0].characters[0]
-    view = await get_character(house, NameCharacter(character_id=content.id))
+    view = await get_character(house, OPERATOR, NameCharacter(character_id=content.id))
     assert (view.content.name, view.cover_mime_type) == (content.name, "image/png")
 
 
@@ -89,11 +90,11 @@ async def test_sample_characters_can_travel_as_archives(house: House) -> None:
 async def test_a_sample_story_ends_whatever_one_says(house: House, world: object, words: str) -> None:
     await install_samples(house)
     story_id = world.story.story_id  # type: ignore[attr-defined]
-    started = await start_session(house, StartSession(story_id=story_id))
+    started = await start_session(house, OPERATOR, StartSession(story_id=story_id))
     for turn in range(80):
         last = await play(house, started.session_id, words, seed=turn)
         assert isinstance(last, Completed), last
-        session = await get_session(house, started.session_id, Nothing())
+        session = await get_session(house, OPERATOR, started.session_id, Nothing())
         if session.status == "ended":
             break
     assert session.status == "ended"
@@ -103,7 +104,7 @@ async def test_a_sample_story_ends_whatever_one_says(house: House, world: object
 
 
 async def play(house: House, session_id: str, words: str, *, seed: int) -> Told | None:
-    turn = await run_turn(house, session_id, RunTurn(player_input=words), request_id="1", seed=seed)
+    turn = await run_turn(house, OPERATOR, session_id, RunTurn(player_input=words), request_id="1", seed=seed)
     frames = await house.bus.subscribe(turn.turn_id)
     assert frames is not None
     last: Told | None = None

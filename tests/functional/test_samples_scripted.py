@@ -20,6 +20,7 @@ from fabula.cli.player.input_loop import open_play
 from fabula.cli.player.lines import PipedLines
 from fabula.cli.player.player_session import player_at
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.actors import OPERATOR
 from fabula.testing.model_script import Pace, Say
 
 STORIES = ("lighthouse-the-unlit-hour", "caravan-the-walking-court")
@@ -69,7 +70,7 @@ async def test_who_comes_back_while_a_turn_is_played_hears_its_end(tmp_path: Pat
         writer = TerminalWriter(Console(file=out, soft_wrap=True))
         session_id = await stage.session()
         stage.troupe.misbehave("narrator", Say(text="The rain does not end.", pace=Pace(first_token_ms=1_500)))
-        await run_turn(stage.client.house, session_id, RunTurn(player_input="I knock."), request_id="play")
+        await run_turn(stage.client.house, OPERATOR, session_id, RunTurn(player_input="I knock."), request_id="play")
         player_session = await player_at(
             stage.client.house, session_id, seed=None, writer=writer, lines=PipedLines(writer)
         )

@@ -28,6 +28,7 @@ from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.cli.player.ink_files import publish_file
 from fabula.cli.player.ink_session import InkSitting, ink_player_at
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.story.values import JsonObject
 from fabula.testing.model_script import Behaviour, Pace, Say
@@ -265,7 +266,7 @@ async def test_ctrl_c_stops_an_ink_turn_and_keeps_the_words(tmp_path: Path) -> N
 async def test_who_comes_back_while_a_turn_is_played_hears_its_end(tmp_path: Path) -> None:
     async with guarded(tmp_path) as (client, model, session_id):
         model.first_token_ms = 1_500
-        await run_turn(client.house, session_id, RunTurn(player_input="Hello."), request_id="play")
+        await run_turn(client.house, OPERATOR, session_id, RunTurn(player_input="Hello."), request_id="play")
         player_session, out = await sit(client.house, session_id, "And you?")
         await asyncio.wait_for(player_session.play(), timeout=60)
         told = out.getvalue()
@@ -277,7 +278,7 @@ async def test_who_comes_back_while_a_turn_is_played_hears_its_end(tmp_path: Pat
 async def test_a_turn_that_another_process_plays_is_heard_to_its_end_too(tmp_path: Path) -> None:
     async with guarded(tmp_path) as (client, model, session_id), open_house(Settings(data_dir=tmp_path)) as other:
         model.first_token_ms = 1_500
-        await run_turn(client.house, session_id, RunTurn(player_input="Hello."), request_id="play")
+        await run_turn(client.house, OPERATOR, session_id, RunTurn(player_input="Hello."), request_id="play")
         player_session, out = await sit(other, session_id)
         await asyncio.wait_for(player_session.play(), timeout=60)
         assert "> Hello.\n\nGuard: “Reply 1.”\n\n[Guard is listening]" in out.getvalue()
@@ -321,9 +322,9 @@ async def test_a_story_that_was_kept_under_the_name_of_its_file_gets_its_title(t
     async with open_house(Settings(data_dir=tmp_path / "data")) as house:
         story_id = await publish_file(house, file)
         for kept, shown in {"Inn": "The Drowned Bell", "My own name": "My own name"}.items():
-            await update_ink(house, UpdateInk(story_id=story_id, display_name=kept))
+            await update_ink(house, OPERATOR, UpdateInk(story_id=story_id, display_name=kept))
             assert await publish_file(house, file) == story_id
-            assert (await show_story(house, NameStory(story_id=story_id))).display_name == shown
+            assert (await show_story(house, OPERATOR, NameStory(story_id=story_id))).display_name == shown
 
 
 async def test_a_place_that_was_edited_away_is_left_with_a_command(tmp_path: Path) -> None:

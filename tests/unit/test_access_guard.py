@@ -18,8 +18,9 @@ from starlette.types import Message, Scope
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fabula.actions.care.tokens import token_hash
+from fabula.ports.actors import Actor
 from fabula.ports.store import Token
-from fabula.server.access import AccessRules, Caller, caller_of, guard, is_loopback, rules_from, tokens_required
+from fabula.server.access import AccessRules, actor_of, guard, is_loopback, rules_from, tokens_required
 from fabula.server.access.rules import host_name
 from fabula.settings import Settings
 
@@ -36,7 +37,7 @@ async def find(hash: str) -> Token | None:
 
 
 async def whoami(request: Request) -> JSONResponse:
-    caller = caller_of(request.scope)
+    caller = actor_of(request.scope)
     return JSONResponse({"role": caller.role, "token_id": caller.token_id})
 
 
@@ -54,7 +55,7 @@ async def ticks(request: Request) -> StreamingResponse:
 
 async def socket(websocket: WebSocket) -> None:
     await websocket.accept()
-    await websocket.send_text(caller_of(websocket.scope).role)
+    await websocket.send_text(actor_of(websocket.scope).role)
     await websocket.close()
 
 
@@ -313,14 +314,14 @@ def test_at_the_game_socket_the_token_may_come_later_but_a_wrong_one_is_refused_
 
 
 def test_an_admin_may_act_as_all_and_a_player_only_as_player() -> None:
-    assert all(Caller(role="admin").may_act_as(role) for role in ("admin", "author", "player"))
-    assert not Caller(role="player").may_act_as("author")
-    assert not Caller(role="author").may_act_as("admin")
+    assert all(Actor(role="admin").may_act_as(role) for role in ("admin", "author", "player"))
+    assert not Actor(role="player").may_act_as("author")
+    assert not Actor(role="author").may_act_as("admin")
 
 
 def test_without_a_guard_there_is_no_caller() -> None:
     with pytest.raises(LookupError):
-        caller_of({"type": "http"})
+        actor_of({"type": "http"})
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from fabula.adapters.bus import place_of, try_redis
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.adapters.models.detect import command_for, detect
 from fabula.adapters.world import SystemClock
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.server.access import tokens_required
 from fabula.server.web import is_built
@@ -63,7 +64,7 @@ async def _store(house: House) -> list[Finding]:
 
 
 async def _models(house: House) -> list[Finding]:
-    apis = (await list_apis(house, Paging())).apis
+    apis = (await list_apis(house, OPERATOR, Paging())).apis
     offers = await _offers(house.settings, {api.base_url for api in apis})
     return [*[await _model(house, api) for api in apis], *(offers or _no_model(apis))]
 
@@ -113,7 +114,7 @@ async def _key(house: House, api: ApiView) -> str:
 
 
 async def _tokens(house: House) -> Finding:
-    living = [token for token in await list_tokens(house) if token.revoked_at_ms is None]
+    living = [token for token in await list_tokens(house, OPERATOR) if token.revoked_at_ms is None]
     if living:
         return Finding(part="tokens", state="ok", sentence=f"{len(living)} can be used")
     if tokens_required(house.settings):

@@ -31,6 +31,7 @@ from fabula.actions.views import Paging
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.detect import Found, Reach, command_for, detect, probe
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
 from fabula.settings import Settings
 from fabula.story.resources import ROLES, Bindings
@@ -47,7 +48,7 @@ def list_(config: ConfigOption = None, data_dir: DataDirOption = None, json: Jso
 
     async def look(settings: Settings) -> list[Row]:
         async with open_house(settings) as house:
-            return [await _api_row(house, api.api_id) for api in (await list_apis(house, Paging())).apis]
+            return [await _api_row(house, api.api_id) for api in (await list_apis(house, OPERATOR, Paging())).apis]
 
     rows = asyncio.run(look(settings_from(config, data_dir=data_dir)))
     if json:
@@ -109,10 +110,10 @@ async def put_to_use(house: House, found: Found, *, model: str, key: str, api_id
     display = f"{model} ({found.name})"
     chosen = {"api_id": api_id, "display_name": display, "base_url": found.base_url, "api_key": key, "model": model}
     try:
-        await get_api(house, NameApi(api_id=api_id))
-        await update_api(house, UpdateApi(provider="open_ai", **chosen))
+        await get_api(house, OPERATOR, NameApi(api_id=api_id))
+        await update_api(house, OPERATOR, UpdateApi(provider="open_ai", **chosen))
     except NotFound:
-        await create_api(house, CreateApi(provider="open_ai", **chosen))
+        await create_api(house, OPERATOR, CreateApi(provider="open_ai", **chosen))
     await _bind_all(house, api_id, display)
     return {"api_id": api_id, "api_group_id": api_id, "address": found.base_url, "model": model}
 
@@ -120,10 +121,14 @@ async def put_to_use(house: House, found: Found, *, model: str, key: str, api_id
 async def _bind_all(house: House, api_id: str, display: str) -> None:
     bindings = Bindings.model_validate({f"{role}_api_id": api_id for role in ROLES})
     try:
-        await get_api_group(house, NameApiGroup(api_group_id=api_id))
-        await change_group(house, UpdateApiGroup(api_group_id=api_id, display_name=display, bindings=bindings))
+        await get_api_group(house, OPERATOR, NameApiGroup(api_group_id=api_id))
+        await change_group(
+            house, OPERATOR, UpdateApiGroup(api_group_id=api_id, display_name=display, bindings=bindings)
+        )
     except NotFound:
-        await create_api_group(house, CreateApiGroup(api_group_id=api_id, display_name=display, bindings=bindings))
+        await create_api_group(
+            house, OPERATOR, CreateApiGroup(api_group_id=api_id, display_name=display, bindings=bindings)
+        )
 
 
 async def _chosen(settings: Settings, *, name: str, base_url: str, api_key: str) -> Found:
@@ -154,7 +159,7 @@ def _key(found: Found, settings: Settings) -> str:
 
 
 async def _api_row(house: House, api_id: str) -> Row:
-    api = await get_api(house, NameApi(api_id=api_id))
+    api = await get_api(house, OPERATOR, NameApi(api_id=api_id))
     row: Row = {"api": api.api_id, "provider": api.provider, "model": api.model, "address": api.base_url}
     started = house.clock.monotonic()
     try:

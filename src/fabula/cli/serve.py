@@ -22,6 +22,7 @@ from fabula.actions.library.samples import install_samples_at_first
 from fabula.actions.turns.turn_recovery import warm_up
 from fabula.cli.log_lines import start_log
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
@@ -141,7 +142,9 @@ def uvicorn_config(house: House) -> uvicorn.Config:
 
 
 async def _check_tokens(house: House) -> None:
-    if tokens_required(house.settings) and not any(token.revoked_at_ms is None for token in await list_tokens(house)):
+    if tokens_required(house.settings) and not any(
+        token.revoked_at_ms is None for token in await list_tokens(house, OPERATOR)
+    ):
         where = "with require_tokens" if is_loopback(house.settings.host) else "beyond this machine"
         raise FabulaError(
             f"The server would listen {where} and nobody has an access token. "

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from fabula.actions.care.tokens import create_token, list_tokens, revoke_token
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.ports.actors import OPERATOR
 from fabula.ports.store import Token, TokenRole
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -30,7 +31,7 @@ def create(
 
     async def make(settings: Settings) -> None:
         async with open_house(settings) as house:
-            made = await create_token(house, role=role, label=label)
+            made = await create_token(house, OPERATOR, role=role, label=label)
         if json:
             print_json({**_row(made.token), "token": made.secret})
             return
@@ -46,7 +47,7 @@ def list_(config: ConfigOption = None, data_dir: DataDirOption = None, json: Jso
 
     async def find(settings: Settings) -> list[Token]:
         async with open_house(settings) as house:
-            return await list_tokens(house)
+            return await list_tokens(house, OPERATOR)
 
     tokens = asyncio.run(find(settings_from(config, data_dir=data_dir)))
     if json:
@@ -67,7 +68,7 @@ def revoke(
 
     async def end(settings: Settings) -> Token:
         async with open_house(settings) as house:
-            return await revoke_token(house, token_id)
+            return await revoke_token(house, OPERATOR, token_id)
 
     ended = asyncio.run(end(settings_from(config, data_dir=data_dir)))
     screen().print(f"The token {ended.token_id} is revoked.")

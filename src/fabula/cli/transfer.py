@@ -23,6 +23,7 @@ from fabula.actions.library.packages import (
 )
 from fabula.actions.views import Nothing
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.store import Kind
 from fabula.settings import Settings
@@ -87,7 +88,7 @@ def import_(
 
 async def _export(settings: Settings, wanted: PrepareExport | None, file: Path) -> tuple[PackageContents, int]:
     async with open_house(settings) as house:
-        prepared = await prepare_export(house, wanted or await _all(house))
+        prepared = await prepare_export(house, OPERATOR, wanted or await _all(house))
         data, _, _ = await read_export_archive(house, prepared.export_id)
     await asyncio.to_thread(_write_whole, file, data)
     return prepared.contents, len(data)
@@ -117,9 +118,9 @@ def _write_whole(file: Path, data: bytes) -> None:
 
 async def _import(settings: Settings, data: bytes, on_conflict: Literal["fail", "skip", "rename"]) -> PackageContents:
     async with open_house(settings) as house:
-        prepared = await prepare_import(house, Nothing())
+        prepared = await prepare_import(house, OPERATOR, Nothing())
         await keep_import_archive(house, prepared.import_id, data)
-        done = await commit_import(house, CommitImport(import_id=prepared.import_id, on_conflict=on_conflict))
+        done = await commit_import(house, OPERATOR, CommitImport(import_id=prepared.import_id, on_conflict=on_conflict))
     return done.contents
 
 

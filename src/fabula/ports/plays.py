@@ -20,7 +20,10 @@ PlayStatus = Literal["open", "ended"]
 
 @dataclass(frozen=True, kw_only=True)
 class Play:
-    """A session's place in its tree. `active_turn_id` names the turn in flight."""
+    """A session's place in its tree. `active_turn_id` names the turn in flight.
+
+    `owner_token_id` names the token whose play it is; without one it belongs to the house.
+    """
 
     session_id: str
     tree_id: str
@@ -30,6 +33,7 @@ class Play:
     status: PlayStatus = "open"
     token_budget: int | None = None
     updated_at_ms: int = 0
+    owner_token_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,21 +140,36 @@ class Plays(Protocol):
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
     - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one; its turn
       in flight is cancelled.
-    - `recent` lists the plays that changed last, newest first.
+    - `recent` lists the plays that changed last, newest first; of a token only those that it reaches.
+    - A token reaches the plays that it owns and those it was invited to: `reached_by` lists them by id, once each.
+    - `invite` twice is one invitation; it ends with `uninvite`, or with the play. A fork has its own owner, and
+      nobody is invited to it.
     - `running` lists the turns in flight of all sessions.
     - `hold` gives a running turn to an owner until the lease ends, and counts the attempt; of a turn that is no longer
       running it answers None and changes nothing.
     """
 
-    async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play: ...
+    async def add(
+        self, session_id: str, start: NewTurn, finished: Finished, *, owner_token_id: str | None = None
+    ) -> Play: ...
 
-    async def fork(self, session_id: str, turn_id: str) -> Play: ...
+    async def fork(self, session_id: str, turn_id: str, *, owner_token_id: str | None = None) -> Play: ...
 
     async def get(self, session_id: str) -> Play | None: ...
 
     async def get_many(self, session_ids: Sequence[str]) -> dict[str, Play]: ...
 
-    async def recent(self, *, limit: int) -> list[Play]: ...
+    async def recent(self, *, limit: int, token_id: str | None = None) -> list[Play]: ...
+
+    async def reached_by(self, token_id: str, *, after: str | None = None, limit: int | None = None) -> list[str]: ...
+
+    async def count_reached(self, token_id: str) -> int: ...
+
+    async def is_invited(self, session_id: str, token_id: str) -> bool: ...
+
+    async def invite(self, session_id: str, token_id: str) -> None: ...
+
+    async def uninvite(self, session_id: str, token_id: str) -> None: ...
 
     async def remove(self, session_id: str) -> None: ...
 

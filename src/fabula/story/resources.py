@@ -172,12 +172,14 @@ class Lorebook(Value):
     entries: list[LorebookEntry] = []
 
 
-class PlayerProfile(Value):
-    """Who the player is in a play."""
+class PlayerProfile(Sparse):
+    """Who the player is in a play. Without an owner it belongs to the house, and everybody may play as it."""
 
+    optional = frozenset({"owner_token_id"})
     player_profile_id: Id
     display_name: str
     description: str
+    owner_token_id: str | None = None
 
 
 class CharacterContent(Value):

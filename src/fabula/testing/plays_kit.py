@@ -316,3 +316,42 @@ class PlaysKit:
             assert await unit.plays.hold("t1", owner="two", lease_until_ms=9) is None
             turn = await unit.plays.turn("t1")
         assert turn is not None and (turn.owner, turn.attempt) == ("", 1)
+
+    async def test_a_token_reaches_the_plays_that_it_owns_and_those_it_was_invited_to(self, store: Store) -> None:
+        async with store.writing() as unit:
+            for session_id, owner in (("s2", "ada"), ("s1", "ada"), ("s3", "bea"), ("s4", None)):
+                start = new_turn(f"t-{session_id}", None, session_id=session_id, turn_index=0)
+                await unit.plays.add(session_id, start, finished(start.turn_id), owner_token_id=owner)
+            for _ in range(2):
+                await unit.plays.invite("s3", "ada")
+            await unit.plays.invite("s1", "ada")
+        async with store.reading() as unit:
+            assert (await play_of(store, "s3")).owner_token_id == "bea"
+            assert await unit.plays.reached_by("ada") == ["s1", "s2", "s3"]
+            assert await unit.plays.reached_by("ada", after="s1", limit=1) == ["s2"]
+            assert await unit.plays.reached_by("") == [] == await unit.plays.reached_by("nobody")
+            assert await unit.plays.count_reached("ada") == 3
+            recent = await unit.plays.recent(limit=9, token_id="ada")
+            assert [play.session_id for play in recent] == ["s3", "s2", "s1"]
+
+    async def test_an_invitation_ends_with_uninvite_or_with_the_play(self, store: Store) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            await unit.plays.invite("s", "ada")
+            assert await unit.plays.is_invited("s", "ada") and not await unit.plays.is_invited("s", "bea")
+            await unit.plays.uninvite("s", "ada")
+            assert not await unit.plays.is_invited("s", "ada")
+            await unit.plays.invite("s", "ada")
+            await unit.plays.remove("s")
+            assert not await unit.plays.is_invited("s", "ada")
+            with pytest.raises(NotFound):
+                await unit.plays.invite("s", "ada")
+
+    async def test_a_fork_has_its_own_owner_and_nobody_is_invited_to_it(self, store: Store) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            await unit.plays.invite("s", "ada")
+            await unit.plays.fork("s2", "t0", owner_token_id="bea")
+            assert not await unit.plays.is_invited("s2", "ada")
+        assert (await play_of(store, "s2")).owner_token_id == "bea"
+        assert (await play_of(store, "s")).owner_token_id is None

@@ -23,6 +23,7 @@ from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing
 from fabula.adapters.world import SystemClock
+from fabula.ports.actors import OPERATOR, Actor
 from fabula.testing.memory_store import memory_place
 from fabula.wiring import open_house
 
@@ -37,11 +38,11 @@ class Stage:
 
     house: House
 
-    async def do(self, action: Callable[[House, C], Awaitable[A]], command: C) -> A:
-        return await action(self.house, command)
+    async def do(self, action: Callable[[House, Actor, C], Awaitable[A]], command: C) -> A:
+        return await action(self.house, OPERATOR, command)
 
-    async def play(self, session_id: str, action: Callable[[House, str, C], Awaitable[A]], command: C) -> A:
-        return await action(self.house, session_id, command)
+    async def play(self, session_id: str, action: Callable[[House, Actor, str, C], Awaitable[A]], command: C) -> A:
+        return await action(self.house, OPERATOR, session_id, command)
 
     async def character(self, **changes: Any) -> None:
         """Mara, and the schema that she needs."""
@@ -75,7 +76,7 @@ class Stage:
 
     async def say(self, session_id: str, words: str) -> SessionView:
         """Plays a turn to its end, with the understudy; answers the session afterwards."""
-        turn = await run_turn(self.house, session_id, RunTurn(player_input=words), request_id=words)
+        turn = await run_turn(self.house, OPERATOR, session_id, RunTurn(player_input=words), request_id=words)
         await self.house.turns.wait(turn.turn_id)
         return await self.play(session_id, get_session, Nothing())
 

@@ -2005,7 +2005,7 @@ export interface Methods {
   "character.update": { params: UpdateCharacter; result: CharacterView; session: false };
   /** The api group and preset that are taken when none is named. */
   "config.get_global": { params: NoParams; result: GlobalConfig; session: false };
-  /** Counts, the default binding, and the stories and sessions that changed last. */
+  /** Counts, the default binding, and the stories and sessions that changed last; of sessions, the caller's own. */
   "dashboard.get": { params: NoParams; result: Dashboard; session: false };
   /** Writes the named resources, and what they depend on, into an archive that waits to be downloaded. */
   "data_package.export_prepare": { params: PrepareExport; result: ExportPrepared; session: false };
@@ -2035,13 +2035,13 @@ export interface Methods {
   "lorebook_entry.list": { params: ListLorebookEntries; result: LorebookEntriesListed; session: false };
   /** Changes an entry; fields that are not given stay as they are. */
   "lorebook_entry.update": { params: UpdateLorebookEntry; result: LorebookEntryView; session: false };
-  /** Adds a profile. */
+  /** Adds a profile. A player's is their own; an author's or admin's is for everybody to play as. */
   "player_profile.create": { params: CreatePlayerProfile; result: PlayerProfileView; session: false };
   /** Removes a profile that no session uses. */
   "player_profile.delete": { params: NamePlayerProfile; result: PlayerProfileDeleted; session: false };
   /** Shows a profile. */
   "player_profile.get": { params: NamePlayerProfile; result: PlayerProfileView; session: false };
-  /** Lists all profiles by id. */
+  /** Lists the caller's profiles and those of the house, by id; an admin sees all. */
   "player_profile.list": { params: Paging; result: PlayerProfilesListed; session: false };
   /** Changes a profile; fields that are not given stay as they are. */
   "player_profile.update": { params: UpdatePlayerProfile; result: PlayerProfileView; session: false };
@@ -2085,7 +2085,7 @@ export interface Methods {
   "session.delete": { params: NoParams; result: SessionDeleted; session: true };
   /** Moves a session on to the story's graph as it is now; refused when its scene is no longer there. */
   "session.follow_story": { params: NoParams; result: SessionView; session: true };
-  /** Makes a new session that goes on from a turn of this one; both share what came before. */
+  /** Makes a new session of the caller's that goes on from a turn of this one; both share what came before. */
   "session.fork": { params: Fork; result: SessionForked; session: true };
   /** Shows a session with its snapshot and its transcript. */
   "session.get": { params: NoParams; result: SessionView; session: true };
@@ -2095,7 +2095,7 @@ export interface Methods {
   "session.get_runtime_snapshot": { params: NoParams; result: RuntimeSnapshot; session: true };
   /** Shows the variables of world, player and characters. */
   "session.get_variables": { params: NoParams; result: SessionVariables; session: true };
-  /** Lists all sessions by id, in short. */
+  /** Lists the caller's sessions and those they were invited to, by id and in short; an admin sees all. */
   "session.list": { params: Paging; result: SessionsListed; session: false };
   /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
   "session.regenerate": { params: NoParams; result: TurnAccepted; session: true };

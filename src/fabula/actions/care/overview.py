@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SESSIONS
 from fabula.actions.views import Nothing, View
+from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict
 from fabula.ports.store import Unit
 from fabula.story.values import Value
@@ -57,21 +59,23 @@ class Dashboard(View):
     recent_sessions: list[RecentSession]
 
 
-async def get_global_config(house: House, command: Nothing) -> GlobalConfig:
+@allowed("player")
+async def get_global_config(house: House, actor: Actor, command: Nothing) -> GlobalConfig:
     """The api group and preset that are taken when none is named."""
     async with house.store.reading() as unit:
         return await _global_config(unit)
 
 
-async def get_dashboard(house: House, command: Nothing) -> Dashboard:
-    """Counts, the default binding, and the stories and sessions that changed last."""
+@allowed("player")
+async def get_dashboard(house: House, actor: Actor, command: Nothing) -> Dashboard:
+    """Counts, the default binding, and the stories and sessions that changed last; of sessions, the caller's own."""
     async with house.store.reading() as unit:
         return Dashboard(
             health=Health(),
-            counts=await _counts(unit),
+            counts=await _counts(unit, actor),
             global_config=await _global_config(unit),
             recent_stories=await _recent_stories(unit),
-            recent_sessions=await _recent_sessions(unit),
+            recent_sessions=await _recent_sessions(unit, actor),
         )
 
 
@@ -91,19 +95,25 @@ async def _global_config(unit: Unit) -> GlobalConfig:
     return GlobalConfig(api_group_id=group, preset_id=preset)
 
 
-async def _counts(unit: Unit) -> Counts:
+async def _counts(unit: Unit, actor: Actor) -> Counts:
     characters = [CHARACTERS.read(stored) for stored in await unit.resources.page("character")]
     return Counts(
         characters_total=len(characters),
         characters_with_cover=sum(character.cover is not None for character in characters),
         story_resources_total=await unit.resources.count("story_resources"),
         stories_total=await unit.resources.count("story"),
-        sessions_total=await unit.resources.count("session"),
+        sessions_total=await _count_sessions(unit, actor),
     )
 
 
-async def _recent_sessions(unit: Unit) -> list[RecentSession]:
-    plays = await unit.plays.recent(limit=RECENT)
+async def _count_sessions(unit: Unit, actor: Actor) -> int:
+    if actor.sees_only is None:
+        return await unit.resources.count("session")
+    return await unit.plays.count_reached(actor.sees_only)
+
+
+async def _recent_sessions(unit: Unit, actor: Actor) -> list[RecentSession]:
+    plays = await unit.plays.recent(limit=RECENT, token_id=actor.sees_only)
     sessions = await SESSIONS.get_all(unit, [play.session_id for play in plays])
     return [
         RecentSession(

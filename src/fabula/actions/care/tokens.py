@@ -6,7 +6,9 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidParams
 from fabula.ports.store import Token, TokenRole
 
@@ -23,7 +25,8 @@ class NewToken:
     secret: str
 
 
-async def create_token(house: House, *, role: TokenRole, label: str = "") -> NewToken:
+@allowed("admin")
+async def create_token(house: House, actor: Actor, *, role: TokenRole, label: str = "") -> NewToken:
     """Makes a token of a role."""
     if len(label) > _LONGEST_LABEL:
         raise InvalidParams(f"A label has at most {_LONGEST_LABEL} characters.")
@@ -40,13 +43,15 @@ async def create_token(house: House, *, role: TokenRole, label: str = "") -> New
     return NewToken(token=token, secret=secret)
 
 
-async def list_tokens(house: House) -> list[Token]:
+@allowed("admin")
+async def list_tokens(house: House, actor: Actor) -> list[Token]:
     """All tokens, the revoked ones too."""
     async with house.store.reading() as unit:
         return await unit.tokens.every()
 
 
-async def revoke_token(house: House, token_id: str) -> Token:
+@allowed("admin")
+async def revoke_token(house: House, actor: Actor, token_id: str) -> Token:
     """Revokes a token; servers that run refuse it within seconds."""
     async with house.store.writing() as unit:
         return await unit.tokens.revoke(token_id)

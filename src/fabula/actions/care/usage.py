@@ -6,10 +6,15 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.library.repositories import DRAFTS
+from fabula.actions.plays.play_states import play_of
 from fabula.actions.views import Command, ListView
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import CallRecord, CallTotals
+from fabula.ports.store import Unit
 from fabula.story.values import Value
 
 MOST_CALLS = 500
@@ -61,17 +66,29 @@ class UsageListed(ListView):
     totals: Totals
 
 
-async def list_usage(house: House, command: ListUsage) -> UsageListed:
-    """Lists model calls with their tokens and times, oldest first, and adds them up."""
+@allowed("player")
+async def list_usage(house: House, actor: Actor, command: ListUsage) -> UsageListed:
+    """Lists model calls with their tokens and times, oldest first, and adds them up.
+
+    Who is no admin names a session of theirs, or as an author a draft.
+    """
     limit, after = command.limit or MOST_CALLS, _number(command.cursor)
     wanted = {"session_id": command.session_id or None, "story_id": command.story_id or None}
     await house.models.settle()
     async with house.store.reading() as unit:
+        await _check_reach(unit, actor, **wanted)
         rows = await unit.calls.page(**wanted, after=after, limit=limit + 1)
         totals = await unit.calls.totals(**wanted)
     shown = rows[:limit]
     cursor = str(shown[-1][0]) if len(rows) > limit else None
     return UsageListed(calls=[_view(*row) for row in shown], totals=_totals(totals), next_cursor=cursor)
+
+
+async def _check_reach(unit: Unit, actor: Actor, *, session_id: str | None, story_id: str | None) -> None:
+    if session_id is not None:
+        await play_of(unit, actor, session_id)
+    elif not (story_id and actor.may_act_as("author") and await DRAFTS.find(unit, story_id)):
+        actor.must_be("admin", "The usage of everybody")
 
 
 def _number(cursor: str | None) -> int:

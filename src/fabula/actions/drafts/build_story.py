@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.drafts.draft_setup import gather_draft_setup
 from fabula.actions.drafts.draft_work import (
     DraftWork,
@@ -31,6 +32,7 @@ from fabula.loops.generation import section_builder
 from fabula.loops.generation.draft_setup import DraftSetup
 from fabula.loops.generation.section_run import Begun, Opened, SectionRun
 from fabula.loops.generation.section_writer import draw_plan
+from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.models import CallOrigin, ModelUnusable
 from fabula.ports.progress import TellProgress, quiet
@@ -75,7 +77,8 @@ class StoryPlanned(View):
     story_script: str
 
 
-async def generate_plan(house: House, command: GeneratePlan) -> StoryPlanned:
+@allowed("author")
+async def generate_plan(house: House, actor: Actor, command: GeneratePlan) -> StoryPlanned:
     """Writes a plan for a story resource; it is shown, not kept."""
     async with house.store.reading() as unit:
         materials = await gather_draft_setup(unit, command.resource_id, command.api_group_id, command.preset_id)
@@ -85,7 +88,10 @@ async def generate_plan(house: House, command: GeneratePlan) -> StoryPlanned:
     return StoryPlanned(resource_id=command.resource_id, story_script=plan)
 
 
-async def start_draft(house: House, command: StartDraft, progress: TellProgress = quiet) -> StoryDraftView:
+@allowed("author")
+async def start_draft(
+    house: House, actor: Actor, command: StartDraft, progress: TellProgress = quiet
+) -> StoryDraftView:
     """Starts a draft: plans the story if it has no plan, and builds the first section."""
     gone = await house.work.gone()
     async with house.store.writing() as unit:
@@ -102,7 +108,10 @@ async def start_draft(house: House, command: StartDraft, progress: TellProgress 
         return await draft_view(unit, work.draft_id)
 
 
-async def continue_draft(house: House, command: ContinueDraft, progress: TellProgress = quiet) -> StoryDraftView:
+@allowed("author")
+async def continue_draft(
+    house: House, actor: Actor, command: ContinueDraft, progress: TellProgress = quiet
+) -> StoryDraftView:
     """Builds the next section of a draft."""
     gone = await house.work.gone()
     async with house.store.writing() as unit:
@@ -124,7 +133,10 @@ async def continue_draft(house: House, command: ContinueDraft, progress: TellPro
         return await draft_view(unit, command.draft_id)
 
 
-async def generate_story(house: House, command: GenerateStory, progress: TellProgress = quiet) -> StoryGenerated:
+@allowed("author")
+async def generate_story(
+    house: House, actor: Actor, command: GenerateStory, progress: TellProgress = quiet
+) -> StoryGenerated:
     """Plans and builds a whole story in one go; a failure leaves nothing behind."""
     gone = await house.work.gone()
     async with house.store.writing() as unit:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.drafts.draft_setup import draft_findings
 from fabula.actions.drafts.draft_work import cancel_work, refuse_busy
 from fabula.actions.house import House
 from fabula.actions.library.repositories import DRAFTS, SCHEMAS, STORIES, checked_name
 from fabula.actions.library.stories import CreateStory, StoryGenerated, add_story
 from fabula.actions.views import Command, ListView, Paging, View, refuse
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Stored, Unit
 from fabula.story.graph import Graph, graph_problems
@@ -81,13 +83,15 @@ class StoryDraftDeleted(View):
     draft_id: str
 
 
-async def get_draft(house: House, command: NameDraft) -> StoryDraftView:
+@allowed("author")
+async def get_draft(house: House, actor: Actor, command: NameDraft) -> StoryDraftView:
     """Shows a draft with its graph so far, and what lint finds in it."""
     async with house.store.reading() as unit:
         return await draft_view(unit, command.draft_id)
 
 
-async def list_drafts(house: House, command: Paging) -> StoryDraftsListed:
+@allowed("author")
+async def list_drafts(house: House, actor: Actor, command: Paging) -> StoryDraftsListed:
     """Lists all drafts by id, without their graphs."""
     async with house.store.reading() as unit:
         limit = None if command.limit is None else command.limit + 1
@@ -99,7 +103,8 @@ async def list_drafts(house: House, command: Paging) -> StoryDraftsListed:
     return StoryDraftsListed(drafts=[_summary(row) for row in rows], next_cursor=cursor)
 
 
-async def update_draft_graph(house: House, command: UpdateDraftGraph) -> StoryDraftView:
+@allowed("author")
+async def update_draft_graph(house: House, actor: Actor, command: UpdateDraftGraph) -> StoryDraftView:
     """Replaces the graph of a draft that is not a story yet; the next section is built upon it."""
     refuse(graph_problems(command.partial_graph), "graph")
     async with house.store.writing() as unit:
@@ -112,7 +117,8 @@ async def update_draft_graph(house: House, command: UpdateDraftGraph) -> StoryDr
         return await draft_view(unit, draft.draft_id)
 
 
-async def finalize_draft(house: House, command: NameDraft) -> StoryGenerated:
+@allowed("author")
+async def finalize_draft(house: House, actor: Actor, command: NameDraft) -> StoryGenerated:
     """Makes a story of a draft that has all its sections; asked again, it answers the same story."""
     async with house.store.writing() as unit:
         draft = await DRAFTS.get(unit, command.draft_id)
@@ -135,7 +141,8 @@ async def story_from(house: House, unit: Unit, draft: StoryDraft) -> Story:
     return await add_story(house, unit, CreateStory(graph=draft.partial_graph, **fields))
 
 
-async def delete_draft(house: House, command: NameDraft) -> StoryDraftDeleted:
+@allowed("author")
+async def delete_draft(house: House, actor: Actor, command: NameDraft) -> StoryDraftDeleted:
     """Removes a draft; schemas that were made for it go too, unless it became a story."""
     async with house.store.writing() as unit:
         draft = await DRAFTS.get(unit, command.draft_id)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import API_GROUPS, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.ports.actors import Actor
 from fabula.story.resources import ApiGroup, Bindings
 
 
@@ -43,7 +45,8 @@ class ApiGroupDeleted(View):
     api_group_id: str
 
 
-async def create_api_group(house: House, command: CreateApiGroup) -> ApiGroupView:
+@allowed("admin")
+async def create_api_group(house: House, actor: Actor, command: CreateApiGroup) -> ApiGroupView:
     """Adds a group; every bound api must exist."""
     checked_new_name(command.api_group_id, API_GROUPS.noun)
     group = ApiGroup(**dict(command))
@@ -52,20 +55,23 @@ async def create_api_group(house: House, command: CreateApiGroup) -> ApiGroupVie
     return _view(group)
 
 
-async def get_api_group(house: House, command: NameApiGroup) -> ApiGroupView:
+@allowed("author")
+async def get_api_group(house: House, actor: Actor, command: NameApiGroup) -> ApiGroupView:
     """Shows a group."""
     async with house.store.reading() as unit:
         return _view(await API_GROUPS.get(unit, command.api_group_id))
 
 
-async def list_api_groups(house: House, command: Paging) -> ApiGroupsListed:
+@allowed("player")
+async def list_api_groups(house: House, actor: Actor, command: Paging) -> ApiGroupsListed:
     """Lists all groups by id."""
     async with house.store.reading() as unit:
         groups, cursor = await API_GROUPS.page(unit, command)
     return ApiGroupsListed(api_groups=[_view(group) for group in groups], next_cursor=cursor)
 
 
-async def update_api_group(house: House, command: UpdateApiGroup) -> ApiGroupView:
+@allowed("admin")
+async def update_api_group(house: House, actor: Actor, command: UpdateApiGroup) -> ApiGroupView:
     """Changes a group; fields that are not given stay as they are."""
     async with house.store.writing() as unit:
         before = await API_GROUPS.get(unit, command.api_group_id)
@@ -74,7 +80,8 @@ async def update_api_group(house: House, command: UpdateApiGroup) -> ApiGroupVie
     return _view(after)
 
 
-async def delete_api_group(house: House, command: NameApiGroup) -> ApiGroupDeleted:
+@allowed("admin")
+async def delete_api_group(house: House, actor: Actor, command: NameApiGroup) -> ApiGroupDeleted:
     """Removes a group that no draft or session uses."""
     async with house.store.writing() as unit:
         await API_GROUPS.remove(unit, command.api_group_id)

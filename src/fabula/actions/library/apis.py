@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import APIS, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.resources import Api, Provider
@@ -74,7 +76,8 @@ def secret_name(api_id: str) -> str:
     return f"api:{api_id}"
 
 
-async def create_api(house: House, command: CreateApi) -> ApiView:
+@allowed("admin")
+async def create_api(house: House, actor: Actor, command: CreateApi) -> ApiView:
     """Adds an api. Its key is encrypted and never shown again."""
     checked_new_name(command.api_id, APIS.noun)
     api = await _checked(house, Api(**command.model_dump(exclude={"api_key"})), command.api_key)
@@ -84,20 +87,23 @@ async def create_api(house: House, command: CreateApi) -> ApiView:
         return await _view(unit, api)
 
 
-async def get_api(house: House, command: NameApi) -> ApiView:
+@allowed("author")
+async def get_api(house: House, actor: Actor, command: NameApi) -> ApiView:
     """Shows an api, its key masked."""
     async with house.store.reading() as unit:
         return await _view(unit, await APIS.get(unit, command.api_id))
 
 
-async def list_apis(house: House, command: Paging) -> ApisListed:
+@allowed("player")
+async def list_apis(house: House, actor: Actor, command: Paging) -> ApisListed:
     """Lists all apis by id."""
     async with house.store.reading() as unit:
         apis, cursor = await APIS.page(unit, command)
         return ApisListed(apis=[await _view(unit, api) for api in apis], next_cursor=cursor)
 
 
-async def list_models(house: House, command: ListModels) -> ApiModelsListed:
+@allowed("admin")
+async def list_models(house: House, actor: Actor, command: ListModels) -> ApiModelsListed:
     """Asks an address which models it offers; nothing is kept."""
     if command.provider == "open_ai":
         await house.addresses.check(command.base_url)
@@ -107,7 +113,8 @@ async def list_models(house: House, command: ListModels) -> ApiModelsListed:
     return ApiModelsListed(provider=command.provider, base_url=found.base_url, models=list(found.models))
 
 
-async def update_api(house: House, command: UpdateApi) -> ApiView:
+@allowed("admin")
+async def update_api(house: House, actor: Actor, command: UpdateApi) -> ApiView:
     """Changes an api; fields that are not given stay as they are. An empty key removes the key."""
     async with house.store.reading() as unit:
         before = await APIS.get(unit, command.api_id)
@@ -122,7 +129,8 @@ async def update_api(house: House, command: UpdateApi) -> ApiView:
         return await _view(unit, after)
 
 
-async def delete_api(house: House, command: NameApi) -> ApiDeleted:
+@allowed("admin")
+async def delete_api(house: House, actor: Actor, command: NameApi) -> ApiDeleted:
     """Removes an api that no group uses, and its key."""
     async with house.store.writing() as unit:
         await APIS.remove(unit, command.api_id)

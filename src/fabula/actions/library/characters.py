@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import CHARACTERS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.resources import Character, CharacterContent
@@ -75,7 +77,8 @@ class CharacterDeleted(View):
     character_id: str
 
 
-async def create_character(house: House, command: CreateCharacter) -> CharacterCreated:
+@allowed("author")
+async def create_character(house: House, actor: Actor, command: CreateCharacter) -> CharacterCreated:
     """Adds a character; its schema must exist."""
     character = Character(content=checked_content(command.content))
     async with house.store.writing() as unit:
@@ -83,13 +86,15 @@ async def create_character(house: House, command: CreateCharacter) -> CharacterC
     return CharacterCreated(character_id=character.content.id, character_summary=summary_of(character))
 
 
-async def get_character(house: House, command: NameCharacter) -> CharacterView:
+@allowed("author")
+async def get_character(house: House, actor: Actor, command: NameCharacter) -> CharacterView:
     """Shows a character."""
     async with house.store.reading() as unit:
         return _view(await CHARACTERS.get(unit, command.character_id))
 
 
-async def update_character(house: House, command: UpdateCharacter) -> CharacterView:
+@allowed("author")
+async def update_character(house: House, actor: Actor, command: UpdateCharacter) -> CharacterView:
     """Replaces a character's content; its cover stays."""
     checked_name(command.character_id, CHARACTERS.noun)
     if command.content.id != command.character_id:
@@ -103,14 +108,16 @@ async def update_character(house: House, command: UpdateCharacter) -> CharacterV
     return _view(after)
 
 
-async def list_characters(house: House, command: Paging) -> CharactersListed:
+@allowed("player")
+async def list_characters(house: House, actor: Actor, command: Paging) -> CharactersListed:
     """Lists all characters by id, in short."""
     async with house.store.reading() as unit:
         characters, cursor = await CHARACTERS.page(unit, command)
     return CharactersListed(characters=[summary_of(one) for one in characters], next_cursor=cursor)
 
 
-async def delete_character(house: House, command: NameCharacter) -> CharacterDeleted:
+@allowed("author")
+async def delete_character(house: House, actor: Actor, command: NameCharacter) -> CharacterDeleted:
     """Removes a character that no story resource uses, and its cover."""
     async with house.store.writing() as unit:
         character = await CHARACTERS.get(unit, command.character_id)

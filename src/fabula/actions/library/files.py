@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.characters import checked_content, drop_cover
 from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
@@ -11,6 +12,7 @@ from fabula.actions.library.repositories import CHARACTERS, SCHEMAS, checked_nam
 from fabula.actions.views import View, refuse
 from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
 from fabula.formats.images import cover_name, read_image
+from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
@@ -37,8 +39,9 @@ class FileToSend:
     file_name: str
 
 
+@allowed("author")
 async def take_file(
-    house: House, resource_id: str, file_id: str, data: bytes, *, file_name: str | None, content_type: str
+    house: House, actor: Actor, resource_id: str, file_id: str, data: bytes, *, file_name: str | None, content_type: str
 ) -> ResourceFile:
     """Takes a file in; only pairs that exist are known: covers, `.chr` archives, packages to import."""
     kind, _, name = resource_id.partition(":")
@@ -57,9 +60,12 @@ async def take_file(
     )
 
 
-async def give_file(house: House, resource_id: str, file_id: str) -> FileToSend:
-    """Gives a file out: covers, `.chr` archives, packages that were exported."""
+@allowed("player")
+async def give_file(house: House, actor: Actor, resource_id: str, file_id: str) -> FileToSend:
+    """Gives a file out: covers to everybody, `.chr` archives and packages that were exported to authors."""
     kind, _, name = resource_id.partition(":")
+    if file_id != "cover":
+        actor.must_be("author", "An archive")
     match (kind, file_id):
         case ("character", "cover"):
             return await _give_cover(house, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import INK_STORIES
 from fabula.actions.library.stories import InkStoryView, story_view
@@ -12,6 +13,7 @@ from fabula.ink import Problem
 from fabula.knots.published import Published
 from fabula.knots.talk_context import introduction_of
 from fabula.loops.conversation.ink_run import CompiledStory
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.threads import run_in_thread
 from fabula.story.ink_stories import InkStory
@@ -98,7 +100,8 @@ class InkStoryPublished(InkStoryView):
     problems: list[InkProblem]
 
 
-async def create_ink(house: House, command: CreateInk) -> InkStoryPublished:
+@allowed("author")
+async def create_ink(house: House, actor: Actor, command: CreateInk) -> InkStoryPublished:
     """Publishes a story written in Ink; errors in its source refuse it, each with its line."""
     name = command.display_name.strip()
     if not name:
@@ -116,7 +119,8 @@ async def create_ink(house: House, command: CreateInk) -> InkStoryPublished:
     return _published(story, work.published)
 
 
-async def update_ink(house: House, command: UpdateInk) -> InkStoryPublished:
+@allowed("author")
+async def update_ink(house: House, actor: Actor, command: UpdateInk) -> InkStoryPublished:
     """Publishes another version of an Ink story; plays go on where their place still exists unchanged."""
     async with house.store.reading() as unit:
         before = await INK_STORIES.get(unit, command.story_id)
@@ -135,7 +139,8 @@ async def update_ink(house: House, command: UpdateInk) -> InkStoryPublished:
     return _published(after, work.published)
 
 
-async def check_ink(house: House, command: CheckInk) -> InkChecked:
+@allowed("author")
+async def check_ink(house: House, actor: Actor, command: CheckInk) -> InkChecked:
     """Looks an Ink source through: problems, knots, variables, what is never reached, and its size."""
     return checked((await house.works.of(command.source, command.files)).published)
 

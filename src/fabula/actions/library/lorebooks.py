@@ -7,9 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import LOREBOOKS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed, part_of
+from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, NotFound
 from fabula.story.resources import Lorebook, LorebookEntry
 
@@ -115,7 +117,8 @@ class LorebookEntryDeleted(View):
     entry_id: str
 
 
-async def create_lorebook(house: House, command: CreateLorebook) -> LorebookView:
+@allowed("author")
+async def create_lorebook(house: House, actor: Actor, command: CreateLorebook) -> LorebookView:
     """Adds a lorebook, perhaps with its first entries."""
     checked_new_name(command.lorebook_id, LOREBOOKS.noun)
     book = Lorebook(**dict(command))
@@ -125,20 +128,23 @@ async def create_lorebook(house: House, command: CreateLorebook) -> LorebookView
     return _view(book)
 
 
-async def get_lorebook(house: House, command: NameLorebook) -> LorebookView:
+@allowed("author")
+async def get_lorebook(house: House, actor: Actor, command: NameLorebook) -> LorebookView:
     """Shows a lorebook with all entries."""
     async with house.store.reading() as unit:
         return _view(await LOREBOOKS.get(unit, command.lorebook_id))
 
 
-async def list_lorebooks(house: House, command: Paging) -> LorebooksListed:
+@allowed("author")
+async def list_lorebooks(house: House, actor: Actor, command: Paging) -> LorebooksListed:
     """Lists all lorebooks by id."""
     async with house.store.reading() as unit:
         books, cursor = await LOREBOOKS.page(unit, command)
     return LorebooksListed(lorebooks=[_view(book) for book in books], next_cursor=cursor)
 
 
-async def update_lorebook(house: House, command: UpdateLorebook) -> LorebookView:
+@allowed("author")
+async def update_lorebook(house: House, actor: Actor, command: UpdateLorebook) -> LorebookView:
     """Renames a lorebook."""
     async with house.store.writing() as unit:
         before = await LOREBOOKS.get(unit, command.lorebook_id)
@@ -147,14 +153,16 @@ async def update_lorebook(house: House, command: UpdateLorebook) -> LorebookView
     return _view(after)
 
 
-async def delete_lorebook(house: House, command: NameLorebook) -> LorebookDeleted:
+@allowed("author")
+async def delete_lorebook(house: House, actor: Actor, command: NameLorebook) -> LorebookDeleted:
     """Removes a lorebook that no story resource uses."""
     async with house.store.writing() as unit:
         await LOREBOOKS.remove(unit, command.lorebook_id)
     return LorebookDeleted(lorebook_id=command.lorebook_id)
 
 
-async def create_lorebook_entry(house: House, command: CreateLorebookEntry) -> LorebookEntryView:
+@allowed("author")
+async def create_lorebook_entry(house: House, actor: Actor, command: CreateLorebookEntry) -> LorebookEntryView:
     """Adds an entry at the end of a lorebook."""
     checked_new_name(command.entry_id, "lorebook entry")
     entry = LorebookEntry(**command.model_dump(exclude={"lorebook_id"}))
@@ -166,14 +174,16 @@ async def create_lorebook_entry(house: House, command: CreateLorebookEntry) -> L
     return _entry_view(book.lorebook_id, entry)
 
 
-async def get_lorebook_entry(house: House, command: NameLorebookEntry) -> LorebookEntryView:
+@allowed("author")
+async def get_lorebook_entry(house: House, actor: Actor, command: NameLorebookEntry) -> LorebookEntryView:
     """Shows one entry."""
     async with house.store.reading() as unit:
         book = await LOREBOOKS.get(unit, command.lorebook_id)
     return _entry_view(book.lorebook_id, _entry(book, command.entry_id))
 
 
-async def list_lorebook_entries(house: House, command: ListLorebookEntries) -> LorebookEntriesListed:
+@allowed("author")
+async def list_lorebook_entries(house: House, actor: Actor, command: ListLorebookEntries) -> LorebookEntriesListed:
     """Lists a lorebook's entries in the author's order."""
     async with house.store.reading() as unit:
         book = await LOREBOOKS.get(unit, command.lorebook_id)
@@ -182,7 +192,8 @@ async def list_lorebook_entries(house: House, command: ListLorebookEntries) -> L
     return LorebookEntriesListed(lorebook_id=book.lorebook_id, entries=views, next_cursor=cursor)
 
 
-async def update_lorebook_entry(house: House, command: UpdateLorebookEntry) -> LorebookEntryView:
+@allowed("author")
+async def update_lorebook_entry(house: House, actor: Actor, command: UpdateLorebookEntry) -> LorebookEntryView:
     """Changes an entry; fields that are not given stay as they are."""
     names = [name for name in LorebookEntry.model_fields if name != "entry_id"]
     async with house.store.writing() as unit:
@@ -193,7 +204,8 @@ async def update_lorebook_entry(house: House, command: UpdateLorebookEntry) -> L
     return _entry_view(book.lorebook_id, entry)
 
 
-async def delete_lorebook_entry(house: House, command: NameLorebookEntry) -> LorebookEntryDeleted:
+@allowed("author")
+async def delete_lorebook_entry(house: House, actor: Actor, command: NameLorebookEntry) -> LorebookEntryDeleted:
     """Removes an entry."""
     async with house.store.writing() as unit:
         book = await LOREBOOKS.get(unit, command.lorebook_id)

@@ -8,7 +8,9 @@ from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.library.player_profiles import profile_of
 from fabula.actions.library.repositories import (
     ALL_STORIES,
     CHARACTERS,
@@ -37,6 +39,7 @@ from fabula.formats.packages import (
     write_package,
 )
 from fabula.formats.packages import Shelf as ShelfName
+from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.progress import TellProgress, quiet
 from fabula.ports.store import Unit, Upload
@@ -134,10 +137,11 @@ class ImportCommitted(View):
     contents: PackageContents
 
 
-async def prepare_export(house: House, command: PrepareExport) -> ExportPrepared:
+@allowed("author")
+async def prepare_export(house: House, actor: Actor, command: PrepareExport) -> ExportPrepared:
     """Writes the named resources, and what they depend on, into an archive that waits to be downloaded."""
     async with house.store.reading() as unit:
-        package = await collect(house, unit, command)
+        package = await collect(house, unit, actor, command)
     archive, problems = await run_in_thread(write_package, package, limits_of(house))
     refuse(problems, "package")
     assert archive is not None
@@ -153,7 +157,8 @@ async def prepare_export(house: House, command: PrepareExport) -> ExportPrepared
     )
 
 
-async def prepare_import(house: House, command: Nothing) -> ImportPrepared:
+@allowed("author")
+async def prepare_import(house: House, actor: Actor, command: Nothing) -> ImportPrepared:
     """Opens a place to which an archive can be uploaded; it stays open for 30 minutes."""
     import_id = house.ids.new("import")
     async with house.store.writing() as unit:
@@ -162,7 +167,10 @@ async def prepare_import(house: House, command: Nothing) -> ImportPrepared:
     return ImportPrepared(import_id=import_id, archive=ArchivePlace(resource_id=f"package_import:{import_id}"))
 
 
-async def commit_import(house: House, command: CommitImport, progress: TellProgress = quiet) -> ImportCommitted:
+@allowed("author")
+async def commit_import(
+    house: House, actor: Actor, command: CommitImport, progress: TellProgress = quiet
+) -> ImportCommitted:
     """Takes all resources of an uploaded archive in, or none of them."""
     gone = await house.work.gone()
     async with house.store.writing() as unit:
@@ -252,7 +260,7 @@ async def read_archive(house: House, data: bytes) -> DataPackage:
     return package
 
 
-async def collect(house: House, unit: Unit, command: PrepareExport) -> DataPackage:
+async def collect(house: House, unit: Unit, actor: Actor, command: PrepareExport) -> DataPackage:
     """The named resources and, if asked for, everything that they refer to."""
     waiting: list[tuple[ShelfName, str]] = [(name, id) for name in SHELVES for id in _named(command, name)]
     if not waiting:
@@ -263,7 +271,7 @@ async def collect(house: House, unit: Unit, command: PrepareExport) -> DataPacka
         name, id = waiting.pop()
         if id in documents[name]:
             continue
-        value = await _SHELVES[name].get(unit, id)
+        value = await profile_of(unit, actor, id) if name == "player_profiles" else await _SHELVES[name].get(unit, id)
         documents[name][id] = _document(value)
         if isinstance(value, Character) and value.cover is not None:
             covers[id] = await _packaged(unit, value.cover)
@@ -286,7 +294,9 @@ def _named(command: PrepareExport, shelf: ShelfName) -> list[str]:
 
 
 def _document(value: Value) -> JsonObject:
-    return value.content.as_json() if isinstance(value, Character) else value.as_json()
+    """A resource as it travels: to whom it belongs here means nothing elsewhere."""
+    document = value.content.as_json() if isinstance(value, Character) else value.as_json()
+    return {name: field for name, field in document.items() if name != "owner_token_id"}
 
 
 async def _packaged(unit: Unit, cover: Cover) -> PackagedCover:
@@ -401,7 +411,8 @@ def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], 
 async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
     try:
-        value: Value = _model(shelf, document).model_validate(document)
+        owned = {**document, "owner_token_id": None} if shelf == "player_profiles" else document
+        value: Value = _model(shelf, document).model_validate(owned)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import PLAYER_PROFILES, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.ports.actors import Actor
+from fabula.ports.store import Unit
 from fabula.story.resources import PlayerProfile
 
 
@@ -43,43 +46,70 @@ class PlayerProfileDeleted(View):
     player_profile_id: str
 
 
-async def create_player_profile(house: House, command: CreatePlayerProfile) -> PlayerProfileView:
-    """Adds a profile."""
+@allowed("player")
+async def create_player_profile(house: House, actor: Actor, command: CreatePlayerProfile) -> PlayerProfileView:
+    """Adds a profile. A player's is their own; an author's or admin's is for everybody to play as."""
     checked_new_name(command.player_profile_id, PLAYER_PROFILES.noun)
-    profile = PlayerProfile(**dict(command))
+    owner = None if actor.may_act_as("author") else actor.token_id
+    profile = PlayerProfile(**dict(command), owner_token_id=owner)
     async with house.store.writing() as unit:
         await PLAYER_PROFILES.add(unit, profile.player_profile_id, profile)
     return _view(profile)
 
 
-async def get_player_profile(house: House, command: NamePlayerProfile) -> PlayerProfileView:
+@allowed("player")
+async def get_player_profile(house: House, actor: Actor, command: NamePlayerProfile) -> PlayerProfileView:
     """Shows a profile."""
     async with house.store.reading() as unit:
-        return _view(await PLAYER_PROFILES.get(unit, command.player_profile_id))
+        return _view(await profile_of(unit, actor, command.player_profile_id))
 
 
-async def list_player_profiles(house: House, command: Paging) -> PlayerProfilesListed:
-    """Lists all profiles by id."""
+@allowed("player")
+async def list_player_profiles(house: House, actor: Actor, command: Paging) -> PlayerProfilesListed:
+    """Lists the caller's profiles and those of the house, by id; an admin sees all."""
     async with house.store.reading() as unit:
         profiles, cursor = await PLAYER_PROFILES.page(unit, command)
-    return PlayerProfilesListed(player_profiles=[_view(profile) for profile in profiles], next_cursor=cursor)
+    shown = [_view(profile) for profile in profiles if _is_shown(actor, profile)]
+    return PlayerProfilesListed(player_profiles=shown, next_cursor=cursor)
 
 
-async def update_player_profile(house: House, command: UpdatePlayerProfile) -> PlayerProfileView:
+@allowed("player")
+async def update_player_profile(house: House, actor: Actor, command: UpdatePlayerProfile) -> PlayerProfileView:
     """Changes a profile; fields that are not given stay as they are."""
     async with house.store.writing() as unit:
-        before = await PLAYER_PROFILES.get(unit, command.player_profile_id)
+        before = await _own_profile(unit, actor, command.player_profile_id)
         after = PlayerProfile(**changed(before, command, "display_name", "description"))
         await PLAYER_PROFILES.put(unit, after.player_profile_id, after)
     return _view(after)
 
 
-async def delete_player_profile(house: House, command: NamePlayerProfile) -> PlayerProfileDeleted:
+@allowed("player")
+async def delete_player_profile(house: House, actor: Actor, command: NamePlayerProfile) -> PlayerProfileDeleted:
     """Removes a profile that no session uses."""
     async with house.store.writing() as unit:
+        await _own_profile(unit, actor, command.player_profile_id)
         await PLAYER_PROFILES.remove(unit, command.player_profile_id)
     return PlayerProfileDeleted(player_profile_id=command.player_profile_id)
 
 
+async def profile_of(unit: Unit, actor: Actor, player_profile_id: str) -> PlayerProfile:
+    """A profile that the actor may play as: their own, or one of the house. Others' are not there."""
+    profile = await PLAYER_PROFILES.get(unit, player_profile_id)
+    if not _is_shown(actor, profile):
+        raise PLAYER_PROFILES.missing(player_profile_id)
+    return profile
+
+
+def _is_shown(actor: Actor, profile: PlayerProfile) -> bool:
+    return profile.owner_token_id is None or actor.owns(profile.owner_token_id)
+
+
+async def _own_profile(unit: Unit, actor: Actor, player_profile_id: str) -> PlayerProfile:
+    profile = await profile_of(unit, actor, player_profile_id)
+    if profile.owner_token_id is None:
+        actor.must_be("author", "Changing a player profile of the house")
+    return profile
+
+
 def _view(profile: PlayerProfile) -> PlayerProfileView:
-    return PlayerProfileView(**dict(profile))
+    return PlayerProfileView(**{name: value for name, value in profile if name != "owner_token_id"})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import PRESETS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
 from fabula.agents.presets.entries import Changed, Refusal, create_entry, delete_entry, update_entry
 from fabula.agents.presets.forms import expand, normalise
 from fabula.agents.presets.summaries import summary
+from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.story.resources import AgentPreset, AgentRole, Preset, PresetAgents, PresetEntry
 from fabula.story.values import JsonObject
@@ -94,7 +96,8 @@ class PresetEntryDeleted(View):
     entry_id: str
 
 
-async def create_preset(house: House, command: CreatePreset) -> PresetView:
+@allowed("author")
+async def create_preset(house: House, actor: Actor, command: CreatePreset) -> PresetView:
     """Adds a preset; what it does not say is taken from the built-in prompts."""
     checked_new_name(command.preset_id, PRESETS.noun)
     preset = Preset(preset_id=command.preset_id, display_name=command.display_name, agents=_compact(command.agents))
@@ -103,20 +106,23 @@ async def create_preset(house: House, command: CreatePreset) -> PresetView:
     return _view(preset)
 
 
-async def get_preset(house: House, command: NamePreset) -> PresetView:
+@allowed("author")
+async def get_preset(house: House, actor: Actor, command: NamePreset) -> PresetView:
     """Shows a preset with all modules and texts."""
     async with house.store.reading() as unit:
         return _view(await PRESETS.get(unit, command.preset_id))
 
 
-async def list_presets(house: House, command: Paging) -> PresetsListed:
+@allowed("player")
+async def list_presets(house: House, actor: Actor, command: Paging) -> PresetsListed:
     """Lists all presets by id, without their texts."""
     async with house.store.reading() as unit:
         presets, cursor = await PRESETS.page(unit, command)
     return PresetsListed(presets=[PresetSummary.model_validate(summary(one)) for one in presets], next_cursor=cursor)
 
 
-async def update_preset(house: House, command: UpdatePreset) -> PresetView:
+@allowed("author")
+async def update_preset(house: House, actor: Actor, command: UpdatePreset) -> PresetView:
     """Changes a preset; `agents` is replaced whole."""
     async with house.store.writing() as unit:
         before = await PRESETS.get(unit, command.preset_id)
@@ -126,14 +132,16 @@ async def update_preset(house: House, command: UpdatePreset) -> PresetView:
     return _view(after)
 
 
-async def delete_preset(house: House, command: NamePreset) -> PresetDeleted:
+@allowed("author")
+async def delete_preset(house: House, actor: Actor, command: NamePreset) -> PresetDeleted:
     """Removes a preset that no draft or session uses."""
     async with house.store.writing() as unit:
         await PRESETS.remove(unit, command.preset_id)
     return PresetDeleted(preset_id=command.preset_id)
 
 
-async def create_preset_entry(house: House, command: CreatePresetEntry) -> PresetEntryView:
+@allowed("author")
+async def create_preset_entry(house: House, actor: Actor, command: CreatePresetEntry) -> PresetEntryView:
     """Adds the author's own text to a module of a role's prompt."""
     checked_new_name(command.entry_id, "preset entry")
     fields = command.model_dump(exclude={"preset_id", "agent"})
@@ -144,7 +152,8 @@ async def create_preset_entry(house: House, command: CreatePresetEntry) -> Prese
     return _entry_view(command, done.entry)
 
 
-async def update_preset_entry(house: House, command: UpdatePresetEntry) -> PresetEntryView:
+@allowed("author")
+async def update_preset_entry(house: House, actor: Actor, command: UpdatePresetEntry) -> PresetEntryView:
     """Changes an entry; of a built-in one only its order and whether it is enabled."""
     _check_names(command)
     fields = command.model_dump(exclude={"preset_id", "agent"})
@@ -155,7 +164,8 @@ async def update_preset_entry(house: House, command: UpdatePresetEntry) -> Prese
     return _entry_view(command, done.entry)
 
 
-async def delete_preset_entry(house: House, command: NamePresetEntry) -> PresetEntryDeleted:
+@allowed("author")
+async def delete_preset_entry(house: House, actor: Actor, command: NamePresetEntry) -> PresetEntryDeleted:
     """Removes one of the author's own texts."""
     _check_names(command)
     async with house.store.writing() as unit:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SCHEMAS, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.ports.actors import Actor
 from fabula.story.schemas import Schema, SchemaField, schema_problems
 
 
@@ -49,7 +51,8 @@ class SchemaDeleted(View):
     schema_id: str
 
 
-async def create_schema(house: House, command: CreateSchema) -> SchemaView:
+@allowed("author")
+async def create_schema(house: House, actor: Actor, command: CreateSchema) -> SchemaView:
     """Adds a schema; defaults must fit their types and enums."""
     refuse(schema_problems(command.fields), "schema")
     checked_new_name(command.schema_id, SCHEMAS.noun)
@@ -59,20 +62,23 @@ async def create_schema(house: House, command: CreateSchema) -> SchemaView:
     return _view(schema)
 
 
-async def get_schema(house: House, command: NameSchema) -> SchemaView:
+@allowed("player")
+async def get_schema(house: House, actor: Actor, command: NameSchema) -> SchemaView:
     """Shows a schema."""
     async with house.store.reading() as unit:
         return _view(await SCHEMAS.get(unit, command.schema_id))
 
 
-async def list_schemas(house: House, command: Paging) -> SchemasListed:
+@allowed("player")
+async def list_schemas(house: House, actor: Actor, command: Paging) -> SchemasListed:
     """Lists all schemas by id."""
     async with house.store.reading() as unit:
         schemas, cursor = await SCHEMAS.page(unit, command)
     return SchemasListed(schemas=[_view(schema) for schema in schemas], next_cursor=cursor)
 
 
-async def update_schema(house: House, command: UpdateSchema) -> SchemaView:
+@allowed("author")
+async def update_schema(house: House, actor: Actor, command: UpdateSchema) -> SchemaView:
     """Changes a schema; fields that are not given stay as they are."""
     if command.fields is not None:
         refuse(schema_problems(command.fields), "schema")
@@ -83,7 +89,8 @@ async def update_schema(house: House, command: UpdateSchema) -> SchemaView:
     return _view(after)
 
 
-async def delete_schema(house: House, command: NameSchema) -> SchemaDeleted:
+@allowed("author")
+async def delete_schema(house: House, actor: Actor, command: NameSchema) -> SchemaDeleted:
     """Removes a schema that nothing uses."""
     async with house.store.writing() as unit:
         await SCHEMAS.remove(unit, command.schema_id)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
 from fabula.knots.published import publish
+from fabula.ports.actors import Actor
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.graph import Graph, graph_problems
@@ -93,7 +95,8 @@ class StoryDeleted(View):
     story_id: str
 
 
-async def create_story(house: House, command: CreateStory) -> StoryGenerated:
+@allowed("author")
+async def create_story(house: House, actor: Actor, command: CreateStory) -> StoryGenerated:
     """Adds a story that its author wrote by hand."""
     async with house.store.writing() as unit:
         story = await add_story(house, unit, command)
@@ -115,13 +118,15 @@ async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     return story
 
 
-async def get_story(house: House, command: NameStory) -> StoryView:
+@allowed("author")
+async def get_story(house: House, actor: Actor, command: NameStory) -> StoryView:
     """Shows a story with its graph."""
     async with house.store.reading() as unit:
         return StoryView(**dict(await STORIES.get(unit, command.story_id)))
 
 
-async def show_story(house: House, command: NameStory) -> StoryView | InkStoryView:
+@allowed("author")
+async def show_story(house: House, actor: Actor, command: NameStory) -> StoryView | InkStoryView:
     """Shows a story: its graph, or of an Ink story its source and files."""
     async with house.store.reading() as unit:
         story = await ALL_STORIES.get(unit, command.story_id)
@@ -137,14 +142,16 @@ def story_view(story: AnyStory) -> StoryView | InkStoryView:
 _VIEWS: Mapping[str, type[StoryView] | type[InkStoryView]] = {"graph": StoryView, "ink": InkStoryView}
 
 
-async def list_stories(house: House, command: Paging) -> StoriesListed:
+@allowed("player")
+async def list_stories(house: House, actor: Actor, command: Paging) -> StoriesListed:
     """Lists all stories by id, without their graphs."""
     async with house.store.reading() as unit:
         stories, cursor = await ALL_STORIES.page(unit, command)
     return StoriesListed(stories=[_summary(story) for story in stories], next_cursor=cursor)
 
 
-async def update_story(house: House, command: UpdateStory) -> StoryView:
+@allowed("author")
+async def update_story(house: House, actor: Actor, command: UpdateStory) -> StoryView:
     """Renames a story or changes its pinned variables."""
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
@@ -154,7 +161,8 @@ async def update_story(house: House, command: UpdateStory) -> StoryView:
     return StoryView(**dict(after))
 
 
-async def update_story_graph(house: House, command: UpdateStoryGraph) -> StoryView:
+@allowed("author")
+async def update_story_graph(house: House, actor: Actor, command: UpdateStoryGraph) -> StoryView:
     """Replaces a story's graph. Sessions that are under way keep the graph they started with."""
     refuse(graph_problems(command.graph), "graph")
     async with house.store.writing() as unit:
@@ -164,7 +172,8 @@ async def update_story_graph(house: House, command: UpdateStoryGraph) -> StoryVi
     return StoryView(**dict(after))
 
 
-async def delete_story(house: House, command: NameStory) -> StoryDeleted:
+@allowed("author")
+async def delete_story(house: House, actor: Actor, command: NameStory) -> StoryDeleted:
     """Removes a story that no session plays."""
     async with house.store.writing() as unit:
         await STORIES.remove(unit, command.story_id)

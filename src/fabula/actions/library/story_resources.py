@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import STORY_RESOURCES, checked_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.story.resources import StoryResources
 
@@ -69,7 +71,8 @@ class StoryResourcesDeleted(View):
     resource_id: str
 
 
-async def create_story_resources(house: House, command: CreateStoryResources) -> StoryResourcesCreated:
+@allowed("author")
+async def create_story_resources(house: House, actor: Actor, command: CreateStoryResources) -> StoryResourcesCreated:
     """Adds what a story is made from; the server names it."""
     given = {"resource_id": house.ids.new("resource"), **dict(command)}
     resource = _checked(given)
@@ -78,13 +81,15 @@ async def create_story_resources(house: House, command: CreateStoryResources) ->
     return StoryResourcesCreated(**shown(resource))
 
 
-async def get_story_resources(house: House, command: NameStoryResources) -> StoryResourcesView:
+@allowed("author")
+async def get_story_resources(house: House, actor: Actor, command: NameStoryResources) -> StoryResourcesView:
     """Shows a story resource."""
     async with house.store.reading() as unit:
         return StoryResourcesView(**shown(await STORY_RESOURCES.get(unit, command.resource_id)))
 
 
-async def list_story_resources(house: House, command: Paging) -> StoryResourcesListed:
+@allowed("author")
+async def list_story_resources(house: House, actor: Actor, command: Paging) -> StoryResourcesListed:
     """Lists all story resources by id."""
     async with house.store.reading() as unit:
         found, cursor = await STORY_RESOURCES.page(unit, command)
@@ -92,7 +97,8 @@ async def list_story_resources(house: House, command: Paging) -> StoryResourcesL
     return StoryResourcesListed(resources=views, next_cursor=cursor)
 
 
-async def update_story_resources(house: House, command: UpdateStoryResources) -> StoryResourcesUpdated:
+@allowed("author")
+async def update_story_resources(house: House, actor: Actor, command: UpdateStoryResources) -> StoryResourcesUpdated:
     """Changes a story resource; fields that are not given stay, an empty plan or seed is cleared."""
     names = [name for name in StoryResources.model_fields if name != "resource_id"]
     async with house.store.writing() as unit:
@@ -102,7 +108,8 @@ async def update_story_resources(house: House, command: UpdateStoryResources) ->
     return StoryResourcesUpdated(**shown(after))
 
 
-async def delete_story_resources(house: House, command: NameStoryResources) -> StoryResourcesDeleted:
+@allowed("author")
+async def delete_story_resources(house: House, actor: Actor, command: NameStoryResources) -> StoryResourcesDeleted:
     """Removes a story resource that no story or draft uses."""
     async with house.store.writing() as unit:
         await STORY_RESOURCES.remove(unit, command.resource_id)

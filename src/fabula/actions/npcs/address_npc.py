@@ -13,6 +13,7 @@ from fabula.actions.library.repositories import API_GROUPS, APIS
 from fabula.loops.npc.company import Company, NpcMessage
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.speech import NpcRun, Voice
+from fabula.ports.actors import Actor
 from fabula.ports.errors import NotFound
 from fabula.ports.models import Message
 from fabula.ports.npcs import OpenTurn
@@ -24,11 +25,19 @@ GAME_API_ID = "game socket"
 
 OPEN_AI = "https://api.openai.com/v1"
 
+NAMELESS_GAME = "default"
+
 SawPrompt = Callable[[str, str, tuple[Message, ...]], None]
 
 
 def gather_company(
-    house: House, *, game_id: str, connection_id: str, send: Callable[[Told], None], saw_prompt: SawPrompt
+    house: House,
+    actor: Actor,
+    *,
+    game: str,
+    connection_id: str,
+    send: Callable[[Told], None],
+    saw_prompt: SawPrompt,
 ) -> Company:
     """The NPCs of a connection; they join as the game speaks of them."""
 
@@ -36,7 +45,7 @@ def gather_company(
         return await find_voice(house)
 
     run = NpcRun(
-        game_id=game_id,
+        game_id=game_id(actor, game),
         connection_id=connection_id,
         store=house.store,
         ledger=Ledger(house.store),
@@ -53,10 +62,19 @@ def address_npc(company: Company, message: NpcMessage) -> None:
     company.hear(message)
 
 
-async def take_up_turns(house: House, company: Company, *, game_id: str, connection_id: str) -> list[OpenTurn]:
+def game_id(actor: Actor, game: str) -> str:
+    """Under which name NPCs remember. What is remembered for a token is its own, whatever the game calls itself."""
+    if actor.token_id is None:
+        return game or NAMELESS_GAME
+    return f"token:{actor.token_id}/{game}" if game else f"token:{actor.token_id}"
+
+
+async def take_up_turns(
+    house: House, actor: Actor, company: Company, *, game: str, connection_id: str
+) -> list[OpenTurn]:
     """The turns of an earlier connection that the game has not confirmed; it may still do so."""
     async with house.store.reading() as unit:
-        turns = await unit.npcs.unconfirmed(game_id, connection_id)
+        turns = await unit.npcs.unconfirmed(game_id(actor, game), connection_id)
     company.take_up(turns)
     return turns
 

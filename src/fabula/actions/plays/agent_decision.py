@@ -6,12 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, state_at
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.turns.watch_turn import follow_turn
 from fabula.actions.views import Command, View
+from fabula.ports.actors import Actor
 from fabula.ports.errors import BackendError, Conflict, error_from
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
@@ -49,41 +51,42 @@ class AgentDecided(View):
     ink: JsonObject
 
 
-async def say_to_agent(house: House, session_id: str, command: SayToAgent) -> AgentDecided:
+@allowed("player")
+async def say_to_agent(house: House, actor: Actor, session_id: str, command: SayToAgent) -> AgentDecided:
     """Plays a message to a character; the same id gets the same answer, and never speaks twice."""
-    turn = await _known(house, session_id, command)
+    turn = await _known(house, actor, session_id, command)
     if turn is None:
-        turn = await _begun(house, session_id, command)
+        turn = await _begun(house, actor, session_id, command)
     await _end_of(house, turn)
     return await _decided(house, turn.turn_id, command.id)
 
 
-async def _begun(house: House, session_id: str, command: SayToAgent) -> Turn:
+async def _begun(house: House, actor: Actor, session_id: str, command: SayToAgent) -> Turn:
     """Begins the turn; where the same message was a moment faster, its turn is the one."""
-    await _somebody_listens(house, session_id)
+    await _somebody_listens(house, actor, session_id)
     words, request_id = RunTurn(player_input=command.input), MESSAGE + command.id
 
     async def unless_said(unit: Unit) -> None:
-        if await _found(unit, session_id, command) is not None:
+        if await _found(unit, actor, session_id, command) is not None:
             raise Conflict("This message was said a moment ago.")
 
     try:
-        return await run_turn(house, session_id, words, request_id=request_id, unless=unless_said)
+        return await run_turn(house, actor, session_id, words, request_id=request_id, unless=unless_said)
     except Conflict:
-        turn = await _known(house, session_id, command)
+        turn = await _known(house, actor, session_id, command)
         if turn is None:
             raise
         return turn
 
 
-async def _known(house: House, session_id: str, command: SayToAgent) -> Turn | None:
+async def _known(house: House, actor: Actor, session_id: str, command: SayToAgent) -> Turn | None:
     async with house.store.reading() as unit:
-        return await _found(unit, session_id, command)
+        return await _found(unit, actor, session_id, command)
 
 
-async def _found(unit: Unit, session_id: str, command: SayToAgent) -> Turn | None:
+async def _found(unit: Unit, actor: Actor, session_id: str, command: SayToAgent) -> Turn | None:
     """The turn of this message, unless it failed and its words were not played since: then it may be sent again."""
-    play = await play_of(unit, session_id)
+    play = await play_of(unit, actor, session_id)
     turn = await _said(unit, session_id, command)
     if turn is None or _is_good(turn):
         return turn
@@ -128,9 +131,9 @@ def _is_good(turn: Turn) -> bool:
     return turn.status in ("running", "committed")
 
 
-async def _somebody_listens(house: House, session_id: str) -> None:
+async def _somebody_listens(house: House, actor: Actor, session_id: str) -> None:
     async with house.store.reading() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
         if not await _listens(unit, play.head_turn_id):
             raise Conflict(_NOBODY)
 

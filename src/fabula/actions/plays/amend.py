@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
+from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
 from fabula.story.plays import PlayState
@@ -38,11 +39,11 @@ class Amendment:
 
 
 async def amend(
-    house: House, session_id: str, change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]]
+    house: House, actor: Actor, session_id: str, change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]]
 ) -> tuple[PlayState, T]:
     """Makes one change at a session's head in one unit of work; refused while a turn is running."""
     async with house.store.writing() as unit:
-        play, before = await head_state(unit, session_id)
+        play, before = await head_state(unit, actor, session_id)
         amendment, told = await change(AtHead(house=house, unit=unit, play=play, state=before))
         turn = NewTurn(
             turn_id=house.ids.new("turn"),

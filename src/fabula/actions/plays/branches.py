@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SESSIONS, checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
-from fabula.actions.plays.play_states import play_of, state_at
+from fabula.actions.plays.play_states import play_of, reaches, state_at
 from fabula.actions.plays.sessions import SessionView, session_view
 from fabula.actions.views import Command, Nothing, View
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
-from fabula.ports.plays import Turn
+from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
 from fabula.story.error_values import Hint
 from fabula.story.values import Value
@@ -69,36 +72,40 @@ class SessionForked(SessionView):
     type: Literal["session_forked"] = "session_forked"  # type: ignore[assignment]
 
 
-async def backtrack(house: House, session_id: str, command: Backtrack) -> SessionView:
+@allowed("player")
+async def backtrack(house: House, actor: Actor, session_id: str, command: Backtrack) -> SessionView:
     """Returns to the state after an earlier turn, exactly; the line that is left stays as a branch."""
     if command.turns is not None and command.turn_id is not None:
         raise InvalidRequest("Say either how many `turns` to go back, or the `turn_id` to return to, not both.")
     async with house.store.writing() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
         if command.turn_id is not None:
-            target = await _turn(unit, command.turn_id)
+            target = await _turn(unit, actor, play, command.turn_id)
         else:
             wanted = play.turn_index - (command.turns or 1)
             if wanted < 0:
                 raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
             target = await unit.plays.ancestor(play.head_turn_id, wanted)
         await unit.plays.move_head(session_id, target.turn_id)
-        return await session_view(unit, session_id)
+        return await session_view(unit, actor, session_id)
 
 
-async def switch_branch(house: House, session_id: str, command: SwitchBranch) -> SessionView:
+@allowed("player")
+async def switch_branch(house: House, actor: Actor, session_id: str, command: SwitchBranch) -> SessionView:
     """Goes on from any completed turn of the tree."""
     async with house.store.writing() as unit:
-        await play_of(unit, session_id)
-        await unit.plays.move_head(session_id, (await _turn(unit, command.turn_id)).turn_id)
-        return await session_view(unit, session_id)
+        play = await play_of(unit, actor, session_id)
+        turn = await _turn(unit, actor, play, command.turn_id)
+        await unit.plays.move_head(session_id, turn.turn_id)
+        return await session_view(unit, actor, session_id)
 
 
-async def fork(house: House, session_id: str, command: Fork) -> SessionForked:
-    """Makes a new session that goes on from a turn of this one; both share what came before."""
+@allowed("player")
+async def fork(house: House, actor: Actor, session_id: str, command: Fork) -> SessionForked:
+    """Makes a new session of the caller's that goes on from a turn of this one; both share what came before."""
     async with house.store.writing() as unit:
-        play = await play_of(unit, session_id)
-        turn = await _turn(unit, command.turn_id or play.head_turn_id)
+        play = await play_of(unit, actor, session_id)
+        turn = await _turn(unit, actor, play, command.turn_id or play.head_turn_id)
         if turn.tree_id != play.tree_id:
             raise InvalidRequest(f"The turn '{turn.turn_id}' belongs to another play.", hint=Hint.LIST_BRANCHES)
         session = await SESSIONS.get(unit, session_id)
@@ -107,17 +114,20 @@ async def fork(house: House, session_id: str, command: Fork) -> SessionForked:
         new_id = house.ids.new("session")
         update = {"session_id": new_id, "display_name": name, "player_profile_id": state.player_profile_id}
         await SESSIONS.add(unit, new_id, session.model_copy(update=update))
-        await unit.plays.fork(new_id, turn.turn_id)
-        view = await session_view(unit, new_id)
+        await unit.plays.fork(new_id, turn.turn_id, owner_token_id=actor.token_id)
+        view = await session_view(unit, actor, new_id)
     return SessionForked(**{**dict(view), "type": "session_forked"})
 
 
-async def list_branches(house: House, session_id: str, command: Nothing) -> SessionBranches:
+@allowed("player")
+async def list_branches(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionBranches:
     """Shows the tree: every finished turn with its parent, and where sessions stand."""
     async with house.store.reading() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
         turns = await unit.plays.tree(play.tree_id)
-        heads = await unit.plays.heads(play.tree_id)
+        heads = [head for head in await unit.plays.heads(play.tree_id) if await reaches(unit, actor, head)]
+    if not actor.may_act_as("admin"):
+        turns = turns_of(turns, heads)
     return SessionBranches(
         session_id=session_id,
         head_turn_id=play.head_turn_id,
@@ -126,22 +136,50 @@ async def list_branches(house: House, session_id: str, command: Nothing) -> Sess
     )
 
 
-async def follow_story(house: House, session_id: str, command: Nothing) -> SessionView:
+@allowed("player")
+async def follow_story(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionView:
     """Moves a session on to the story's graph as it is now; refused when its scene is no longer there."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         return Amendment(state=await kind_of_play(at.state).follow_story(at)), None
 
-    await amend(house, session_id, change)
+    await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
-        return await session_view(unit, session_id)
+        return await session_view(unit, actor, session_id)
 
 
-async def _turn(unit: Unit, turn_id: str) -> Turn:
+async def _turn(unit: Unit, actor: Actor, play: Play, turn_id: str) -> Turn:
+    """A turn to go to. Of other people's turns nobody is told that they exist."""
     turn = await unit.plays.turn(checked_name(turn_id, "turn"))
-    if turn is None:
+    if turn is None or not await _is_within_reach(unit, actor, play, turn):
         raise NotFound(f"There is no turn named '{turn_id}'.", hint=Hint.LIST_BRANCHES)
     return turn
+
+
+async def _is_within_reach(unit: Unit, actor: Actor, play: Play, turn: Turn) -> bool:
+    if actor.may_act_as("admin") or turn.session_id == play.session_id:
+        return True
+    if turn.tree_id != play.tree_id:
+        return False
+    heads = [head for head in await unit.plays.heads(play.tree_id) if await reaches(unit, actor, head)]
+    return turn.turn_id in {one.turn_id for one in turns_of(await unit.plays.tree(play.tree_id), heads)}
+
+
+def turns_of(turns: Sequence[Turn], heads: Sequence[Play]) -> list[Turn]:
+    """The turns of a tree that belong to some of its sessions: what they played, and what led there.
+
+    A tree is shared with whoever forked from it, so it may hold turns that are none of the caller's business.
+    """
+    known = {turn.turn_id: turn for turn in turns}
+    sessions = {head.session_id for head in heads}
+    found: set[str] = set()
+    starts = [turn.turn_id for turn in turns if turn.session_id in sessions] + [head.head_turn_id for head in heads]
+    for start in starts:
+        step = known.get(start)
+        while step is not None and step.turn_id not in found:
+            found.add(step.turn_id)
+            step = known.get(step.parent_id or "")
+    return [turn for turn in turns if turn.turn_id in found]
 
 
 def _listed(turn: Turn) -> BranchTurn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
@@ -13,6 +14,7 @@ from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.sessions import MessageView, message_view
 from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.loops.turns.turn_state_cache import entry_of
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
@@ -47,7 +49,8 @@ class MessageDeleted(View):
     message_id: str
 
 
-async def create_message(house: House, session_id: str, command: CreateMessage) -> MessageView:
+@allowed("player")
+async def create_message(house: House, actor: Actor, session_id: str, command: CreateMessage) -> MessageView:
     """Adds a line to the transcript; the roles see it from the next turn on."""
     _check_text(command.text)
 
@@ -67,26 +70,29 @@ async def create_message(house: House, session_id: str, command: CreateMessage) 
         state = state.model_copy(update={"message_count": state.message_count + 1})
         return Amendment(state=state, messages=[MessageChange(op="say", message=said)]), said
 
-    return message_view((await amend(house, session_id, change))[1])
+    return message_view((await amend(house, actor, session_id, change))[1])
 
 
-async def get_message(house: House, session_id: str, command: NameMessage) -> MessageView:
+@allowed("player")
+async def get_message(house: House, actor: Actor, session_id: str, command: NameMessage) -> MessageView:
     """Shows one line of the transcript."""
     async with house.store.reading() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
         return message_view(await _message(unit, play.head_turn_id, command.message_id))
 
 
-async def list_messages(house: House, session_id: str, command: Paging) -> MessagesListed:
+@allowed("player")
+async def list_messages(house: House, actor: Actor, session_id: str, command: Paging) -> MessagesListed:
     """Lists the transcript of the session's own line, in order."""
     async with house.store.reading() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
         messages = await unit.plays.transcript(play.head_turn_id)
     shown, cursor = part_of(messages, command, lambda message: message.message_id)
     return MessagesListed(messages=[message_view(message) for message in shown], next_cursor=cursor)
 
 
-async def update_message(house: House, session_id: str, command: UpdateMessage) -> MessageView:
+@allowed("player")
+async def update_message(house: House, actor: Actor, session_id: str, command: UpdateMessage) -> MessageView:
     """Rewrites a line; the roles see the new words wherever they still see that line."""
     _check_text(command.text)
 
@@ -96,10 +102,11 @@ async def update_message(house: House, session_id: str, command: UpdateMessage) 
         state = kind_of_play(at.state).reword(at.state, entry_of(old), entry_of(new))
         return Amendment(state=state, messages=[MessageChange(op="edit", message=new)]), new
 
-    return message_view((await amend(house, session_id, change))[1])
+    return message_view((await amend(house, actor, session_id, change))[1])
 
 
-async def delete_message(house: House, session_id: str, command: NameMessage) -> MessageDeleted:
+@allowed("player")
+async def delete_message(house: House, actor: Actor, session_id: str, command: NameMessage) -> MessageDeleted:
     """Strikes a line out; the roles no longer see it. Going back before this change brings it back."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
@@ -107,7 +114,7 @@ async def delete_message(house: House, session_id: str, command: NameMessage) ->
         state = kind_of_play(at.state).reword(at.state, entry_of(old), None)
         return Amendment(state=state, messages=[MessageChange(op="strike", message=old)]), None
 
-    await amend(house, session_id, change)
+    await amend(house, actor, session_id, change)
     return MessageDeleted(message_id=command.message_id)
 
 

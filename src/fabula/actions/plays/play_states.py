@@ -5,24 +5,40 @@ from __future__ import annotations
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SESSIONS, checked_name
 from fabula.loops.turns.turn_state_cache import entry_of
-from fabula.ports.errors import StoreError
+from fabula.ports.actors import Actor
+from fabula.ports.errors import Denied, StoreError
 from fabula.ports.plays import Play
 from fabula.ports.store import Unit
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 
 
-async def play_of(unit: Unit, session_id: str) -> Play:
-    """Where a session stands."""
+async def play_of(unit: Unit, actor: Actor, session_id: str) -> Play:
+    """Where a session stands. To whom it does not belong it is not there, so that nobody learns that it exists."""
     play = await unit.plays.get(checked_name(session_id, SESSIONS.noun))
-    if play is None:
+    if play is None or not await reaches(unit, actor, play):
         raise SESSIONS.missing(session_id)
     return play
 
 
-async def head_state(unit: Unit, session_id: str) -> tuple[Play, PlayState]:
+async def own_play_of(unit: Unit, actor: Actor, session_id: str) -> Play:
+    """The same for what only its owner may do; who was invited is denied it."""
+    play = await play_of(unit, actor, session_id)
+    if not actor.owns(play.owner_token_id):
+        raise Denied("Only the owner of this session may do that.")
+    return play
+
+
+async def reaches(unit: Unit, actor: Actor, play: Play) -> bool:
+    """Whether a play is the actor's own, or they were invited to it."""
+    if actor.owns(play.owner_token_id):
+        return True
+    return actor.token_id is not None and await unit.plays.is_invited(play.session_id, actor.token_id)
+
+
+async def head_state(unit: Unit, actor: Actor, session_id: str) -> tuple[Play, PlayState]:
     """Where a session stands, and the state there; the history is not read."""
-    play = await play_of(unit, session_id)
+    play = await play_of(unit, actor, session_id)
     return play, await state_at(unit, play.head_turn_id)
 
 

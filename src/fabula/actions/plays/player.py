@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SESSIONS
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.sessions import SessionVariables, SessionView, player_name, session_view, variables_view
 from fabula.actions.views import Command, View
+from fabula.ports.actors import Actor
 from fabula.story.state import Snapshot, StateUpdate
 
 
@@ -30,24 +32,26 @@ class PlayerDescriptionUpdated(View):
     snapshot: Snapshot
 
 
-async def set_player_profile(house: House, session_id: str, command: SetPlayerProfile) -> SessionView:
+@allowed("player")
+async def set_player_profile(house: House, actor: Actor, session_id: str, command: SetPlayerProfile) -> SessionView:
     """Lets the player be someone else: name and description change, variables stay."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        name, description = await player_name(at.unit, command.player_profile_id)
+        name, description = await player_name(at.unit, actor, command.player_profile_id)
         snapshot = at.state.snapshot.model_copy(update={"player_description": description})
         profile = command.player_profile_id
         await _bind_profile(at, profile)
         update = {"snapshot": snapshot, "player_profile_id": profile, "player_name": name}
         return Amendment(state=at.state.model_copy(update=update)), None
 
-    await amend(house, session_id, change)
+    await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
-        return await session_view(unit, session_id)
+        return await session_view(unit, actor, session_id)
 
 
+@allowed("player")
 async def update_player_description(
-    house: House, session_id: str, command: UpdatePlayerDescription
+    house: House, actor: Actor, session_id: str, command: UpdatePlayerDescription
 ) -> PlayerDescriptionUpdated:
     """Describes the player anew by hand; the session is no longer bound to a profile."""
 
@@ -56,17 +60,18 @@ async def update_player_description(
         await _bind_profile(at, None)
         return Amendment(state=described), None
 
-    state, _ = await amend(house, session_id, change)
+    state, _ = await amend(house, actor, session_id, change)
     return PlayerDescriptionUpdated(snapshot=state.snapshot)
 
 
-async def update_variables(house: House, session_id: str, command: UpdateVariables) -> SessionVariables:
+@allowed("player")
+async def update_variables(house: House, actor: Actor, session_id: str, command: UpdateVariables) -> SessionVariables:
     """Changes variables by hand; all operations must be allowed by the schemas, or none is applied."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         return Amendment(state=await kind_of_play(at.state).change_variables(at, command.update)), None
 
-    state, _ = await amend(house, session_id, change)
+    state, _ = await amend(house, actor, session_id, change)
     return variables_view(state)
 
 

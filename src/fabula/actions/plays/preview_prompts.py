@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.drafts.draft_setup import gather_draft_setup
 from fabula.actions.house import House
 from fabula.actions.library.repositories import DRAFTS, PRESETS, SCHEMAS, SESSIONS
@@ -14,6 +15,7 @@ from fabula.actions.plays.suggest_replies import checked_limit
 from fabula.actions.views import Command, View
 from fabula.agents.previews import mode_problem, preview_runtime, preview_template
 from fabula.loops.generation.contexts import graph_context, opening_context, planner_context, section_context
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.contexts import ActorPurpose, ArchitectContext, KeeperPhase, NarratorPurpose, RoleContext
@@ -74,7 +76,8 @@ class PresetPromptPreview(View):
     unresolved_context_keys: list[str]
 
 
-async def preview_preset_template(house: House, command: PreviewTemplate) -> PresetPromptPreview:
+@allowed("author")
+async def preview_preset_template(house: House, actor: Actor, command: PreviewTemplate) -> PresetPromptPreview:
     """Shows a role's prompt as a preset writes it, with placeholders for the context."""
     async with house.store.reading() as unit:
         preset = await PRESETS.get(unit, command.preset_id)
@@ -88,7 +91,10 @@ async def preview_preset_template(house: House, command: PreviewTemplate) -> Pre
     return _view(command.agent, preview, problems)
 
 
-async def preview_preset_runtime(house: House, session_id: str | None, command: PreviewRuntime) -> PresetPromptPreview:
+@allowed("author")
+async def preview_preset_runtime(
+    house: House, actor: Actor, session_id: str | None, command: PreviewRuntime
+) -> PresetPromptPreview:
     """Shows exactly what a role would be sent now, for a resource, a draft or the session in the envelope."""
     if problem := mode_problem(command.agent, command.architect_mode):
         raise InvalidRequest(problem)
@@ -97,7 +103,7 @@ async def preview_preset_runtime(house: House, session_id: str | None, command: 
         if command.agent in ("planner", "architect"):
             context = await _generation_context(unit, command)
         else:
-            context = await _scene_context(house, unit, session_id, command)
+            context = await _scene_context(house, unit, actor, session_id, command)
     agent = preset.agents.of(command.agent)
     preview, problems = preview_runtime(preset.preset_id, agent, context, module_id=command.module_id)
     return _view(command.agent, preview, problems)
@@ -137,11 +143,13 @@ def _needed(value: str | None, name: str, command: PreviewRuntime) -> str:
     return value
 
 
-async def _scene_context(house: House, unit: Unit, session_id: str | None, command: PreviewRuntime) -> RoleContext:
+async def _scene_context(
+    house: House, unit: Unit, actor: Actor, session_id: str | None, command: PreviewRuntime
+) -> RoleContext:
     if not session_id:
         raise InvalidRequest(f"A preview for the {command.agent} needs a session: put its id into the envelope.")
+    play, state = await head_state(unit, actor, session_id)
     session = (await SESSIONS.get(unit, session_id)).model_copy(update={"preset_id": command.preset_id})
-    play, state = await head_state(unit, session_id)
     asked = RoleQuestion(
         role=command.agent,
         character_id=command.character_id,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.views import Command, ListView, Paging, View, part_of
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.story.guests import added, entered, left, removed
 from fabula.story.plays import PlayState, SessionCharacter
@@ -57,8 +59,9 @@ class SessionCharacterDeleted(View):
     session_character_id: str
 
 
+@allowed("player")
 async def create_session_character(
-    house: House, session_id: str, command: CreateSessionCharacter
+    house: House, actor: Actor, session_id: str, command: CreateSessionCharacter
 ) -> SessionCharacterView:
     """Brings a guest into the play by hand."""
     if not command.display_name.strip():
@@ -74,27 +77,34 @@ async def create_session_character(
     async def change(at: AtHead) -> tuple[Amendment, None]:
         return Amendment(state=kind_of_play(at.state).add_guest(at.state, guest, enters=command.enter_scene)), None
 
-    state, _ = await amend(house, session_id, change)
+    state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, guest.session_character_id)
 
 
-async def get_session_character(house: House, session_id: str, command: NameSessionCharacter) -> SessionCharacterView:
+@allowed("player")
+async def get_session_character(
+    house: House, actor: Actor, session_id: str, command: NameSessionCharacter
+) -> SessionCharacterView:
     """Shows a guest."""
     async with house.store.reading() as unit:
-        _, state = await head_state(unit, session_id)
+        _, state = await head_state(unit, actor, session_id)
     return guest_view(state, command.session_character_id)
 
 
-async def list_session_characters(house: House, session_id: str, command: Paging) -> SessionCharactersListed:
+@allowed("player")
+async def list_session_characters(
+    house: House, actor: Actor, session_id: str, command: Paging
+) -> SessionCharactersListed:
     """Lists all guests of a play."""
     async with house.store.reading() as unit:
-        _, state = await head_state(unit, session_id)
+        _, state = await head_state(unit, actor, session_id)
     ids, cursor = part_of(sorted(state.session_characters), command, str)
     return SessionCharactersListed(session_characters=[guest_view(state, id) for id in ids], next_cursor=cursor)
 
 
+@allowed("player")
 async def update_session_character(
-    house: House, session_id: str, command: UpdateSessionCharacter
+    house: House, actor: Actor, session_id: str, command: UpdateSessionCharacter
 ) -> SessionCharacterView:
     """Rewrites a guest."""
 
@@ -103,12 +113,13 @@ async def update_session_character(
         fields = {**dict(old), **dict(command), "updated_at_ms": house.clock.now_ms()}
         return Amendment(state=added(at.state, SessionCharacter(**fields))), None
 
-    state, _ = await amend(house, session_id, change)
+    state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, command.session_character_id)
 
 
+@allowed("player")
 async def delete_session_character(
-    house: House, session_id: str, command: NameSessionCharacter
+    house: House, actor: Actor, session_id: str, command: NameSessionCharacter
 ) -> SessionCharacterDeleted:
     """Removes a guest with its variables and memories; turns before this one still know it."""
 
@@ -116,29 +127,35 @@ async def delete_session_character(
         gone = _guest(at.state, command.session_character_id)
         return Amendment(state=removed(at.state, gone.session_character_id)), None
 
-    await amend(house, session_id, change)
+    await amend(house, actor, session_id, change)
     return SessionCharacterDeleted(session_character_id=command.session_character_id)
 
 
-async def enter_scene(house: House, session_id: str, command: NameSessionCharacter) -> SessionCharacterView:
+@allowed("player")
+async def enter_scene(
+    house: House, actor: Actor, session_id: str, command: NameSessionCharacter
+) -> SessionCharacterView:
     """Lets a guest enter the scene."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         guest = _guest(at.state, command.session_character_id)
         return Amendment(state=entered(at.state, guest.session_character_id)), None
 
-    state, _ = await amend(house, session_id, change)
+    state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, command.session_character_id)
 
 
-async def leave_scene(house: House, session_id: str, command: NameSessionCharacter) -> SessionCharacterView:
+@allowed("player")
+async def leave_scene(
+    house: House, actor: Actor, session_id: str, command: NameSessionCharacter
+) -> SessionCharacterView:
     """Lets a guest leave the scene."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         guest = _guest(at.state, command.session_character_id)
         return Amendment(state=left(at.state, guest.session_character_id)), None
 
-    state, _ = await amend(house, session_id, change)
+    state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, command.session_character_id)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS, checked_name
+from fabula.actions.library.player_profiles import profile_of
+from fabula.actions.library.repositories import API_GROUPS, PRESETS, SESSIONS
 from fabula.actions.plays.kinds.rows import kind_of_play
-from fabula.actions.plays.play_states import head_state, play_of
+from fabula.actions.plays.play_states import head_state, own_play_of, play_of
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
 from fabula.loops.turns.running_turns import stop
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Stored, Unit
@@ -121,17 +124,19 @@ class SessionVariables(View):
     character_state: dict[str, JsonObject]
 
 
-async def get_session(house: House, session_id: str, command: Nothing) -> SessionView:
+@allowed("player")
+async def get_session(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionView:
     """Shows a session with its snapshot and its transcript."""
     async with house.store.reading() as unit:
-        return await session_view(unit, session_id)
+        return await session_view(unit, actor, session_id)
 
 
-async def list_sessions(house: House, command: Paging) -> SessionsListed:
-    """Lists all sessions by id, in short."""
+@allowed("player")
+async def list_sessions(house: House, actor: Actor, command: Paging) -> SessionsListed:
+    """Lists the caller's sessions and those they were invited to, by id and in short; an admin sees all."""
     async with house.store.reading() as unit:
         limit = None if command.limit is None else command.limit + 1
-        rows = await unit.resources.page("session", after=command.cursor, limit=limit)
+        rows = await _page(unit, actor, command.cursor, limit)
         cursor = None
         if command.limit is not None and len(rows) > command.limit:
             rows = rows[: command.limit]
@@ -140,19 +145,31 @@ async def list_sessions(house: House, command: Paging) -> SessionsListed:
     return SessionsListed(sessions=[_summary(row, plays[row.id]) for row in rows], next_cursor=cursor)
 
 
-async def update_session(house: House, session_id: str, command: RenameSession) -> SessionView:
+async def _page(unit: Unit, actor: Actor, after: str | None, limit: int | None) -> list[Stored]:
+    if actor.sees_only is None:
+        return await unit.resources.page("session", after=after, limit=limit)
+    ids = await unit.plays.reached_by(actor.sees_only, after=after, limit=limit)
+    found = await unit.resources.get_many("session", ids)
+    return [found[id] for id in ids if id in found]
+
+
+@allowed("player")
+async def update_session(house: House, actor: Actor, session_id: str, command: RenameSession) -> SessionView:
     """Renames a session."""
     if not command.display_name.strip():
         raise InvalidRequest("Give the session a name: `display_name` is empty.")
     async with house.store.writing() as unit:
+        await own_play_of(unit, actor, session_id)
         session = await SESSIONS.get(unit, session_id)
         await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
-        return await session_view(unit, session_id)
+        return await session_view(unit, actor, session_id)
 
 
-async def delete_session(house: House, session_id: str, command: Nothing) -> SessionDeleted:
+@allowed("player")
+async def delete_session(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionDeleted:
     """Removes a session; its turns go too, unless another session was forked from them."""
     async with house.store.writing() as unit:
+        await own_play_of(unit, actor, session_id)
         await SESSIONS.remove(unit, session_id)
         await unit.plays.remove(session_id)
     for running in house.turns.of_session(session_id):
@@ -162,29 +179,37 @@ async def delete_session(house: House, session_id: str, command: Nothing) -> Ses
     return SessionDeleted(session_id=session_id)
 
 
-async def get_runtime_snapshot(house: House, session_id: str, command: Nothing) -> RuntimeSnapshot:
+@allowed("player")
+async def get_runtime_snapshot(house: House, actor: Actor, session_id: str, command: Nothing) -> RuntimeSnapshot:
     """Shows the snapshot at the session's head."""
     async with house.store.reading() as unit:
-        return RuntimeSnapshot(snapshot=(await head_state(unit, session_id))[1].snapshot)
+        return RuntimeSnapshot(snapshot=(await head_state(unit, actor, session_id))[1].snapshot)
 
 
-async def get_variables(house: House, session_id: str, command: Nothing) -> SessionVariables:
+@allowed("player")
+async def get_variables(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionVariables:
     """Shows the variables of world, player and characters."""
     async with house.store.reading() as unit:
-        return variables_view((await head_state(unit, session_id))[1])
+        return variables_view((await head_state(unit, actor, session_id))[1])
 
 
-async def get_config(house: House, session_id: str, command: Nothing) -> SessionConfig:
+@allowed("player")
+async def get_config(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionConfig:
     """Shows which models and prompts a session uses, and its token budget if it has one."""
     async with house.store.reading() as unit:
-        return _config(await SESSIONS.get(unit, session_id), await play_of(unit, session_id))
+        play = await play_of(unit, actor, session_id)
+        return _config(await SESSIONS.get(unit, session_id), play)
 
 
-async def update_config(house: House, session_id: str, command: UpdateConfig) -> SessionConfig:
+@allowed("player")
+async def update_config(house: House, actor: Actor, session_id: str, command: UpdateConfig) -> SessionConfig:
     """Chooses other models or prompts for the turns to come, or limits the tokens; a budget of 0 lifts the limit."""
     if command.token_budget is not None and command.token_budget < 0:
         raise InvalidRequest("A token budget is a positive number, or 0 for none.")
     async with house.store.writing() as unit:
+        await own_play_of(unit, actor, session_id)
+        if command.token_budget is not None:
+            actor.must_be("author", "Changing a token budget")
         session = await SESSIONS.get(unit, session_id)
         if command.api_group_id is not None:
             await API_GROUPS.get(unit, command.api_group_id)
@@ -195,24 +220,24 @@ async def update_config(house: House, session_id: str, command: UpdateConfig) ->
         await SESSIONS.put(unit, session_id, session)
         if command.token_budget is not None:
             await unit.plays.set_budget(session_id, command.token_budget or None)
-        return _config(session, await play_of(unit, session_id))
+        return _config(session, await play_of(unit, actor, session_id))
 
 
-async def player_name(unit: Unit, player_profile_id: str | None) -> tuple[str, str]:
+async def player_name(unit: Unit, actor: Actor, player_profile_id: str | None) -> tuple[str, str]:
     """The name and description of a profile; without one the player is nameless."""
     if player_profile_id is None:
         return NAMELESS_PLAYER, ""
-    profile = await PLAYER_PROFILES.get(unit, player_profile_id)
+    profile = await profile_of(unit, actor, player_profile_id)
     return profile.display_name, profile.description
 
 
-async def session_view(unit: Unit, session_id: str) -> SessionView:
+async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView:
     """A session as clients show it."""
-    stored = await unit.resources.get("session", checked_name(session_id, SESSIONS.noun))
+    play, state = await head_state(unit, actor, session_id)
+    stored = await unit.resources.get("session", session_id)
     if stored is None:
         raise SESSIONS.missing(session_id)
     session = SESSIONS.read(stored)
-    play, state = await head_state(unit, session_id)
     head = await unit.plays.turn(play.head_turn_id)
     history = await unit.plays.transcript(play.head_turn_id)
     return SessionView(

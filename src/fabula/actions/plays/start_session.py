@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from fabula.actions.authority import allowed
 from fabula.actions.care.overview import default_binding
 from fabula.actions.house import House
 from fabula.actions.library.characters import CharacterSummary, summary_of
@@ -14,6 +15,7 @@ from fabula.actions.plays.kinds.protocol import Opening, Player
 from fabula.actions.plays.kinds.rows import kind_of_story
 from fabula.actions.plays.sessions import Config, MessageView, message_view, player_name
 from fabula.actions.views import Command, View
+from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, NewTurn
 from fabula.ports.store import Unit
 from fabula.story.plays import SessionSettings
@@ -53,17 +55,18 @@ class SessionStarted(View):
     ink: JsonObject | None = None
 
 
-async def start_session(house: House, command: StartSession) -> SessionStarted:
+@allowed("player")
+async def start_session(house: House, actor: Actor, command: StartSession) -> SessionStarted:
     """Starts a new play of a story; an Ink story is told up to its first stop."""
     async with house.store.reading() as unit:
         story = await ALL_STORIES.get(unit, command.story_id)
         session = await _settings(house, unit, command, story)
-        name, description = await player_name(unit, session.player_profile_id)
+        name, description = await player_name(unit, actor, session.player_profile_id)
     player, turn_id = Player(name=name, description=description), house.ids.new("turn")
     opening = await kind_of_story(story).open(house, session, player, turn_id=turn_id, seed=command.seed)
     async with house.store.writing() as unit:
         stored = await SESSIONS.add(unit, session.session_id, session)
-        await _add_play(unit, session.session_id, turn_id, opening)
+        await _add_play(unit, actor, session.session_id, turn_id, opening)
         cast = await CHARACTERS.get_all(unit, opening.cast)
     return SessionStarted(
         **dict(session),
@@ -77,7 +80,7 @@ async def start_session(house: House, command: StartSession) -> SessionStarted:
     )
 
 
-async def _add_play(unit: Unit, session_id: str, turn_id: str, opening: Opening) -> None:
+async def _add_play(unit: Unit, actor: Actor, session_id: str, turn_id: str, opening: Opening) -> None:
     for document in opening.documents:
         await unit.blobs.put(document)
     state = opening.state
@@ -89,7 +92,7 @@ async def _add_play(unit: Unit, session_id: str, turn_id: str, opening: Opening)
         messages=opening.messages,
         ended=state.ended,
     )
-    await unit.plays.add(session_id, turn, finished)
+    await unit.plays.add(session_id, turn, finished, owner_token_id=actor.token_id)
 
 
 async def _settings(house: House, unit: Unit, command: StartSession, story: AnyStory) -> SessionSettings:

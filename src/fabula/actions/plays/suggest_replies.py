@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SESSIONS
 from fabula.actions.plays.kinds.protocol import RoleQuestion
@@ -13,6 +14,7 @@ from fabula.actions.views import Command, View
 from fabula.agents.replies.replyer import read_replies
 from fabula.agents.replies.shapes import output_schema
 from fabula.loops.model_questions import Question, ask
+from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import CallOrigin
 from fabula.story.contexts import ReplyerContext
@@ -31,12 +33,13 @@ class SuggestedReplies(View):
     replies: list[SuggestedReply]
 
 
-async def suggest_replies(house: House, session_id: str, command: SuggestReplies) -> SuggestedReplies:
+@allowed("player")
+async def suggest_replies(house: House, actor: Actor, session_id: str, command: SuggestReplies) -> SuggestedReplies:
     """Suggests what the player might say or do next; nothing of it is kept."""
     limit = checked_limit(command.limit)
     async with house.store.reading() as unit:
+        play, state = await head_state(unit, actor, session_id)
         session = await SESSIONS.get(unit, session_id)
-        play, state = await head_state(unit, session_id)
         asked = RoleQuestion(role="replyer", reply_limit=limit)
         prompt = await kind_of_play(state).prompt(house, unit, session, play, state, asked)
 

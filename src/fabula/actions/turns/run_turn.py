@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.protocol import TurnStart
 from fabula.actions.plays.kinds.rows import kind_of_play
@@ -22,6 +23,7 @@ from fabula.actions.plays.play_states import known_state, play_of
 from fabula.actions.turns.turn_runner import lease, settle, start, thread
 from fabula.actions.views import Command, Nothing, View
 from fabula.loops.turns.running_turns import stop
+from fabula.ports.actors import Actor
 from fabula.ports.errors import Cancelled, Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
@@ -52,8 +54,10 @@ class TurnCancelled(View):
     turn_id: str
 
 
+@allowed("player")
 async def run_turn(
     house: House,
+    actor: Actor,
     session_id: str,
     command: RunTurn,
     *,
@@ -69,7 +73,7 @@ async def run_turn(
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
     async def begin(unit: Unit, *, at_hand: bool) -> tuple[Turn, TurnStart | None] | None:
-        play = await _ready(house, unit, session_id)
+        play = await _ready(house, unit, actor, session_id)
         if unless is not None:
             await unless(unit)
         before = await known_state(house, unit, play.head_turn_id)
@@ -89,12 +93,13 @@ async def run_turn(
     return await start(house, *begun)
 
 
+@allowed("player")
 async def retry_turn(
-    house: House, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+    house: House, actor: Actor, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
 ) -> Turn:
     """Plays the words of the last failed or cancelled turn again."""
     async with house.store.writing() as unit:
-        play = await _ready(house, unit, session_id)
+        play = await _ready(house, unit, actor, session_id)
         failed = await _last_failed(unit, play)
         if failed is None or failed.parent_id is None:
             raise NotFound("There is no failed turn here to try again.")
@@ -104,15 +109,16 @@ async def retry_turn(
     return await start(house, turn)
 
 
+@allowed("player")
 async def regenerate(
-    house: House, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+    house: House, actor: Actor, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
 ) -> Turn:
     """Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch.
 
     The head stays where it is until the new turn is committed: one that fails loses nothing.
     """
     async with house.store.writing() as unit:
-        play = await _ready(house, unit, session_id)
+        play = await _ready(house, unit, actor, session_id)
         old = await _last_played(unit, play)
         if old is None or old.parent_id is None:
             raise Conflict("Nothing has been played yet that could be played again.")
@@ -122,10 +128,11 @@ async def regenerate(
     return await start(house, turn)
 
 
-async def cancel_turn(house: House, session_id: str, command: Nothing) -> TurnCancelled:
+@allowed("player")
+async def cancel_turn(house: House, actor: Actor, session_id: str, command: Nothing) -> TurnCancelled:
     """Stops the turn in flight; its words are kept, and can be played again."""
     async with house.store.reading() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
     turn_id = play.active_turn_id
     if turn_id is None:
         raise Conflict("No turn of this session is running.")
@@ -160,8 +167,8 @@ async def _last_played(unit: Unit, play: Play) -> Turn | None:
     return turn if turn is not None and turn.kind == "play" else None
 
 
-async def _ready(house: House, unit: Unit, session_id: str) -> Play:
-    play = await play_of(unit, session_id)
+async def _ready(house: House, unit: Unit, actor: Actor, session_id: str) -> Play:
+    play = await play_of(unit, actor, session_id)
     if play.token_budget is not None:
         used = await unit.calls.tokens_used(session_id) + house.models.unrecorded_tokens(session_id)
         if used >= play.token_budget:

@@ -7,9 +7,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.sessions import DELETED
+from fabula.ports.actors import Actor
 from fabula.ports.bus import Frame
 from fabula.ports.errors import BackendError, InvalidRequest
 from fabula.ports.plays import Turn
@@ -32,15 +34,16 @@ class WatchedTurn:
     frames: TurnFrames
 
 
-async def watched_turn(house: House, session_id: str, last_event_id: str) -> WatchedTurn | None:
+@allowed("player")
+async def watched_turn(house: House, actor: Actor, session_id: str, last_event_id: str) -> WatchedTurn | None:
     """The frames after `last_event_id` (`stream:sequence`), or of the turn in flight; None when nothing runs."""
     async with house.store.reading() as unit:
-        play = await play_of(unit, session_id)
+        play = await play_of(unit, actor, session_id)
         stream, seen = _place(last_event_id) if last_event_id else (play.active_turn_id, -1)
         if stream is None:
             return None
         turn = await unit.plays.turn(stream.partition("~")[0])
-        if turn is None or turn.tree_id != play.tree_id:
+        if turn is None or turn.session_id != session_id:
             raise InvalidRequest("Last-Event-ID names no turn of this session. Read the session anew.")
     # A turn that was taken up again is told anew: what was seen of its first attempt does not count.
     after = seen if turn.stream == stream else -1

@@ -22,11 +22,12 @@ from sqlalchemy import (
     literal,
     select,
     text,
+    union,
     update,
 )
 
 from fabula.adapters.stores.prepared_statements import prepared
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, pack, spelled, unpack
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, legible, pack, spelled, unpack
 from fabula.ports.errors import Cancelled, Conflict, FabulaError, InvalidRequest, NotFound
 from fabula.ports.plays import (
     Finished,
@@ -51,9 +52,20 @@ PLAYS = Table(
     Column("status", NAME, nullable=False),
     Column("token_budget", NUMBER),
     Column("updated_at_ms", NUMBER, nullable=False),
+    Column("owner_token_id", NAME),
     PrimaryKeyConstraint("session_id", name="plays_pk"),
     Index("plays_by_tree", "tree_id", "session_id"),
     Index("plays_by_change", "updated_at_ms", "session_id"),
+    Index("plays_by_owner", "owner_token_id", "session_id"),
+)
+
+INVITATIONS = Table(
+    "play_invitations",
+    METADATA,
+    Column("token_id", NAME, nullable=False),
+    Column("session_id", NAME, nullable=False),
+    PrimaryKeyConstraint("token_id", "session_id", name="play_invitations_pk"),
+    Index("play_invitations_by_session", "session_id"),
 )
 
 TURNS = Table(
@@ -118,7 +130,7 @@ MESSAGES = Table(
     ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="messages_turn_fk", ondelete="CASCADE"),
 )
 
-_p, _t, _s, _m = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c
+_p, _t, _s, _m, _i = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c, INVITATIONS.c
 _this_play = _p.session_id == bindparam("session")
 _this_turn = _t.turn_id == bindparam("turn")
 
@@ -128,6 +140,23 @@ LOCK_PLAY = GET_PLAY.with_for_update()
 GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
 RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
+_reached = union(
+    select(_p.session_id).where(_p.owner_token_id == bindparam("token")),
+    select(_i.session_id).where(_i.token_id == bindparam("token")),
+).subquery("reached")
+REACHED_BY = select(_reached.c.session_id).where(_reached.c.session_id > bindparam("after")).order_by("session_id")
+COUNT_REACHED = select(func.count()).select_from(_reached)
+RECENT_REACHED = (
+    select(PLAYS)
+    .where(_p.session_id.in_(select(_reached.c.session_id)))
+    .order_by(_p.updated_at_ms.desc(), _p.session_id.desc())
+    .limit(bindparam("limit"))
+)
+_this_invitation = (_i.token_id == bindparam("token")) & (_i.session_id == bindparam("session"))
+IS_INVITED = select(_i.session_id).where(_this_invitation)
+INVITE = add_or_change(INVITATIONS, None)
+UNINVITE = delete(INVITATIONS).where(_this_invitation)
+UNINVITE_ALL = delete(INVITATIONS).where(_i.session_id == bindparam("session"))
 REMOVE_PLAY = delete(PLAYS).where(_this_play)
 OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
 REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
@@ -244,19 +273,22 @@ class SqlPlays:
         self._clock = access.clock
         self._access = access
 
-    async def add(self, session_id: str, start: NewTurn, finished: Finished) -> Play:
+    async def add(
+        self, session_id: str, start: NewTurn, finished: Finished, *, owner_token_id: str | None = None
+    ) -> Play:
         play = Play(
             session_id=spelled(session_id),
             tree_id=start.turn_id,
             head_turn_id=start.turn_id,
             turn_index=start.turn_index,
             updated_at_ms=self._clock.now_ms(),
+            owner_token_id=owner_token_id,
         )
         await self._connection.execute(insert(PLAYS), vars(play))
         await self._finish(finished, await self._insert(start, play.tree_id, None, jump_id=None))
         return play
 
-    async def fork(self, session_id: str, turn_id: str) -> Play:
+    async def fork(self, session_id: str, turn_id: str, *, owner_token_id: str | None = None) -> Play:
         turn = await self._committed(turn_id)
         await self._keep_tree(turn)
         play = Play(
@@ -265,6 +297,7 @@ class SqlPlays:
             head_turn_id=turn.turn_id,
             turn_index=turn.turn_index,
             updated_at_ms=self._clock.now_ms(),
+            owner_token_id=owner_token_id,
         )
         await self._connection.execute(insert(PLAYS), vars(play))
         return play
@@ -281,13 +314,37 @@ class SqlPlays:
             found |= {row.session_id: _play(row) for row in await self._connection.execute(GET_PLAYS, some)}
         return found
 
-    async def recent(self, *, limit: int) -> list[Play]:
-        return [_play(row) for row in await self._connection.execute(RECENT_PLAYS, {"limit": limit})]
+    async def recent(self, *, limit: int, token_id: str | None = None) -> list[Play]:
+        if token_id is None:
+            return [_play(row) for row in await self._connection.execute(RECENT_PLAYS, {"limit": limit})]
+        asked = {"limit": limit, "token": spelled(token_id)}
+        return [_play(row) for row in await self._connection.execute(RECENT_REACHED, asked)]
+
+    async def reached_by(self, token_id: str, *, after: str | None = None, limit: int | None = None) -> list[str]:
+        query = REACHED_BY if limit is None else REACHED_BY.limit(limit)
+        asked = {"token": spelled(token_id), "after": spelled(after or "")}
+        return [row.session_id for row in await self._connection.execute(query, asked)]
+
+    async def count_reached(self, token_id: str) -> int:
+        return int((await self._connection.execute(COUNT_REACHED, {"token": spelled(token_id)})).scalar_one())
+
+    async def is_invited(self, session_id: str, token_id: str) -> bool:
+        names = {"session": spelled(session_id), "token": spelled(token_id)}
+        return (await self._connection.execute(IS_INVITED, names)).first() is not None
+
+    async def invite(self, session_id: str, token_id: str) -> None:
+        await self._known(session_id)
+        await self._connection.execute(INVITE, {"session_id": session_id, "token_id": spelled(token_id)})
+
+    async def uninvite(self, session_id: str, token_id: str) -> None:
+        names = {"session": spelled(session_id), "token": spelled(token_id)}
+        await self._connection.execute(UNINVITE, names)
 
     async def remove(self, session_id: str) -> None:
         play = await self._known(session_id)
         if play.active_turn_id is not None:
             await self.fail(play.active_turn_id, status="cancelled", error=DELETED)
+        await self._connection.execute(UNINVITE_ALL, {"session": session_id})
         await self._connection.execute(REMOVE_PLAY, {"session": session_id})
         if self._access.locks:
             # Who is forking from the tree, or removes its other play, commits first and is then counted.

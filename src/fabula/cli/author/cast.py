@@ -16,6 +16,7 @@ from fabula.actions.views import Paging
 from fabula.cli.author.questions import Author
 from fabula.cli.player.lines import typed_number
 from fabula.formats.portraits import draw_portrait, portrait_for
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import NotFound
 from fabula.ports.threads import run_in_thread
 from fabula.story.schemas import SchemaField
@@ -26,7 +27,7 @@ NEW, DONE = "new", "done"
 
 async def cast_story(house: House, author: Author) -> list[str]:
     """The ids of the cast; at least one."""
-    known = (await list_characters(house, Paging())).characters
+    known = (await list_characters(house, OPERATOR, Paging())).characters
     if known:
         author.writer.say("Who is in it? These are there already:", "bold")
         for number, character in enumerate(known, 1):
@@ -64,10 +65,16 @@ async def _make(house: House, author: Author) -> str:
         schema_id=SCHEMA_ID,
         system_prompt="You are {{char}}. {{user}} stands before you.",
     )
-    made = await create_character(house, CreateCharacter(content=content))
+    made = await create_character(house, OPERATOR, CreateCharacter(content=content))
     cover = await run_in_thread(lambda: draw_portrait(portrait_for(name)))
     await take_file(
-        house, f"character:{made.character_id}", "cover", cover, file_name="cover.png", content_type="image/png"
+        house,
+        OPERATOR,
+        f"character:{made.character_id}",
+        "cover",
+        cover,
+        file_name="cover.png",
+        content_type="image/png",
     )
     author.writer.say(f"{name} is in.")
     return made.character_id
@@ -76,9 +83,9 @@ async def _make(house: House, author: Author) -> str:
 async def _set_out_schema(house: House) -> None:
     """Characters need a schema; those made here share a plain one."""
     try:
-        await get_schema(house, NameSchema(schema_id=SCHEMA_ID))
+        await get_schema(house, OPERATOR, NameSchema(schema_id=SCHEMA_ID))
     except NotFound:
         mood = SchemaField(value_type="string", default="even", description="How the character feels, in a word.")
         await create_schema(
-            house, CreateSchema(schema_id=SCHEMA_ID, display_name="Plain character", fields={"mood": mood})
+            house, OPERATOR, CreateSchema(schema_id=SCHEMA_ID, display_name="Plain character", fields={"mood": mood})
         )

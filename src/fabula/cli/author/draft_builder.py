@@ -21,6 +21,7 @@ from fabula.actions.house import House
 from fabula.actions.library.stories import StoryGenerated
 from fabula.actions.library.story_resources import UpdateStoryResources, update_story_resources
 from fabula.cli.author.questions import Author
+from fabula.ports.actors import OPERATOR
 from fabula.ports.progress import TellProgress
 
 
@@ -29,7 +30,7 @@ async def agree_on_plan(house: House, author: Author, resource_id: str) -> None:
     plan = ""
     while True:
         if not plan:
-            plan = (await generate_plan(house, GeneratePlan(resource_id=resource_id))).story_script
+            plan = (await generate_plan(house, OPERATOR, GeneratePlan(resource_id=resource_id))).story_script
         _show_plan(author, plan)
         said = (await author.answer("Keep this plan, edit it, or write another (keep/edit/again)", default="keep"))[0]
         match said.lower():
@@ -39,7 +40,7 @@ async def agree_on_plan(house: House, author: Author, resource_id: str) -> None:
                 plan = await author.text("Write the plan as you want it.") or plan
             case "a":
                 plan = ""
-    await update_story_resources(house, UpdateStoryResources(resource_id=resource_id, planned_story=plan))
+    await update_story_resources(house, OPERATOR, UpdateStoryResources(resource_id=resource_id, planned_story=plan))
 
 
 def _show_plan(author: Author, plan: str) -> None:
@@ -55,9 +56,9 @@ def _show_plan(author: Author, plan: str) -> None:
 async def build_draft(house: House, author: Author, resource_id: str, console: Console) -> StoryDraftView:
     """Builds every section; what was built is kept, also when a later section fails."""
     with _progress(console, author) as told:
-        draft = await start_draft(house, StartDraft(resource_id=resource_id), told)
+        draft = await start_draft(house, OPERATOR, StartDraft(resource_id=resource_id), told)
         while draft.status == "building":
-            draft = await continue_draft(house, ContinueDraft(draft_id=draft.draft_id), told)
+            draft = await continue_draft(house, OPERATOR, ContinueDraft(draft_id=draft.draft_id), told)
     return draft
 
 
@@ -88,4 +89,4 @@ def show_draft(author: Author, draft: StoryDraftView) -> None:
 
 
 async def finish(house: House, draft: StoryDraftView) -> StoryGenerated:
-    return await finalize_draft(house, NameDraft(draft_id=draft.draft_id))
+    return await finalize_draft(house, OPERATOR, NameDraft(draft_id=draft.draft_id))

@@ -15,6 +15,7 @@ from fabula.cli.player.commands import COMMANDS
 from fabula.cli.player.lines import open_lines
 from fabula.cli.player.presenters import present
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -36,7 +37,7 @@ async def _make(house: House, author: Author, console: Console) -> str | None:
     name = await author.answer("What is it called", default=_short(concept))
     cast = await cast_story(house, author)
     resources = await create_story_resources(
-        house, CreateStoryResources(display_name=name, story_concept=concept, character_ids=cast)
+        house, OPERATOR, CreateStoryResources(display_name=name, story_concept=concept, character_ids=cast)
     )
     await agree_on_plan(house, author, resources.resource_id)
     draft = await build_draft(house, author, resources.resource_id, console)
@@ -56,6 +57,6 @@ def _short(concept: str) -> str:
 
 async def _play(house: House, settings: Settings, writer: TerminalWriter, story_id: str) -> None:
     lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
-    session_id = (await start_session(house, StartSession(story_id=story_id))).session_id
+    session_id = (await start_session(house, OPERATOR, StartSession(story_id=story_id))).session_id
     writer.gap()
     await present(house, session_id, seed=None, writer=writer, lines=lines)

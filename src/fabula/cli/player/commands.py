@@ -21,6 +21,7 @@ from fabula.cli.player.player_session import PlayerSession
 from fabula.cli.player.sentences import counted
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.trees import drawn_tree, leaves_of
+from fabula.ports.actors import OPERATOR
 
 Outcome = Literal["go_on", "leave"]
 
@@ -96,7 +97,7 @@ async def _backtrack(player_session: Seated, rest: str) -> None:
     if turns > played:
         player_session.writer.say(_too_far(played), "yellow")
         return
-    view = await backtrack(player_session.house, player_session.session_id, Backtrack(turns=turns))
+    view = await backtrack(player_session.house, OPERATOR, player_session.session_id, Backtrack(turns=turns))
     player_session.writer.say(f"Back at turn {view.turn_index}. The other line stays: /branches shows it.")
     await player_session.show_place(view)
 
@@ -108,7 +109,7 @@ def _too_far(played: int) -> str:
 
 
 async def _branches(player_session: Seated, _: str) -> None:
-    view = await list_branches(player_session.house, player_session.session_id, Nothing())
+    view = await list_branches(player_session.house, OPERATOR, player_session.session_id, Nothing())
     for line, here in drawn_tree(view):
         player_session.writer.row(line, "bold" if here else "")
     if len(leaves_of(view)) > 1:
@@ -116,13 +117,13 @@ async def _branches(player_session: Seated, _: str) -> None:
 
 
 async def _switch(player_session: Seated, rest: str) -> None:
-    leaves = leaves_of(await list_branches(player_session.house, player_session.session_id, Nothing()))
+    leaves = leaves_of(await list_branches(player_session.house, OPERATOR, player_session.session_id, Nothing()))
     number = typed_number(rest)
     if number is None or not 1 <= number <= len(leaves):
         player_session.writer.say(_which_line(len(leaves)), "yellow")
         return
     turn_id = leaves[number - 1].turn_id
-    view = await switch_branch(player_session.house, player_session.session_id, SwitchBranch(turn_id=turn_id))
+    view = await switch_branch(player_session.house, OPERATOR, player_session.session_id, SwitchBranch(turn_id=turn_id))
     player_session.writer.say(f"On line {number} now, at turn {view.turn_index}.")
     await player_session.show_place(view)
 
@@ -134,7 +135,7 @@ def _which_line(lines: int) -> str:
 
 
 async def _fork(player_session: Seated, rest: str) -> None:
-    forked = await fork(player_session.house, player_session.session_id, Fork(display_name=rest or None))
+    forked = await fork(player_session.house, OPERATOR, player_session.session_id, Fork(display_name=rest or None))
     old, player_session.session_id = player_session.session_id, forked.session_id
     player_session.writer.say(f"You go on in a copy, “{forked.display_name}”. The first one waits for you:")
     player_session.writer.row(f"fabula play --session {old}", indent=2)
@@ -153,7 +154,7 @@ async def _suggest(player_session: PlayerSession, rest: str) -> None:
     if rest and (limit is None or not FEWEST <= limit <= MOST):
         player_session.writer.say(f"Ask for {FEWEST} to {MOST} suggestions: /suggest {DEFAULT}", "yellow")
         return
-    view = await suggest_replies(player_session.house, player_session.session_id, SuggestReplies(limit=limit))
+    view = await suggest_replies(player_session.house, OPERATOR, player_session.session_id, SuggestReplies(limit=limit))
     player_session.suggested[:] = [reply.text for reply in view.replies]
     for number, text in enumerate(player_session.suggested, 1):
         player_session.writer.say(f"{number}. {text}", indent=2)
@@ -174,7 +175,7 @@ async def _save(player_session: Seated, rest: str) -> None:
     session = await player_session.session()
     if rest:
         session = await update_session(
-            player_session.house, player_session.session_id, RenameSession(display_name=rest)
+            player_session.house, OPERATOR, player_session.session_id, RenameSession(display_name=rest)
         )
     player_session.writer.say(
         f"This play is called “{session.display_name}”; every turn is saved by itself. Come back with:"

@@ -20,6 +20,7 @@ from fabula.cli.player.lines import Lines, lines_until_left
 from fabula.cli.player.sentences import for_terminal, plain
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import hear_the_rest, hear_turn
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 
@@ -38,8 +39,8 @@ async def present_ink(house: House, session_id: str, *, seed: int | None, writer
 
 async def ink_player_at(house: House, session_id: str, *, writer: TerminalWriter, lines: Lines) -> InkSitting:
     """A player at an Ink play that exists."""
-    session = await get_session(house, session_id, Nothing())
-    story = await show_story(house, NameStory(story_id=session.story_id))
+    session = await get_session(house, OPERATOR, session_id, Nothing())
+    story = await show_story(house, OPERATOR, NameStory(story_id=session.story_id))
     return InkSitting(
         house=house, session_id=session_id, title=story.display_name, lines=lines, telling=InkTelling(writer)
     )
@@ -60,7 +61,7 @@ class InkSitting:
         return self.telling.writer
 
     async def session(self) -> SessionView:
-        return await get_session(self.house, self.session_id, Nothing())
+        return await get_session(self.house, OPERATOR, self.session_id, Nothing())
 
     async def play(self) -> None:
         """Shows what was played so far, and plays until the player leaves or the lines end."""
@@ -71,11 +72,11 @@ class InkSitting:
 
     async def play_again(self) -> None:
         """Plays the last turn anew."""
-        await self._turn(regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST))
+        await self._turn(regenerate(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST))
 
     async def say_again(self) -> None:
         """Plays the words of a failed turn again."""
-        await self._turn(retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST))
+        await self._turn(retry_turn(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST))
 
     def show_status(self, session: SessionView) -> None:
         """How far the story is, what it waits for, and its variables if they are few."""
@@ -122,7 +123,7 @@ class InkSitting:
         if isinstance(command, str):
             self.writer.say(command, "dim")
         else:
-            await self._turn(run_turn(self.house, self.session_id, command, request_id=REQUEST))
+            await self._turn(run_turn(self.house, OPERATOR, self.session_id, command, request_id=REQUEST))
 
     async def _turn(self, beginning: Awaitable[Turn]) -> None:
         if await hear_turn(self.house, await beginning, self.telling):
@@ -143,7 +144,7 @@ class InkSitting:
         if "resume_turn_id" not in error.data:
             return for_terminal(error)
         reason = str(error.data["reason"]).rstrip(".")
-        branches = await list_branches(self.house, self.session_id, Nothing())
+        branches = await list_branches(self.house, OPERATOR, self.session_id, Nothing())
         places = {turn.turn_id: turn.turn_index for turn in branches.turns}
         sound = places.get(str(error.data["resume_turn_id"]))
         if sound is None:

@@ -15,6 +15,7 @@ from fabula.cli.player.lines import Lines, open_lines
 from fabula.cli.player.presenters import present
 from fabula.cli.player.story_picker import pick_story
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import InvalidRequest
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -63,4 +64,4 @@ async def _start(
         story = await publish_file(house, ink)
     story = story or await pick_story(house, writer, lines)
     command = StartSession(story_id=story, player_profile_id=profile, seed=seed)
-    return (await start_session(house, command)).session_id
+    return (await start_session(house, OPERATOR, command)).session_id

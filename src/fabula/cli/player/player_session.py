@@ -20,6 +20,7 @@ from fabula.cli.player.sentences import plain
 from fabula.cli.player.teller import Telling
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import hear_turn
+from fabula.ports.actors import OPERATOR
 from fabula.ports.plays import Turn
 from fabula.story.values import Json
 
@@ -44,23 +45,27 @@ class PlayerSession:
         return self.telling.writer
 
     async def session(self) -> SessionView:
-        return await get_session(self.house, self.session_id, Nothing())
+        return await get_session(self.house, OPERATOR, self.session_id, Nothing())
 
     async def say(self, words: str) -> None:
         """Plays the player's words."""
         await self._turn(
             lambda seed: run_turn(
-                self.house, self.session_id, RunTurn(player_input=words), request_id=REQUEST, seed=seed
+                self.house, OPERATOR, self.session_id, RunTurn(player_input=words), request_id=REQUEST, seed=seed
             )
         )
 
     async def say_again(self) -> None:
         """Plays the words of a failed turn again."""
-        await self._turn(lambda seed: retry_turn(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
+        await self._turn(
+            lambda seed: retry_turn(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST, seed=seed)
+        )
 
     async def play_again(self) -> None:
         """Plays the last turn anew."""
-        await self._turn(lambda seed: regenerate(self.house, self.session_id, Nothing(), request_id=REQUEST, seed=seed))
+        await self._turn(
+            lambda seed: regenerate(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST, seed=seed)
+        )
 
     def show_status(self, session: SessionView) -> None:
         """Where the play is, who is there, and what the player watches."""
@@ -104,8 +109,8 @@ async def player_at(
     house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines
 ) -> PlayerSession:
     """A player at a play that exists."""
-    session = await get_session(house, session_id, Nothing())
-    story = await get_story(house, NameStory(story_id=session.story_id))
+    session = await get_session(house, OPERATOR, session_id, Nothing())
+    story = await get_story(house, OPERATOR, NameStory(story_id=session.story_id))
     telling = Telling(
         writer,
         names=await _names(house, session_id, story),
@@ -124,9 +129,9 @@ async def player_at(
 
 
 async def _names(house: House, session_id: str, story: StoryView) -> dict[str, str]:
-    resources = await get_story_resources(house, NameStoryResources(resource_id=story.resource_id))
-    cast = [await get_character(house, NameCharacter(character_id=id)) for id in resources.character_ids]
-    guests = await list_session_characters(house, session_id, Paging())
+    resources = await get_story_resources(house, OPERATOR, NameStoryResources(resource_id=story.resource_id))
+    cast = [await get_character(house, OPERATOR, NameCharacter(character_id=id)) for id in resources.character_ids]
+    guests = await list_session_characters(house, OPERATOR, session_id, Paging())
     return {
         **{one.character_id: one.content.name for one in cast},
         **{one.session_character_id: one.display_name for one in guests.session_characters},

@@ -11,6 +11,7 @@ from fabula.cli.player.ink_session import present_ink
 from fabula.cli.player.input_loop import present_scenes
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.actors import OPERATOR
 
 
 class Presenter(Protocol):
@@ -26,5 +27,5 @@ PRESENTERS: Mapping[str, Presenter] = {"graph": present_scenes, "ink": present_i
 
 async def present(house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines) -> str:
     """Shows and plays a session with the presenter of its kind."""
-    kind = await kind_of_session(house, session_id)
+    kind = await kind_of_session(house, OPERATOR, session_id)
     return await PRESENTERS[kind.name](house, session_id, seed=seed, writer=writer, lines=lines)

@@ -14,6 +14,7 @@ from fabula.actions.turns.watch_turn import watched_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.sentences import for_terminal
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.ports.actors import OPERATOR
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
@@ -76,7 +77,7 @@ async def hear_the_rest(house: House, session_id: str, turn_id: str, teller: Tel
 async def _ending(house: House, session_id: str, turn_id: str) -> AsyncIterator[Frame[Told]]:
     """The last frame of a turn, whichever process plays it to its end: one may take it up from another."""
     while True:
-        watched = await watched_turn(house, session_id, f"{turn_id}:0")
+        watched = await watched_turn(house, OPERATOR, session_id, f"{turn_id}:0")
         assert watched is not None, "a turn that is named can be watched"
         async for frame in watched.frames:
             if frame.last:
@@ -133,7 +134,7 @@ class _Interrupts:
 
     async def _stop(self) -> None:
         try:
-            await cancel_turn(self._house, self._session_id, Nothing())
+            await cancel_turn(self._house, OPERATOR, self._session_id, Nothing())
         except FabulaError as error:
             # It was over before it could be stopped.
             self._paper.say(for_terminal(error), "yellow")

@@ -9,8 +9,8 @@
 5. every answer carries the security headers.
 """
 
-from fabula.server.access.callers import Caller, TokenLookup, caller_of
+from fabula.server.access.callers import TokenLookup, actor_of
 from fabula.server.access.guard import guard
 from fabula.server.access.rules import AccessRules, is_loopback, rules_from, tokens_required
 
-__all__ = ["AccessRules", "Caller", "TokenLookup", "caller_of", "guard", "is_loopback", "rules_from", "tokens_required"]
+__all__ = ["AccessRules", "TokenLookup", "actor_of", "guard", "is_loopback", "rules_from", "tokens_required"]

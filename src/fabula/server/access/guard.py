@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fabula.server.access.callers import HOUSEHOLDER, SUBPROTOCOL, Caller, TokenDesk, token_in
+from fabula.ports.actors import OPERATOR, Actor
+from fabula.server.access.callers import SUBPROTOCOL, TokenDesk, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
 from fabula.server.access.refusals import (
     Refusal,
@@ -25,7 +26,7 @@ _STARTS = ("http.response.start", "websocket.http.response.start")
 
 
 def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] = time.monotonic) -> ASGIApp:
-    """The app behind a door that follows the rules; the caller is in `scope["state"]["caller"]` behind it."""
+    """The app behind a door that follows the rules; the actor is in `scope["state"]["actor"]` behind it."""
     desk = TokenDesk(access.find_token, monotonic)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,12 +54,12 @@ async def _let_in(
     receive: Receive,
     send: Send,
 ) -> None:
-    caller = await _caller(access, desk, headers, scope["path"])
-    if isinstance(caller, Refusal):
-        await refuse(caller, scope, send)
+    actor = await _actor(access, desk, headers, scope["path"])
+    if isinstance(actor, Refusal):
+        await refuse(actor, scope, send)
         return
-    if caller is not None:
-        scope["state"] = {**scope.get("state", {}), "caller": caller}
+    if actor is not None:
+        scope["state"] = {**scope.get("state", {}), "actor": actor}
     if scope["type"] == "websocket":
         await app(scope, receive, send)
     else:
@@ -76,18 +77,16 @@ def _strange(access: AccessRules, headers: Mapping[str, str]) -> Refusal | None:
     return strange_origin("another site") if foreign else None
 
 
-async def _caller(
-    access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str
-) -> Caller | Refusal | None:
-    """Who calls. None is a stranger at an open path: whoever asks there for a caller finds none."""
+async def _actor(access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str) -> Actor | Refusal | None:
+    """Who calls. None is a stranger at an open path: whoever asks there for an actor finds none."""
     if not access.tokens_required and token_in(headers) is None:
-        return HOUSEHOLDER
+        return OPERATOR
     if access.is_open(path):
         return None
     token = token_in(headers)
     if token is None:
         return None if path in access.late_paths else token_needed()
-    return await desk.caller_with(token) or token_unknown()
+    return await desk.actor_with(token) or token_unknown()
 
 
 def _dressed(send: Send, access: AccessRules, asked: Mapping[str, str]) -> Send:

@@ -17,6 +17,7 @@ from fabula.actions.care.tokens import find_token, token_hash
 from fabula.actions.house import House
 from fabula.actions.npcs.address_npc import address_npc, gather_company, take_up_turns
 from fabula.loops.npc.company import Company
+from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog
@@ -32,16 +33,15 @@ TRY_AGAIN_LATER: Final = 1013
 POLICY_VIOLATION: Final = 1008
 SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
 SECONDS_TO_SAY_GOODBYE: Final = 5.0
-NAMELESS_GAME: Final = "default"
 
 
 class Connection:
-    """One WebSocket. `token_id` names the token of the handshake; `open` says that no token is needed (any more)."""
+    """One WebSocket. `actor` is who came through the door; None is somebody who has yet to show a token."""
 
-    def __init__(self, house: House, socket: WebSocket, *, token_id: str | None, open: bool) -> None:
-        self._house, self._socket, self._open = house, socket, open
+    def __init__(self, house: House, socket: WebSocket, *, actor: Actor | None) -> None:
+        self._house, self._socket, self._actor = house, socket, actor
+        self._game = ""
         self.connection_id = house.ids.new("connection")
-        self._game_id = f"token:{token_id}" if token_id else NAMELESS_GAME
         self._outbox = SendQueue(sending_on(socket))
         self._pace = Pace(house.clock.monotonic)
         self._log = ConnectionLog(house.settings.log_folder, self.connection_id, house.clock)
@@ -62,7 +62,7 @@ class Connection:
             asyncio.create_task(self._read()),
             asyncio.create_task(self._write()),
             asyncio.create_task(self._watch_outbox()),
-            *([] if self._open else [asyncio.create_task(self._watch_door())]),
+            *([] if self._actor else [asyncio.create_task(self._watch_door())]),
         }
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -104,7 +104,7 @@ class Connection:
 
     async def _watch_door(self) -> None:
         await asyncio.sleep(SECONDS_TO_SHOW_A_TOKEN)
-        if not self._open:
+        if self._actor is None:
             await self._close(POLICY_VIOLATION, _token_needed())
         await asyncio.Event().wait()
 
@@ -123,7 +123,7 @@ class Connection:
             return
         message = read_frame(raw)
         if isinstance(message, Problem):
-            self._tell(message if self._open else _token_needed())
+            self._tell(message if self._actor else _token_needed())
             return
         self._log.heard(message)
         await self._answer(message)
@@ -131,37 +131,36 @@ class Connection:
     async def _answer(self, message: ClientMessage) -> None:
         if isinstance(message, Hello):
             await self._welcome(message)
-        elif not self._open:
+        elif self._actor is None:
             self._tell(_token_needed())
         elif isinstance(message, Ping):
             self._tell(Pong(id=message.id, ts_ms=self._house.clock.now_ms()))
         else:
-            address_npc(self._gathered(), message)
+            address_npc(self._gathered(self._actor), message)
 
     async def _welcome(self, hello: Hello) -> None:
-        if not await self._lets_in(hello):
+        self._actor = self._actor or await self._shown(hello.token)
+        if self._actor is None:
             self._tell(_token_needed())
             return
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):
-            self._game_id = name
-        self._tell(Welcome(connection_id=self.connection_id, resume=await self._resumed(hello.resume)))
+            self._game = name
+        resume = await self._resumed(self._actor, hello.resume)
+        self._tell(Welcome(connection_id=self.connection_id, resume=resume))
 
-    async def _lets_in(self, hello: Hello) -> bool:
-        if self._open or not hello.token:
-            return self._open
-        token = await find_token(self._house, token_hash(hello.token))
-        if token is None or token.revoked_at_ms is not None:
-            return False
-        self._open, self._game_id = True, f"token:{token.token_id}"
-        return True
+    async def _shown(self, token: str | None) -> Actor | None:
+        found = await find_token(self._house, token_hash(token)) if token else None
+        if found is None or found.revoked_at_ms is not None:
+            return None
+        return Actor(role=found.role, token_id=found.token_id)
 
-    async def _resumed(self, connection_id: str | None) -> JsonObject | None:
+    async def _resumed(self, actor: Actor, connection_id: str | None) -> JsonObject | None:
         if not connection_id:
             return None
         try:
             turns = await take_up_turns(
-                self._house, self._gathered(), game_id=self._game_id, connection_id=connection_id[:200]
+                self._house, actor, self._gathered(actor), game=self._game, connection_id=connection_id[:200]
             )
         except FabulaError as error:
             log.warning("an earlier game connection could not be resumed: %s", error.message, extra=self._facts())
@@ -173,11 +172,12 @@ class Connection:
             ],
         }
 
-    def _gathered(self) -> Company:
+    def _gathered(self, actor: Actor) -> Company:
         if self._company is None:
             self._company = gather_company(
                 self._house,
-                game_id=self._game_id,
+                actor,
+                game=self._game,
                 connection_id=self.connection_id,
                 send=self._tell,
                 saw_prompt=self._log.saw_prompt,
@@ -185,7 +185,7 @@ class Connection:
         return self._company
 
     def _facts(self) -> dict[str, Any]:
-        return {"facts": {"connection_id": self.connection_id, "game": self._game_id}}
+        return {"facts": {"connection_id": self.connection_id, "game": self._game}}
 
     def _tell(self, message: Told) -> None:
         self._log.told(message)

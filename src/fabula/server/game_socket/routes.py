@@ -11,7 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from fabula.actions.house import House
-from fabula.server.access.callers import Caller
+from fabula.ports.actors import Actor
 from fabula.server.game_socket.connection import Connection
 
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -26,9 +26,8 @@ def mount_game_socket(app: Starlette, house: House) -> None:
     """Adds the socket and its page."""
 
     async def play(socket: WebSocket) -> None:
-        caller = socket.scope.get("state", {}).get("caller")
-        token_id = caller.token_id if isinstance(caller, Caller) else None
-        await Connection(house, socket, token_id=token_id, open=isinstance(caller, Caller)).run()
+        actor = socket.scope.get("state", {}).get("actor")
+        await Connection(house, socket, actor=actor if isinstance(actor, Actor) else None).run()
 
     app.router.routes.append(WebSocketRoute("/ws", play))
     app.router.routes.extend(Route(path, _file, methods=["GET"]) for path in PAGE_FILES)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from fabula.actions.house import House
 from fabula.ports.errors import FabulaError
+from fabula.ports.threads import run_in_thread
+from fabula.server.access import actor_of
+from fabula.server.error_codes import error_payload, http_status
 
 log = logging.getLogger("fabula.ops")
 
@@ -34,7 +37,12 @@ def ops_routes(house: House) -> APIRouter:
         return JSONResponse({"status": "ready" if ready else "migrating", **parts}, status_code=200 if ready else 503)
 
     @router.get("/metrics")
-    async def metrics() -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    async def metrics(request: Request) -> Response:
+        try:
+            actor_of(request.scope).must_be("admin", "/metrics")
+        except FabulaError as error:
+            return JSONResponse(error_payload(error), status_code=http_status(error))
+        # It reads files of the system.
+        return Response(await run_in_thread(generate_latest), media_type=CONTENT_TYPE_LATEST)
 
     return router

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fabula.actions.house import House
 from fabula.actions.plays.agent_decision import SayToAgent, say_to_agent
 from fabula.ports.errors import FabulaError, InvalidRequest
+from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.rpc.dispatch import decode
 from fabula.server.rpc.envelopes import json_response
@@ -23,7 +24,7 @@ def play_routes(house: House) -> APIRouter:
         try:
             command = decode(SayToAgent, _object(await request.body()))
             assert isinstance(command, SayToAgent)
-            view = await say_to_agent(house, session_id, command)
+            view = await say_to_agent(house, actor_of(request.scope), session_id, command)
         except FabulaError as error:
             return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         return json_response(orjson.dumps(view.as_json()))

@@ -43,34 +43,31 @@ def _operating() -> list[Method]:
     """What only an operator may change: it decides where prompts and keys are sent."""
     m = method
     return [
-        m("api.create", apis.CreateApi, apis.create_api, apis.ApiView, role="admin"),
-        m("api.get", apis.NameApi, apis.get_api, apis.ApiView, role="author"),
-        m("api.list", Paging, apis.list_apis, apis.ApisListed, role="player"),
-        m("api.list_models", apis.ListModels, apis.list_models, apis.ApiModelsListed, role="admin"),
-        m("api.update", apis.UpdateApi, apis.update_api, apis.ApiView, role="admin"),
-        m("api.delete", apis.NameApi, apis.delete_api, apis.ApiDeleted, role="admin"),
+        m("api.create", apis.CreateApi, apis.create_api, apis.ApiView),
+        m("api.get", apis.NameApi, apis.get_api, apis.ApiView),
+        m("api.list", Paging, apis.list_apis, apis.ApisListed),
+        m("api.list_models", apis.ListModels, apis.list_models, apis.ApiModelsListed),
+        m("api.update", apis.UpdateApi, apis.update_api, apis.ApiView),
+        m("api.delete", apis.NameApi, apis.delete_api, apis.ApiDeleted),
         m(
             "api_group.create",
             api_groups.CreateApiGroup,
             api_groups.create_api_group,
             api_groups.ApiGroupView,
-            role="admin",
         ),
-        m("api_group.get", api_groups.NameApiGroup, api_groups.get_api_group, api_groups.ApiGroupView, role="author"),
-        m("api_group.list", Paging, api_groups.list_api_groups, api_groups.ApiGroupsListed, role="player"),
+        m("api_group.get", api_groups.NameApiGroup, api_groups.get_api_group, api_groups.ApiGroupView),
+        m("api_group.list", Paging, api_groups.list_api_groups, api_groups.ApiGroupsListed),
         m(
             "api_group.update",
             api_groups.UpdateApiGroup,
             api_groups.update_api_group,
             api_groups.ApiGroupView,
-            role="admin",
         ),
         m(
             "api_group.delete",
             api_groups.NameApiGroup,
             api_groups.delete_api_group,
             api_groups.ApiGroupDeleted,
-            role="admin",
         ),
     ]
 
@@ -93,66 +90,62 @@ def _presets() -> list[Method]:
     m, p, v = method, presets, preview_prompts
     preview = v.PresetPromptPreview
     return [
-        m("preset.create", p.CreatePreset, p.create_preset, p.PresetView, role="author"),
-        m("preset.get", p.NamePreset, p.get_preset, p.PresetView, role="author"),
-        m("preset.list", Paging, p.list_presets, p.PresetsListed, role="player"),
-        m("preset.update", p.UpdatePreset, p.update_preset, p.PresetView, role="author"),
-        m("preset.delete", p.NamePreset, p.delete_preset, p.PresetDeleted, role="author"),
-        m("preset_entry.create", p.CreatePresetEntry, p.create_preset_entry, p.PresetEntryView, role="author"),
-        m("preset_entry.update", p.UpdatePresetEntry, p.update_preset_entry, p.PresetEntryView, role="author"),
-        m("preset_entry.delete", p.NamePresetEntry, p.delete_preset_entry, p.PresetEntryDeleted, role="author"),
-        m("preset_preview.template", v.PreviewTemplate, v.preview_preset_template, preview, role="author"),
-        free_method("preset_preview.runtime", v.PreviewRuntime, v.preview_preset_runtime, preview, role="author"),
+        m("preset.create", p.CreatePreset, p.create_preset, p.PresetView),
+        m("preset.get", p.NamePreset, p.get_preset, p.PresetView),
+        m("preset.list", Paging, p.list_presets, p.PresetsListed),
+        m("preset.update", p.UpdatePreset, p.update_preset, p.PresetView),
+        m("preset.delete", p.NamePreset, p.delete_preset, p.PresetDeleted),
+        m("preset_entry.create", p.CreatePresetEntry, p.create_preset_entry, p.PresetEntryView),
+        m("preset_entry.update", p.UpdatePresetEntry, p.update_preset_entry, p.PresetEntryView),
+        m("preset_entry.delete", p.NamePresetEntry, p.delete_preset_entry, p.PresetEntryDeleted),
+        m("preset_preview.template", v.PreviewTemplate, v.preview_preset_template, preview),
+        free_method("preset_preview.runtime", v.PreviewRuntime, v.preview_preset_runtime, preview),
     ]
 
 
 def _schemas() -> list[Method]:
     m, s = method, schemas
     return [
-        m("schema.create", s.CreateSchema, s.create_schema, s.SchemaView, role="author"),
-        m("schema.get", s.NameSchema, s.get_schema, s.SchemaView, role="player"),
-        m("schema.list", Paging, s.list_schemas, s.SchemasListed, role="player"),
-        m("schema.update", s.UpdateSchema, s.update_schema, s.SchemaView, role="author"),
-        m("schema.delete", s.NameSchema, s.delete_schema, s.SchemaDeleted, role="author"),
+        m("schema.create", s.CreateSchema, s.create_schema, s.SchemaView),
+        m("schema.get", s.NameSchema, s.get_schema, s.SchemaView),
+        m("schema.list", Paging, s.list_schemas, s.SchemasListed),
+        m("schema.update", s.UpdateSchema, s.update_schema, s.SchemaView),
+        m("schema.delete", s.NameSchema, s.delete_schema, s.SchemaDeleted),
     ]
 
 
 def _lorebooks() -> list[Method]:
     m, b = method, lorebooks
     return [
-        m("lorebook.create", b.CreateLorebook, b.create_lorebook, b.LorebookView, role="author"),
-        m("lorebook.get", b.NameLorebook, b.get_lorebook, b.LorebookView, role="author"),
-        m("lorebook.list", Paging, b.list_lorebooks, b.LorebooksListed, role="author"),
-        m("lorebook.update", b.UpdateLorebook, b.update_lorebook, b.LorebookView, role="author"),
-        m("lorebook.delete", b.NameLorebook, b.delete_lorebook, b.LorebookDeleted, role="author"),
+        m("lorebook.create", b.CreateLorebook, b.create_lorebook, b.LorebookView),
+        m("lorebook.get", b.NameLorebook, b.get_lorebook, b.LorebookView),
+        m("lorebook.list", Paging, b.list_lorebooks, b.LorebooksListed),
+        m("lorebook.update", b.UpdateLorebook, b.update_lorebook, b.LorebookView),
+        m("lorebook.delete", b.NameLorebook, b.delete_lorebook, b.LorebookDeleted),
         m(
             "lorebook_entry.create",
             b.CreateLorebookEntry,
             b.create_lorebook_entry,
             b.LorebookEntryView,
-            role="author",
         ),
-        m("lorebook_entry.get", b.NameLorebookEntry, b.get_lorebook_entry, b.LorebookEntryView, role="author"),
+        m("lorebook_entry.get", b.NameLorebookEntry, b.get_lorebook_entry, b.LorebookEntryView),
         m(
             "lorebook_entry.list",
             b.ListLorebookEntries,
             b.list_lorebook_entries,
             b.LorebookEntriesListed,
-            role="author",
         ),
         m(
             "lorebook_entry.update",
             b.UpdateLorebookEntry,
             b.update_lorebook_entry,
             b.LorebookEntryView,
-            role="author",
         ),
         m(
             "lorebook_entry.delete",
             b.NameLorebookEntry,
             b.delete_lorebook_entry,
             b.LorebookEntryDeleted,
-            role="author",
         ),
     ]
 
@@ -165,23 +158,20 @@ def _profiles() -> list[Method]:
             p.CreatePlayerProfile,
             p.create_player_profile,
             p.PlayerProfileView,
-            role="player",
         ),
-        m("player_profile.get", p.NamePlayerProfile, p.get_player_profile, p.PlayerProfileView, role="player"),
-        m("player_profile.list", Paging, p.list_player_profiles, p.PlayerProfilesListed, role="player"),
+        m("player_profile.get", p.NamePlayerProfile, p.get_player_profile, p.PlayerProfileView),
+        m("player_profile.list", Paging, p.list_player_profiles, p.PlayerProfilesListed),
         m(
             "player_profile.update",
             p.UpdatePlayerProfile,
             p.update_player_profile,
             p.PlayerProfileView,
-            role="player",
         ),
         m(
             "player_profile.delete",
             p.NamePlayerProfile,
             p.delete_player_profile,
             p.PlayerProfileDeleted,
-            role="player",
         ),
     ]
 
@@ -189,11 +179,11 @@ def _profiles() -> list[Method]:
 def _characters() -> list[Method]:
     m, c = method, characters
     return [
-        m("character.create", c.CreateCharacter, c.create_character, c.CharacterCreated, role="author"),
-        m("character.get", c.NameCharacter, c.get_character, c.CharacterView, role="author"),
-        m("character.update", c.UpdateCharacter, c.update_character, c.CharacterView, role="author"),
-        m("character.list", Paging, c.list_characters, c.CharactersListed, role="player"),
-        m("character.delete", c.NameCharacter, c.delete_character, c.CharacterDeleted, role="author"),
+        m("character.create", c.CreateCharacter, c.create_character, c.CharacterCreated),
+        m("character.get", c.NameCharacter, c.get_character, c.CharacterView),
+        m("character.update", c.UpdateCharacter, c.update_character, c.CharacterView),
+        m("character.list", Paging, c.list_characters, c.CharactersListed),
+        m("character.delete", c.NameCharacter, c.delete_character, c.CharacterDeleted),
     ]
 
 
@@ -205,23 +195,20 @@ def _resources() -> list[Method]:
             r.CreateStoryResources,
             r.create_story_resources,
             r.StoryResourcesCreated,
-            role="author",
         ),
-        m("story_resources.get", r.NameStoryResources, r.get_story_resources, r.StoryResourcesView, role="author"),
-        m("story_resources.list", Paging, r.list_story_resources, r.StoryResourcesListed, role="author"),
+        m("story_resources.get", r.NameStoryResources, r.get_story_resources, r.StoryResourcesView),
+        m("story_resources.list", Paging, r.list_story_resources, r.StoryResourcesListed),
         m(
             "story_resources.update",
             r.UpdateStoryResources,
             r.update_story_resources,
             r.StoryResourcesUpdated,
-            role="author",
         ),
         m(
             "story_resources.delete",
             r.NameStoryResources,
             r.delete_story_resources,
             r.StoryResourcesDeleted,
-            role="author",
         ),
     ]
 
@@ -229,15 +216,15 @@ def _resources() -> list[Method]:
 def _stories() -> list[Method]:
     m, s, i = method, stories, ink_stories
     return [
-        m("story.create", s.CreateStory, s.create_story, s.StoryGenerated, role="author"),
-        m("story.get", s.NameStory, s.show_story, s.StoryView, role="author", other_result=s.InkStoryView),
-        m("story.list", Paging, s.list_stories, s.StoriesListed, role="player"),
-        m("story.update", s.UpdateStory, s.update_story, s.StoryView, role="author"),
-        m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView, role="author"),
-        m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted, role="author"),
-        m("story.create_ink", i.CreateInk, i.create_ink, i.InkStoryPublished, role="author"),
-        m("story.update_ink", i.UpdateInk, i.update_ink, i.InkStoryPublished, role="author"),
-        m("ink.check", i.CheckInk, i.check_ink, i.InkChecked, role="author"),
+        m("story.create", s.CreateStory, s.create_story, s.StoryGenerated),
+        m("story.get", s.NameStory, s.show_story, s.StoryView, other_result=s.InkStoryView),
+        m("story.list", Paging, s.list_stories, s.StoriesListed),
+        m("story.update", s.UpdateStory, s.update_story, s.StoryView),
+        m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView),
+        m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted),
+        m("story.create_ink", i.CreateInk, i.create_ink, i.InkStoryPublished),
+        m("story.update_ink", i.UpdateInk, i.update_ink, i.InkStoryPublished),
+        m("ink.check", i.CheckInk, i.check_ink, i.InkChecked),
     ]
 
 
@@ -245,35 +232,33 @@ def _drafts() -> list[Method]:
     m, w, b, d = method, progress_method, build_story, story_drafts
     view = d.StoryDraftView
     return [
-        m("story.generate_plan", b.GeneratePlan, b.generate_plan, b.StoryPlanned, role="author"),
-        w("story.generate", b.GenerateStory, b.generate_story, stories.StoryGenerated, role="author"),
-        w("story_draft.start", b.StartDraft, b.start_draft, view, role="author"),
-        w("story_draft.continue", b.ContinueDraft, b.continue_draft, view, role="author"),
-        m("story_draft.get", d.NameDraft, d.get_draft, view, role="author"),
-        m("story_draft.list", Paging, d.list_drafts, d.StoryDraftsListed, role="author"),
-        m("story_draft.update_graph", d.UpdateDraftGraph, d.update_draft_graph, view, role="author"),
-        m("story_draft.finalize", d.NameDraft, d.finalize_draft, stories.StoryGenerated, role="author"),
-        m("story_draft.delete", d.NameDraft, d.delete_draft, d.StoryDraftDeleted, role="author"),
+        m("story.generate_plan", b.GeneratePlan, b.generate_plan, b.StoryPlanned),
+        w("story.generate", b.GenerateStory, b.generate_story, stories.StoryGenerated),
+        w("story_draft.start", b.StartDraft, b.start_draft, view),
+        w("story_draft.continue", b.ContinueDraft, b.continue_draft, view),
+        m("story_draft.get", d.NameDraft, d.get_draft, view),
+        m("story_draft.list", Paging, d.list_drafts, d.StoryDraftsListed),
+        m("story_draft.update_graph", d.UpdateDraftGraph, d.update_draft_graph, view),
+        m("story_draft.finalize", d.NameDraft, d.finalize_draft, stories.StoryGenerated),
+        m("story_draft.delete", d.NameDraft, d.delete_draft, d.StoryDraftDeleted),
     ]
 
 
 def _packages() -> list[Method]:
     m, p = method, packages
     return [
-        m("data_package.export_prepare", p.PrepareExport, p.prepare_export, p.ExportPrepared, role="author"),
-        m("data_package.import_prepare", Nothing, p.prepare_import, p.ImportPrepared, role="author"),
-        progress_method(
-            "data_package.import_commit", p.CommitImport, p.commit_import, p.ImportCommitted, role="author"
-        ),
+        m("data_package.export_prepare", p.PrepareExport, p.prepare_export, p.ExportPrepared),
+        m("data_package.import_prepare", Nothing, p.prepare_import, p.ImportPrepared),
+        progress_method("data_package.import_commit", p.CommitImport, p.commit_import, p.ImportCommitted),
     ]
 
 
 def _overview() -> list[Method]:
     m, o = method, overview
     return [
-        m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig, role="player"),
-        m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard, role="player"),
-        m("usage.list", usage.ListUsage, usage.list_usage, usage.UsageListed, role="player"),
+        m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig),
+        m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard),
+        m("usage.list", usage.ListUsage, usage.list_usage, usage.UsageListed),
     ]
 
 
@@ -289,9 +274,8 @@ def _session_keeping() -> list[Method]:
             start_session.StartSession,
             start_session.start_session,
             start_session.SessionStarted,
-            role="player",
         ),
-        method("session.list", Paging, s.list_sessions, s.SessionsListed, role="player"),
+        method("session.list", Paging, s.list_sessions, s.SessionsListed),
         m("session.get", Nothing, s.get_session, s.SessionView),
         m("session.update", s.RenameSession, s.update_session, s.SessionView),
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from fabula.actions.house import House
 from fabula.actions.views import Command
-from fabula.ports.errors import Denied, FabulaError, InvalidParams, InvalidRequest
-from fabula.ports.store import TokenRole
+from fabula.ports.actors import Actor
+from fabula.ports.errors import FabulaError, InvalidParams, InvalidRequest
 from fabula.server.error_codes import INSIDE, MethodNotFound, error_payload
 from fabula.server.rpc.envelopes import Request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
@@ -42,16 +42,15 @@ class Prepared:
     call: Call
 
 
-def prepare(catalogue: Catalogue, request: Request, role: TokenRole) -> Prepared:
+def prepare(catalogue: Catalogue, request: Request, actor: Actor) -> Prepared:
     """Checks method, rule, session and params, in this order; raises a FabulaError that says what is wrong."""
     method = catalogue.find(request.method)
     if method is None:
         raise MethodNotFound(_unknown(catalogue, request.method))
-    if not method.allows(role):
-        raise Denied(f"{method.name} needs a token with the role {method.role}; yours has the role {role}.")
+    actor.must_be(method.role, method.name)
     if method.session_bound and not (request.session_id or "").strip():
         raise InvalidRequest(f"{method.name} is about a session: put its id into the envelope as `session_id`.")
-    call = Call(session_id=request.session_id, role=role, request_id=request.id)
+    call = Call(session_id=request.session_id, actor=actor, request_id=request.id)
     return Prepared(request=request, method=method, command=decode(method.command, request.params), call=call)
 
 

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from fabula.actions.authority import least_role
 from fabula.actions.house import House
 from fabula.actions.views import Command, View
+from fabula.ports.actors import Actor
 from fabula.ports.store import TokenRole
 
 C = TypeVar("C", bound=Command)
-RANK: dict[TokenRole, int] = {"player": 0, "author": 1, "admin": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,7 @@ class Call:
     """What surrounds a command: the session it is for, and who asks."""
 
     session_id: str | None
-    role: TokenRole
+    actor: Actor
     request_id: str
 
 
@@ -44,30 +45,26 @@ class Method:
         """The shapes of its answers."""
         return (self.result,) if self.other_result is None else (self.result, self.other_result)
 
-    def allows(self, role: TokenRole) -> bool:
-        return RANK[role] >= RANK[self.role]
-
 
 def method(
     name: str,
     command: type[C],
-    action: Callable[[House, C], Awaitable[View]],
+    action: Callable[[House, Actor, C], Awaitable[View]],
     result: type[View],
     *,
-    role: TokenRole,
     other_result: type[View] | None = None,
 ) -> Method:
     """A method that is an action and nothing more."""
 
     async def handle(house: House, given: Any, call: Call) -> View:
-        return await action(house, given)
+        return await action(house, call.actor, given)
 
     return Method(
         name=name,
         command=command,
         result=result,
         handler=handle,
-        role=role,
+        role=least_role(action),
         summary=first_sentence(action.__doc__),
         other_result=other_result,
     )
@@ -76,23 +73,21 @@ def method(
 def session_method(
     name: str,
     command: type[C],
-    action: Callable[[House, str, C], Awaitable[View]],
+    action: Callable[[House, Actor, str, C], Awaitable[View]],
     result: type[View],
-    *,
-    role: TokenRole = "player",
 ) -> Method:
     """A method that is about the session named in the envelope."""
 
     async def handle(house: House, given: Any, call: Call) -> View:
         assert call.session_id is not None
-        return await action(house, call.session_id, given)
+        return await action(house, call.actor, call.session_id, given)
 
     return Method(
         name=name,
         command=command,
         result=result,
         handler=handle,
-        role=role,
+        role=least_role(action),
         summary=first_sentence(action.__doc__),
         session_bound=True,
     )
@@ -101,18 +96,21 @@ def session_method(
 def free_method(
     name: str,
     command: type[C],
-    action: Callable[[House, str | None, C], Awaitable[View]],
+    action: Callable[[House, Actor, str | None, C], Awaitable[View]],
     result: type[View],
-    *,
-    role: TokenRole,
 ) -> Method:
     """A method that may be about the session named in the envelope, or about something else."""
 
     async def handle(house: House, given: Any, call: Call) -> View:
-        return await action(house, call.session_id, given)
+        return await action(house, call.actor, call.session_id, given)
 
     return Method(
-        name=name, command=command, result=result, handler=handle, role=role, summary=first_sentence(action.__doc__)
+        name=name,
+        command=command,
+        result=result,
+        handler=handle,
+        role=least_role(action),
+        summary=first_sentence(action.__doc__),
     )
 
 

@@ -19,9 +19,9 @@ from starlette.responses import Response, StreamingResponse
 
 from fabula.actions.house import House
 from fabula.actions.views import Command, View
+from fabula.ports.actors import Actor
 from fabula.ports.errors import StreamError
 from fabula.ports.progress import TellProgress
-from fabula.ports.store import TokenRole
 from fabula.server.rpc.dispatch import Prepared, answer, refusal
 from fabula.server.rpc.envelopes import json_response
 from fabula.server.rpc.method import Call, Method, method
@@ -33,21 +33,19 @@ C = TypeVar("C", bound=Command, contravariant=True)
 
 
 class WatchedAction(Protocol[C]):
-    async def __call__(self, house: House, command: C, progress: TellProgress = ..., /) -> View: ...
+    async def __call__(self, house: House, actor: Actor, command: C, progress: TellProgress = ..., /) -> View: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressMethod(Method):
     """A method whose work can be watched."""
 
-    watched: Callable[[House, Any, TellProgress], Awaitable[View]]
+    watched: Callable[[House, Actor, Any, TellProgress], Awaitable[View]]
 
 
-def progress_method(
-    name: str, command: type[C], action: WatchedAction[C], result: type[View], *, role: TokenRole
-) -> ProgressMethod:
+def progress_method(name: str, command: type[C], action: WatchedAction[C], result: type[View]) -> ProgressMethod:
     """A method that is an action which tells its progress; its command has a field `stream`."""
-    plain = method(name, command, action, result, role=role)
+    plain = method(name, command, action, result)
     return ProgressMethod(**vars(plain), watched=action)
 
 
@@ -82,7 +80,7 @@ class _Watching:
         assert isinstance(watched, ProgressMethod)
 
         async def handle(house: House, given: Any, call: Call) -> View:
-            return await watched.watched(house, given, self._tell)
+            return await watched.watched(house, call.actor, given, self._tell)
 
         response = refusal(self._prepared.request, StreamError("The server stopped before the work was done."))
         try:

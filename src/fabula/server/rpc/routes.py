@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fabula.actions.house import House
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
-from fabula.server.access import caller_of
+from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.rpc.dispatch import answer, prepare, refusal
 from fabula.server.rpc.envelopes import Malformed, json_response, read_request, write_error
@@ -62,7 +62,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         method = catalogue.find(parsed.method)
         streams = isinstance(method, StreamingMethod)
         try:
-            prepared = prepare(catalogue, parsed, caller_of(request.scope).role)
+            prepared = prepare(catalogue, parsed, actor_of(request.scope))
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
                 return await turn_response(house, parsed, turn)

@@ -6,15 +6,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from fabula.actions.authority import least_role
 from fabula.actions.house import House
 from fabula.actions.turns import run_turn
 from fabula.actions.views import Command, Nothing, View
+from fabula.ports.actors import Actor
 from fabula.ports.plays import Turn
 from fabula.server.rpc.method import Call, Method, first_sentence
 
 
 class Begin(Protocol):
-    async def __call__(self, house: House, session_id: str, command: Any, *, request_id: str) -> Turn: ...
+    async def __call__(
+        self, house: House, actor: Actor, /, session_id: str, command: Any, *, request_id: str
+    ) -> Turn: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +33,7 @@ def streaming_method(name: str, command: type[Command], begin: Begin) -> Streami
 
     async def start(house: House, given: Any, call: Call) -> Turn:
         assert call.session_id is not None
-        return await begin(house, call.session_id, given, request_id=call.request_id)
+        return await begin(house, call.actor, call.session_id, given, request_id=call.request_id)
 
     async def handle(house: House, given: Any, call: Call) -> View:
         await start(house, given, call)
@@ -40,7 +44,7 @@ def streaming_method(name: str, command: type[Command], begin: Begin) -> Streami
         command=command,
         result=run_turn.TurnAccepted,
         handler=handle,
-        role="player",
+        role=least_role(begin),
         summary=first_sentence(begin.__doc__),
         session_bound=True,
         begin=start,

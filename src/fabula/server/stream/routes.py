@@ -10,6 +10,7 @@ from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.turns.watch_turn import watched_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
+from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.rpc.envelopes import Request as RpcRequest
 from fabula.server.rpc.envelopes import json_response, write_result
@@ -37,7 +38,8 @@ def stream_routes(house: House) -> APIRouter:
     @router.get("/sessions/{session_id}/events")
     async def events(session_id: str, request: Request) -> Response:
         try:
-            watched = await watched_turn(house, session_id, request.headers.get("last-event-id", ""))
+            last_seen = request.headers.get("last-event-id", "")
+            watched = await watched_turn(house, actor_of(request.scope), session_id, last_seen)
         except FabulaError as error:
             return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         if watched is None:

@@ -7,6 +7,7 @@ from fabula.actions.plays.kinds.graph import GraphPlays
 from fabula.actions.plays.kinds.ink import InkPlays
 from fabula.actions.plays.kinds.protocol import PlayKind
 from fabula.actions.plays.play_states import head_state
+from fabula.ports.actors import Actor
 from fabula.story.plays import PlayState
 from fabula.story.values import Value
 
@@ -24,7 +25,7 @@ def kind_of_play(state: PlayState) -> PlayKind:
     return next(kind for kind in KINDS if kind.is_played_in(state))
 
 
-async def kind_of_session(house: House, session_id: str) -> PlayKind:
+async def kind_of_session(house: House, actor: Actor, session_id: str) -> PlayKind:
     """The kind of a session's play."""
     async with house.store.reading() as unit:
-        return kind_of_play((await head_state(unit, session_id))[1])
+        return kind_of_play((await head_state(unit, actor, session_id))[1])
