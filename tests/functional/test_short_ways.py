@@ -9,7 +9,8 @@ import pytest
 from tests.scripted import PACES, ROLES, Theatre, theatre
 
 from fabula.actions.plays.play_states import past_of, state_at
-from fabula.loops.scene.scene_run import Ahead, Parts
+from fabula.loops.scene.questions import Question
+from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.turn_state_cache import Standing, TurnStateCache
 from fabula.story.caches import LastUsed
 from fabula.story.state import MemoryEntry
@@ -81,11 +82,10 @@ async def test_what_is_asked_ahead_is_what_the_step_itself_would_ask(
 
     sent = list[str]()
 
-    async def not_ahead(self: Ahead, call: str, parts: Parts) -> None:
-        sent.append(call)
-        await parts.aclose()
+    async def not_ahead(run: SceneRun, question: Question) -> None:
+        sent.append(question.call)
 
-    monkeypatch.setattr(Ahead, "send", not_ahead)
+    monkeypatch.setattr("fabula.loops.scene.graph.ask_ahead", not_ahead)
     assert ahead == await asked(tmp_path / "two", pace)
     assert len(sent) == (1 if pace == "swift" else 3) * len(WORDS)
     assert len(ahead) == len(WORDS) if pace == "swift" else len(ahead) >= 4 * len(WORDS)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 
-from fabula.ports.models import ModelReply, ModelRequest, Piece, Usage
+from fabula.ports.models import CUT_OFF, ModelCutOff, ModelReply, ModelRequest, Piece, Usage
 from fabula.story.values import JsonObject
 
 ASKED_VERSION = 1
@@ -96,6 +96,7 @@ class _Flight:
         self.ended = False
         self.at_end: Callable[[], None] | None = None
         self._waiting: list[asyncio.Future[None]] = []
+        self._listeners: list[Deliver] = []
         self.task = asyncio.create_task(self._run(run))
         # A task that is cancelled before its first step never comes to its end by itself.
         self.task.add_done_callback(lambda _: self._end())
@@ -107,9 +108,18 @@ class _Flight:
             # Told from inside, who waits for the end hears of it one turn of the event loop earlier.
             self._end()
 
+    def listen(self, listener: Deliver) -> None:
+        """Has the listener called for every part, those that are there already now. One that raises fails the call."""
+        for part in self.parts:
+            listener(part)
+        self._listeners.append(listener)
+
     def _deliver(self, part: Part) -> None:
         self.parts.append(part)
-        self._tell()
+        for listener in self._listeners:
+            listener(part)
+        if self._waiting:
+            self._tell()
 
     def _end(self) -> None:
         self.ended = True
@@ -170,6 +180,26 @@ class Subscription:
             self._place = 0
         return replace(part, memo_hit=True) if self._joined and isinstance(part, ModelReply) else part
 
+    async def hear(self, deliver: Deliver) -> ModelReply:
+        """The same for who need not wait between two parts: `deliver` is called for each as it comes."""
+        flight = self._flight
+        over: asyncio.Future[ModelReply] = asyncio.get_running_loop().create_future()
+
+        def take(part: Part) -> None:
+            if over.done():
+                return
+            self.begun = True
+            if isinstance(part, ModelReply) and self._joined:
+                part = replace(part, memo_hit=True)
+            deliver(part)
+            if isinstance(part, ModelReply):
+                over.set_result(part)
+
+        flight.listen(take)
+        flight.task.add_done_callback(lambda task: _pass_on_failure(task, over))
+        async with asyncio.timeout_at(self._until):
+            return await over
+
     async def leave(self) -> None:
         flight = self._flight
         flight.readers -= 1
@@ -179,3 +209,14 @@ class Subscription:
             flight.task.cancel()
             while not flight.ended:
                 await flight.news()
+
+
+def _pass_on_failure(task: asyncio.Task[None], over: asyncio.Future[ModelReply]) -> None:
+    if over.done():
+        return
+    if task.cancelled():
+        over.cancel()
+    elif (error := task.exception()) is not None:
+        over.set_exception(error)
+    else:
+        over.set_exception(ModelCutOff(CUT_OFF))

@@ -89,8 +89,6 @@ class GuardedClient:
             entry.end()
 
     async def stream_to(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply:
-        if self._is_shared(request):
-            return await self._hear_along(request, tell)
         entry = self._guard.journal.begin(request, self.fingerprint)
 
         def noted(part: Piece | ModelReply) -> None:
@@ -99,6 +97,8 @@ class GuardedClient:
                 tell(part)
 
         try:
+            if self._is_shared(request):
+                return await self._hear_along(request, noted)
             reply = await self._attempts(request, noted)
             entry.saw(reply)
             return reply
@@ -108,13 +108,14 @@ class GuardedClient:
         finally:
             entry.end()
 
-    async def _hear_along(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply:
-        async with aclosing(self.stream(request)) as parts:
-            async for part in parts:
-                if isinstance(part, ModelReply):
-                    return part
-                tell(part)
-        raise ModelCutOff(CUT_OFF)
+    async def _hear_along(self, request: ModelRequest, noted: Deliver) -> ModelReply:
+        seat = self._seat(request)
+        try:
+            return await seat.hear(noted)
+        except TimeoutError:
+            raise _too_late(seat.begun) from None
+        finally:
+            await seat.leave()
 
     def _is_shared(self, request: ModelRequest) -> bool:
         """Whether an answer may be kept already, or be on its way to somebody else."""

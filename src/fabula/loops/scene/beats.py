@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from fabula.loops.scene.contexts import SceneTeller
-from fabula.loops.scene.questions import stream
-from fabula.loops.scene.scene_run import SceneRun, during
-from fabula.ports.models import Piece
+from fabula.loops.scene.questions import Question, ask
+from fabula.loops.scene.scene_run import PendingAnswer, SceneRun, during
 from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
 from fabula.story.events import (
     ActorActionComplete,
@@ -131,16 +129,17 @@ class ActorStage:
         )
 
 
-def beat_call(beat: PlannedBeat, index: int) -> str:
-    """The name of a beat's call."""
-    return f"{'narrator' if isinstance(beat, NarratorBeat) else 'actor'}:{index}"
-
-
-def beat_context(teller: SceneTeller, beat: PlannedBeat) -> RoleContext:
-    """What whoever has the word is told."""
+def beat_question(teller: SceneTeller, beat: PlannedBeat, index: int) -> Question:
+    """What whoever has the word is asked."""
     if isinstance(beat, NarratorBeat):
-        return teller.narrator(_NARRATOR_PURPOSES[beat.purpose])
-    return teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
+        context: RoleContext = teller.narrator(_NARRATOR_PURPOSES[beat.purpose])
+    else:
+        context = teller.actor(beat.speaker_id, _ACTOR_PURPOSES[beat.purpose])
+    return Question(call=_beat_call(beat, index), context=context)
+
+
+def _beat_call(beat: PlannedBeat, index: int) -> str:
+    return f"{'narrator' if isinstance(beat, NarratorBeat) else 'actor'}:{index}"
 
 
 async def perform_beat(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: int) -> Beat:
@@ -150,16 +149,23 @@ async def perform_beat(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, in
     return await _actor_beat(run, teller, beat, index)
 
 
+async def _answer(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: int) -> PendingAnswer:
+    """The answer that is under way, or that of a question sent now."""
+    asked = run.handover.answer_to(_beat_call(beat, index))
+    return asked or await ask(run, beat_question(teller, beat, index))
+
+
 async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
     told = NarratorStage(run=run, index=index, purpose=beat.purpose)
     parser = TagParser(_NARRATION)
+
+    def hear(text: str) -> None:
+        told.raw.append(text)
+        _narrate(told, parser.feed(text))
+
     told.start()
     with during("narrator"):
-        async with aclosing(await stream(run, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
-            async for part in parts:
-                if isinstance(part, Piece):
-                    told.raw.append(part.text)
-                    _narrate(told, parser.feed(part.text))
+        await (await _answer(run, teller, beat, index)).read(hear)
     _narrate(told, parser.close())
     return told.end()
 
@@ -174,13 +180,14 @@ async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index
     name = teller.member(beat.speaker_id).name
     told = ActorStage(run=run, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
     parser = TagParser(ACTOR_TAGS)
+
+    def hear(text: str) -> None:
+        told.raw.append(text)
+        _act(told, parser.feed(text))
+
     told.start()
     with during("actor"):
-        async with aclosing(await stream(run, beat_context(teller, beat), call=beat_call(beat, index))) as parts:
-            async for part in parts:
-                if isinstance(part, Piece):
-                    told.raw.append(part.text)
-                    _act(told, parser.feed(part.text))
+        await (await _answer(run, teller, beat, index)).read(hear)
     _act(told, parser.close())
     return told.end()
 

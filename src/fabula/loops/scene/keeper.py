@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fabula.agents.replies.keeper import read_state_update
 from fabula.loops.scene.contexts import Scene
-from fabula.loops.scene.questions import output_view, propose
+from fabula.loops.scene.questions import Question, attempt, output_view, propose
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.story.changes import apply_all, progression_ops
 from fabula.story.contexts import KeeperContext, KeeperPhase
@@ -49,13 +50,25 @@ def after_beats(run: SceneRun, play: PlayState, scene: Scene, said: list[MemoryE
     return run.teller(play, scene.after(said)).keeper("after_turn_outputs", heard)
 
 
-async def ask_keeper(run: SceneRun, play: PlayState, context: KeeperContext, *, way: Transition | None = None) -> Kept:
+def keeper_question(context: KeeperContext) -> Question:
+    """The keeper's first question in a phase, for the step before to send."""
+    return Question(call=attempt(keeper_call(context.phase), 0), context=context)
+
+
+async def ask_keeper(
+    run: SceneRun,
+    play: PlayState,
+    phase: KeeperPhase,
+    context: Callable[[], KeeperContext],
+    *,
+    way: Transition | None = None,
+) -> Kept:
     """Asks the keeper what changed, and applies what may be applied."""
-    with during(f"keeper_{context.phase}"):
+    with during(f"keeper_{phase}"):
         proposal = await propose(
             run,
+            keeper_call(phase),
             context,
-            call=keeper_call(context.phase),
             read=read_state_update,
             fallback=lambda: StateUpdate(ops=[]),
         )

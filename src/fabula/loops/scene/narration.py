@@ -1,4 +1,4 @@
-"""Narrate, the ensemble way: guests come and go, then beat follows beat, each knowing what was said before it."""
+"""Narrate, the ensemble way: beat follows beat, each knowing what was said before it. Before, guests come and go."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from fabula.story.plays import GuestOnStage, PlayState, SessionCharacter
 
 
 async def perform(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePlan) -> tuple[PlayState, list[Beat]]:
-    """Carries the director's plan out."""
-    play = come_and_go(run, play, plan)
+    """The beats of the director's plan."""
     beats: list[Beat] = []
     for index, beat in enumerate(plan.beats):
         done = await perform_beat(run, run.teller(play, scene), beat, index)

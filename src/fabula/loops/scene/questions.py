@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,14 +12,17 @@ from typing import Generic, TypeVar
 from fabula.agents.presets.templates import PromptRole
 from fabula.agents.prompts import write_prompt
 from fabula.agents.replies.shapes import output_schema, repair_messages
-from fabula.loops.scene.scene_run import Parts, SceneRun
-from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable, whole_of
+from fabula.loops.scene.scene_run import PendingAnswer, SceneRun
+from fabula.ports.errors import FabulaError
+from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable
 from fabula.story.contexts import RoleContext
 from fabula.story.events import AgentDegraded
 from fabula.story.resources import AgentRole
 from fabula.story.values import JsonObject
 
 T = TypeVar("T")
+
+TURNS_TO_LEAVE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,25 +34,35 @@ class Proposal(Generic[T]):
     degraded: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What a role is told, and the name of the call with which it is asked."""
+
+    call: str
+    context: RoleContext
+
+
 async def propose(
     run: SceneRun,
-    context: RoleContext,
-    *,
     call: str,
+    context: Callable[[], RoleContext],
+    *,
     read: Callable[[str], tuple[T | None, list[str]]],
     fallback: Callable[[], T],
 ) -> Proposal[T]:
-    """Asks for JSON; a faulty answer is repaired once; what is then unusable is replaced by the fallback, and told."""
-    role = preset_role(context)
-    schema = schema_of(context.role)
-    prompt = write_prompt(run.setup.agent(role), context)
-    said, problems = "", ["the answer was no JSON"]
-    messages = prompt.messages
+    """Asks for JSON; a faulty answer is repaired once; what is then unusable is replaced by the fallback, and told.
+
+    The context is not built where the step before has asked already, unless the answer needs a repair.
+    """
+    asked = run.handover.answer_to(attempt(call, 0))
+    told = None if asked is not None else context()
+    said, problems, messages = "", ["the answer was no JSON"], None
     for tried in range(2):
         try:
-            name = attempt(call, tried)
-            answer = run.ahead.take(name) or await _asked(run, role, context, messages, call=name, schema=schema)
-            reply = await whole_of(answer)
+            if asked is None:
+                told = told or context()
+                asked = await _ask(run, Question(call=attempt(call, tried), context=told), messages)
+            reply = await asked.read()
         except ModelUnusable as error:
             said, problems = error.reply_text, [error.message]
         else:
@@ -56,12 +70,22 @@ async def propose(
             if value is not None and not problems:
                 return Proposal(value=value, reply=reply)
             if value is not None and tried > 0:
-                reason = _degraded(run, context, f"part of its answer could not be used: {'; '.join(problems[:3])}")
+                reason = _degraded(run, told or context(), f"part of its answer could not be used: {_few(problems)}")
                 return Proposal(value=value, reply=reply, degraded=reason)
             said = reply.text
-        messages = repair_messages(prompt.messages, raw=said, problems=problems, schema=schema)
-    reason = _degraded(run, context, f"its answer could not be used: {'; '.join(problems[:3])}")
+        asked, told = None, told or context()
+        messages = _repair(run, told, said, problems)
+    reason = _degraded(run, told or context(), f"its answer could not be used: {_few(problems)}")
     return Proposal(value=fallback(), reply=None, degraded=reason)
+
+
+def _repair(run: SceneRun, context: RoleContext, said: str, problems: list[str]) -> tuple[Message, ...]:
+    schema = schema_of(context.role)
+    return repair_messages(_messages(run, context), raw=said, problems=problems, schema=schema)
+
+
+def _few(problems: list[str]) -> str:
+    return "; ".join(problems[:3])
 
 
 def attempt(call: str, number: int) -> str:
@@ -74,49 +98,46 @@ def _degraded(run: SceneRun, context: RoleContext, reason: str) -> str:
     return reason
 
 
-async def stream(run: SceneRun, context: RoleContext, *, call: str) -> Parts:
-    """Asks for text, which comes as it is written; an answer that was asked for ahead is under way already."""
-    return run.ahead.take(call) or await asked(run, context, call=call)
+async def ask(run: SceneRun, question: Question) -> PendingAnswer:
+    """Sends a role's question; its answer is on its way. Who asks it for the next step puts it into the handover."""
+    return await _ask(run, question, None)
 
 
-async def asked(run: SceneRun, context: RoleContext, *, call: str) -> Parts:
-    """The answer to a role's prompt, which goes out with the first look at it."""
-    role = preset_role(context)
-    prompt = write_prompt(run.setup.agent(role), context)
-    return await _asked(run, role, context, prompt.messages, call=call, schema=schema_of(context.role))
+async def ask_ahead(run: SceneRun, question: Question) -> PendingAnswer | None:
+    """Sends the question of the next step, which then only has to listen; what cannot be sent is for it to tell.
+
+    The question gets a few turns of the event loop to leave before the loop computes on.
+    """
+    try:
+        asked = await ask(run, question)
+    except FabulaError:
+        return None
+    for _ in range(TURNS_TO_LEAVE):
+        await asyncio.sleep(0)
+    return asked
 
 
-async def _asked(
-    run: SceneRun,
-    role: AgentRole,
-    context: RoleContext,
-    messages: tuple[Message, ...],
-    *,
-    call: str,
-    schema: JsonObject | None,
-) -> Parts:
+async def _ask(run: SceneRun, question: Question, messages: tuple[Message, ...] | None) -> PendingAnswer:
+    role = preset_role(question.context)
     client = await run.models.client_for(run.setup.api(role), api_revision=run.setup.revision_of_api(role))
-    return client.stream(_request(run, role, context, messages, call=call, schema=schema))
+    messages = messages or _messages(run, question.context)
+    return PendingAnswer(question.call, client, _request(run, role, question, messages))
 
 
-def _request(
-    run: SceneRun,
-    role: AgentRole,
-    context: RoleContext,
-    messages: tuple[Message, ...],
-    *,
-    call: str,
-    schema: JsonObject | None,
-) -> ModelRequest:
-    agent, session = run.setup.agent(role), run.setup.session
+def _messages(run: SceneRun, context: RoleContext) -> tuple[Message, ...]:
+    return write_prompt(run.setup.agent(preset_role(context)), context).messages
+
+
+def _request(run: SceneRun, role: AgentRole, question: Question, messages: tuple[Message, ...]) -> ModelRequest:
+    agent, session, context = run.setup.agent(role), run.setup.session, question.context
     return ModelRequest(
         origin=CallOrigin(
             agent=context.role, session_id=session.session_id, story_id=session.story_id, turn_id=run.turn.turn_id
         ),
         messages=messages,
         context=context,
-        output_schema=schema,
-        seed=call_seed(run.turn.seed, call),
+        output_schema=schema_of(context.role),
+        seed=call_seed(run.turn.seed, question.call),
         temperature=agent.temperature,
         max_tokens=agent.max_tokens,
         deadline=run.deadline,

@@ -61,7 +61,7 @@ async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
     if run.setup.swift:
         kept = applied(run, play, StateUpdate(ops=[]), output=None)
     else:
-        kept = await ask_keeper(run, play, before_beats(run, play))
+        kept = await ask_keeper(run, play, "after_player_input", lambda: before_beats(run, play))
     snapshot = kept.play.snapshot.model_copy(update={"turn_index": kept.play.snapshot.turn_index + 1})
     play = kept.play.model_copy(update={"snapshot": snapshot, "turns_in_scene": kept.play.turns_in_scene + 1})
     run.stage.tell(KeeperApplied(phase="after_player_input", update=kept.update, snapshot=snapshot))
@@ -104,8 +104,8 @@ async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePla
     with during("director"):
         proposal = await propose(
             run,
-            teller.director(),
-            call="director",
+            "director",
+            teller.director,
             read=lambda text: read_response_plan(text, cast=cast, story_characters=run.setup.characters.keys()),
             fallback=lambda: fallback_plan(transitioned=scene.transitioned, cast=cast),
         )

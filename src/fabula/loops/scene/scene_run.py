@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,55 +12,75 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.errors import BackendError, FabulaError
-from fabula.ports.models import ModelClients, ModelReply, Piece
+from fabula.ports.models import GuardedModel, ModelClients, ModelReply, ModelRequest, Piece
 from fabula.ports.plays import Turn
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 
-TURNS_TO_LEAVE = 4
 
-Parts = AsyncGenerator[Piece | ModelReply, None]
+class PendingAnswer:
+    """The answer to a question that was sent. It comes in the background until its one reader takes it from there."""
 
+    def __init__(self, call: str, client: GuardedModel, request: ModelRequest) -> None:
+        self.call = call
+        self._came: list[str] = []
+        self._tell: Callable[[str], None] = self._came.append
+        self._task = asyncio.create_task(client.stream_to(request, self._take))
 
-class Ahead:
-    """Answers that were asked for before the loop came to the steps that need them, by the names of their calls."""
-
-    def __init__(self) -> None:
-        self._answers: dict[str, tuple[Parts, asyncio.Future[Piece | ModelReply]]] = {}
-
-    async def send(self, call: str, parts: Parts) -> None:
-        """Sends a question, which gets a few turns of the event loop to leave before whoever asked computes on."""
-        self._answers[call] = parts, asyncio.ensure_future(anext(parts))
-        for _ in range(TURNS_TO_LEAVE):
-            await asyncio.sleep(0)
-
-    def take(self, call: str) -> Parts | None:
-        """The answer to a call from its beginning, for one reader; None if it was not asked for."""
-        answer = self._answers.get(call)
-        return None if answer is None else self._read(call, *answer)
-
-    async def _read(self, call: str, parts: Parts, first: asyncio.Future[Piece | ModelReply]) -> Parts:
-        yield await first
-        async for part in parts:
-            yield part
-        del self._answers[call]
+    async def read(self, tell: Callable[[str], None] | None = None) -> ModelReply:
+        """The reply. `tell` hears every piece of it, those that came already at once."""
+        tell = tell or _ignore
+        for text in self._came:
+            tell(text)
+        self._tell = tell
+        return await self._task
 
     async def close(self) -> None:
-        """Lets go of what was not read to its end."""
-        for parts, first in self._answers.values():
-            first.cancel()
-            await asyncio.gather(first, return_exceptions=True)
-            await parts.aclose()
-        self._answers.clear()
+        """Lets go of an answer that was not read to its end."""
+        if not self._task.done():
+            self._task.cancel()
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.exception()
+
+    def _take(self, piece: Piece) -> None:
+        self._tell(piece.text)
+
+
+def _ignore(text: str) -> None:
+    """For readers of whole replies."""
+
+
+@dataclass(kw_only=True)
+class Handover:
+    """What a step hands to the next one as it is: where the play stands, and the question it sent for that step.
+
+    The state of the graph has the play and the scene, too, as JSON; a turn that is resumed finds only those.
+    """
+
+    play: PlayState | None = None
+    scene: Scene | None = None
+    asked: PendingAnswer | None = None
+
+    def put(self, play: PlayState, scene: Scene | None, asked: PendingAnswer | None) -> None:
+        self.play, self.scene, self.asked = play, scene, asked
+
+    def answer_to(self, call: str) -> PendingAnswer | None:
+        """The answer that the step before asked for, if it was to this call."""
+        return self.asked if self.asked is not None and self.asked.call == call else None
+
+    async def close(self) -> None:
+        if self.asked is not None:
+            await self.asked.close()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SceneRun:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
     `deadline` is the end of the whole turn; `first_played` says that no model can have been asked for it before;
-    `ahead` holds what was asked before its step began.
+    `handover` is what the step before left for the next one.
     """
 
     turn: Turn
@@ -75,7 +95,7 @@ class SceneRun:
     stage: Stage
     deadline: float
     first_played: bool = False
-    ahead: Ahead = field(default_factory=Ahead)
+    handover: Handover = field(default_factory=Handover)
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
         """Who builds the contexts of this turn for a state of it."""

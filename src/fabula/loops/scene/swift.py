@@ -6,15 +6,12 @@ keeper's operations and is never shown.
 
 from __future__ import annotations
 
-from contextlib import aclosing
-
 from fabula.agents.replies.keeper import read_state_update
 from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.narration import remembered
-from fabula.loops.scene.questions import output_view, stream
+from fabula.loops.scene.questions import Question, ask, output_view
 from fabula.loops.scene.scene_run import SceneRun, during
-from fabula.ports.models import ModelReply, Piece
 from fabula.story.events import AgentDegraded
 from fabula.story.plans import NarratorBeatPurpose
 from fabula.story.plays import PlayState
@@ -25,20 +22,20 @@ from fabula.story.values import JsonObject
 SWIFT_CALL = "swift"
 
 
+def swift_question(run: SceneRun, play: PlayState, scene: Scene) -> Question:
+    """The one question of a swift turn."""
+    return Question(call=SWIFT_CALL, context=run.teller(play, scene).swift())
+
+
 async def perform_swiftly(
     run: SceneRun, play: PlayState, scene: Scene
 ) -> tuple[PlayState, list[Beat], StateUpdate, JsonObject | None]:
     """Streams the turn; answers state, beats, the proposed update and the model's words."""
     writing = _Writing(run, run.teller(play, scene), scene)
     parser = TagParser(SWIFT_TAGS)
-    reply: ModelReply | None = None
     with during("narrator"):
-        async with aclosing(await stream(run, writing.teller.swift(), call=SWIFT_CALL)) as parts:
-            async for part in parts:
-                if isinstance(part, Piece):
-                    writing.take(parser.feed(part.text))
-                else:
-                    reply = part
+        asked = run.handover.answer_to(SWIFT_CALL) or await ask(run, swift_question(run, play, scene))
+        reply = await asked.read(lambda text: writing.take(parser.feed(text)))
     writing.take(parser.close())
     beats = writing.finish()
     for beat in beats:

@@ -105,13 +105,3 @@ class Stage:
         self._flush()
         self._ended = True
         self._sender.send(frame, last=True)
-
-
-class EmptyStage(Stage):
-    """A stage that nobody watches, for working out ahead what will be played."""
-
-    def __init__(self) -> None:
-        self._ended = False
-
-    def tell(self, event: TurnEvent) -> None:
-        """Nobody hears it."""
