@@ -14,7 +14,7 @@ from uuid import uuid4
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from fabula.adapters.bus import place_of
 from fabula.adapters.bus.local import LONGEST_STREAM
@@ -29,8 +29,41 @@ NEWS_S = 3.0
 
 MOST_NEWS = 1000
 _KINDS: dict[bytes, EntryKind] = {b"e": "event", b"l": "last", b"x": "end"}
-_LETTERS = {kind: letter for letter, kind in _KINDS.items()}
+_LETTERS = {kind: letter.decode() for letter, kind in _KINDS.items()}
 _OPENED = {b"k": b"o"}
+
+# A whole batch is one command with two arguments, because the client spends more on each of either than Redis on an
+# entry. The first argument is words: the bound; for each key its epoch, whether it opens, how long to keep it and the
+# number of its entries; for each of those its number, its kind and the length of its data. The second is all the data.
+WRITE = """
+local words, refused, place = string.gmatch(ARGV[1], '%S+'), {}, 1
+local function failed(reply) return type(reply) == 'table' and reply.err end
+local bound = words()
+for number, key in ipairs(KEYS) do
+    local epoch, opening, keep, count = words(), words(), words(), tonumber(words())
+    local reply = {}
+    if opening == '1' then
+        reply = redis.pcall('XADD', key, epoch .. '-0', 'k', 'o')
+        redis.pcall('XTRIM', key, 'MINID', epoch .. '-0')
+    end
+    for entry = 1, count do
+        local id, kind, length = epoch .. '-' .. words(), words(), tonumber(words())
+        if not failed(reply) then
+            local data = string.sub(ARGV[2], place, place + length - 1)
+            reply = redis.pcall('XADD', key, 'MAXLEN', '~', bound, id, 'k', kind, 'd', data)
+        end
+        place = place + length
+    end
+    if not failed(reply) then
+        redis.call('PEXPIRE', key, keep)
+    elseif string.find(reply.err, 'equal or smaller', 1, true) then
+        refused[#refused + 1] = number
+    else
+        return reply
+    end
+end
+return refused
+"""
 
 
 class RedisTransport:
@@ -65,13 +98,17 @@ class RedisTransport:
         return await _plainly(look)
 
     async def write(self, deliveries: Sequence[Delivery]) -> set[str]:
+        words: list[object] = [self._longest]
+        for delivery in deliveries:
+            words += (delivery.epoch, int(delivery.opening), round(delivery.keep_s * 1000), len(delivery.entries))
+            for entry in delivery.entries:
+                words += (entry.sequence + 1, _LETTERS[entry.kind], len(entry.data))
+        data = b"".join(entry.data for delivery in deliveries for entry in delivery.entries)
+        keys = [_key(delivery.stream) for delivery in deliveries]
+
         async def write() -> set[str]:
-            pipeline = self._client.pipeline(transaction=False)
-            commands: list[str] = []
-            for delivery in deliveries:
-                commands += [delivery.stream] * self._add(pipeline, delivery)
-            answers = await pipeline.execute(raise_on_error=False)
-            return {stream for stream, answer in zip(commands, answers, strict=True) if _is_refusal(answer)}
+            refused = await self._client.eval(WRITE, len(keys), *keys, " ".join(map(str, words)), data)
+            return {deliveries[number - 1].stream for number in refused}
 
         return await _plainly(write)
 
@@ -112,18 +149,6 @@ class RedisTransport:
         with suppress(OSError):
             await self._client.aclose()
 
-    def _add(self, pipeline: Any, delivery: Delivery) -> int:
-        """Adds the commands of a delivery; answers how many they are."""
-        key, epoch = _key(delivery.stream), delivery.epoch
-        if delivery.opening:
-            pipeline.xadd(key, dict(_OPENED), id=f"{epoch}-0")
-            pipeline.xtrim(key, minid=f"{epoch}-0", approximate=False)
-        for entry in delivery.entries:
-            fields = {b"k": _LETTERS[entry.kind], b"d": entry.data}
-            pipeline.xadd(key, fields, id=_id(epoch, entry.sequence), maxlen=self._longest, approximate=True)
-        pipeline.pexpire(key, round(delivery.keep_s * 1000))
-        return len(delivery.entries) + (3 if delivery.opening else 1)
-
 
 def _client(address: str) -> Any:
     """Connects when it is first used. It does not try again by itself: who delivers knows better when to."""
@@ -145,15 +170,6 @@ async def _plainly(work: Callable[[], Awaitable[T]]) -> T:
         return await work()
     except (RedisError, OSError) as error:
         raise TransportAway(str(error) or type(error).__name__) from error
-
-
-def _is_refusal(answer: object) -> bool:
-    """Whether Redis says that there is a newer entry. Any other error means that it cannot be used as it is."""
-    if isinstance(answer, ResponseError) and "equal or smaller" in str(answer):
-        return True
-    if isinstance(answer, Exception):
-        raise answer
-    return False
 
 
 def _key(stream: str) -> str:
