@@ -113,7 +113,7 @@ def test_continuous_integration_runs_the_readmes_test_command() -> None:
 def test_only_doors_of_the_protocol_know_its_methods_and_codes() -> None:
     words = re.compile("|".join(rf"\b{re.escape(method.name)}\b" for method in build_catalogue()))
     codes = {code for code in CODES.values() if abs(code) > 1000}
-    old_codes = SOURCE / "story/error_values.py"
+    old_codes = SOURCE / "story/stored/error.py"
     below = [module for module in MODULES if not name(module).startswith(("server/", "testing/"))]
     known = []
     for module in below:

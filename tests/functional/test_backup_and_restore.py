@@ -65,7 +65,8 @@ async def backup(tmp_path: Path) -> Path:
 async def test_a_backup_brings_everything_back_on_either_engine(
     origin: str, target: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    there = request.getfixturevalue(f"{origin}_place").settings.model_copy(update={"secret_key": "ours"})
+    from_url = request.getfixturevalue("postgres_place").settings.database_url if origin == "postgres" else ""
+    there = Settings(data_dir=tmp_path / "there", database_url=from_url, secret_key="ours")
     file = await backup_of(there, tmp_path / "fabula.backup")
     url = request.getfixturevalue("postgres_url") if target == "postgres" else ""
     here = Settings(data_dir=tmp_path / "here", database_url=url, secret_key="ours")

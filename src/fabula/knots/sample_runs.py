@@ -1,8 +1,7 @@
-"""Wandering through a character's knot: a few runs with seeded choices, within bounds, tell what the character says."""
+"""Sample runs of a character's knot: a few runs with seeded choices, within bounds, tell what the character says."""
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -26,11 +25,11 @@ def rations(steps: int = SHORT_RUN) -> list[Ration]:
 def spoken_lines(prototype: Story, character: str, *, seed: int, runs: Sequence[Ration] | None = None) -> Iterator[str]:
     """The lines of five runs, in their order; who has heard enough need not wait for the rest."""
     for run, ration in enumerate(rations() if runs is None else runs):
-        dice_seed = derived_seed(seed, f"{character}:{run}")
-        yield from _wander(prototype.fork(seed=dice_seed), character, random.Random(dice_seed), ration)
+        run_seed = derived_seed(seed, f"{character}:{run}")
+        yield from _wander(prototype.fork(seed=run_seed), character, run_seed, ration)
 
 
-def _wander(story: Story, character: str, dice: random.Random, ration: Ration) -> Iterator[str]:
+def _wander(story: Story, character: str, seed: int, ration: Ration) -> Iterator[str]:
     """One run of a knot. A knot that cannot be run, or breaks, gives what it gave so far."""
     turns = lines = 0
     try:
@@ -44,7 +43,7 @@ def _wander(story: Story, character: str, dice: random.Random, ration: Ration) -
                 text = ration.run(story, story.continue_)
             elif story.current_choices and turns < MOST_TURNS:
                 turns += 1
-                story.choose(dice.randrange(len(story.current_choices)))
+                story.choose(derived_seed(seed, f"choice:{turns}") % len(story.current_choices))
                 continue
             else:
                 return

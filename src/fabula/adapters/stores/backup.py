@@ -9,23 +9,30 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from sqlalchemy import LargeBinary, Table, insert, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from fabula.adapters.stores.database import Database
 from fabula.adapters.stores.revisions import bring_up_to_date
 from fabula.adapters.stores.sqlite import sqlite_database
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
 
-if TYPE_CHECKING:
-    from fabula.adapters.stores.store import SqlStore
+
+class Source(Protocol):
+    """What is backed up: a store, as far as a backup looks at it."""
+
+    @property
+    def database(self) -> Database: ...
+
+    def read_transaction(self) -> AbstractAsyncContextManager[AsyncConnection]: ...
 
 
-async def back_up(store: SqlStore, target: Path) -> None:
+async def back_up(store: Source, target: Path) -> None:
     """Writes the whole store, as it is at one moment, into `target`, replacing what was there."""
     draft = target.with_name(f"{target.name}.partial")
     try:
@@ -47,7 +54,7 @@ def _copy_file(source: Path, draft: Path) -> None:
         origin.backup(copy)
 
 
-async def _copy_rows_into_file(store: SqlStore, draft: Path) -> None:
+async def _copy_rows_into_file(store: Source, draft: Path) -> None:
     async with _new_file(draft) as copy, store.read_transaction() as origin:
         for table in METADATA.sorted_tables:
             await copy_rows(table, origin, copy)

@@ -10,8 +10,8 @@ from fabula.actions.plays.agent_decision import SayToAgent, say_to_agent
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
+from fabula.server.json_answers import json_response
 from fabula.server.rpc.dispatch import decode
-from fabula.server.rpc.envelopes import json_response
 from fabula.story.values import JsonObject
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import orjson
-from starlette.responses import Response
 
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.error_codes import ParseError
@@ -95,11 +94,6 @@ def write_result(request: Request, result: JsonObject, *, session_id: str | None
 def write_error(id: str | None, error: JsonObject, *, session_id: str | None = None) -> bytes:
     """A response that carries an error; bare when there is no id to answer to."""
     return orjson.dumps(error if id is None else {**_head(id, session_id), "error": error})
-
-
-def json_response(body: bytes, *, status: int = 200) -> Response:
-    """A body of JSON on the wire."""
-    return Response(body, status_code=status, media_type="application/json")
 
 
 def _head(id: str, session_id: str | None) -> JsonObject:

@@ -22,8 +22,8 @@ from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import StreamError
 from fabula.ports.progress import TellProgress
+from fabula.server.json_answers import json_response
 from fabula.server.rpc.dispatch import Prepared, answer, refusal
-from fabula.server.rpc.envelopes import json_response
 from fabula.server.rpc.method import Call, Method, method
 from fabula.server.stream.envelope import Envelope
 from fabula.server.stream.sse import HEADERS, KEEP_ALIVE_S, STILL_HERE, event

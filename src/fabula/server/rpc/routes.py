@@ -6,12 +6,14 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
+from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
+from fabula.server.json_answers import json_response
 from fabula.server.rpc.dispatch import answer, prepare, refusal
-from fabula.server.rpc.envelopes import Malformed, json_response, read_request, write_error
+from fabula.server.rpc.envelopes import Malformed, read_request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.server.rpc.openrpc import openrpc_once
 from fabula.server.rpc.progress import is_watched, progress_response
@@ -65,7 +67,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
             prepared = prepare(catalogue, parsed, actor_of(request.scope))
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
-                return await turn_response(house, parsed, turn)
+                return await turn_response(house, turn, ack=write_result(parsed, TurnAccepted().as_json()))
         except FabulaError as error:
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = http_status(error) if streams else 200

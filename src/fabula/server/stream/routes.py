@@ -6,24 +6,21 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
-from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.turns.watch_turn import watched_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
-from fabula.server.rpc.envelopes import Request as RpcRequest
-from fabula.server.rpc.envelopes import json_response, write_result
+from fabula.server.json_answers import json_response
 from fabula.server.stream.envelope import Envelope
 from fabula.server.stream.sse import FrameStream, event
 
 
-async def turn_response(house: House, request: RpcRequest, turn: Turn) -> Response:
+async def turn_response(house: House, turn: Turn, *, ack: bytes) -> Response:
     """The stream of a turn that was just begun: first the ack, then every frame."""
     source = await house.bus.subscribe(turn.stream)
     assert source is not None
-    ack = event("ack", write_result(request, TurnAccepted().as_json()))
-    return FrameStream(turn.stream, _envelope(turn), source, first=ack)
+    return FrameStream(turn.stream, _envelope(turn), source, first=event("ack", ack))
 
 
 def _envelope(turn: Turn) -> Envelope:
