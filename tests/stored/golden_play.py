@@ -14,7 +14,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -129,9 +129,10 @@ def _move(words: str | int | None) -> Answer:
 
 
 class _Model(BaseHTTPRequestHandler):
-    """A model server: its `steady` model says a line, its `broken` one refuses, its `silent` one never answers."""
+    """A model server: its `steady` model says a line, its `broken` one refuses, its `silent` one says nothing."""
 
     asked = threading.Semaphore(0)
+    ended = threading.Event()
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -140,7 +141,7 @@ class _Model(BaseHTTPRequestHandler):
             return
         if body["model"] == "silent":
             self.asked.release()
-            threading.Event().wait()
+            self.ended.wait()
         refusal = {"error": {"message": "This model is broken.", "type": "golden"}}
         self._send(400, "application/json", json.dumps(refusal).encode())
 
@@ -166,13 +167,15 @@ def _steady_stream() -> bytes:
 
 @contextmanager
 def scripted_models(port: int = 0) -> Iterator[str]:
-    """The address of a server with the three models."""
+    """The address of a server with the three models; when it ends, the silent one refuses what it was asked."""
+    _Model.ended.clear()
     server = ThreadingHTTPServer(("127.0.0.1", port), _Model)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
+        _Model.ended.set()
         server.shutdown()
         server.server_close()
 
@@ -472,15 +475,13 @@ def _meet_npcs(door: Door) -> Answer:
         return {"game": GAME, "agent_id": "orla", "confirmed_by": game.connection_id}
 
 
-_LEFT_OPEN: list[ClientConnection] = []
+_LEFT_OPEN = ExitStack()
 """Connections that must outlive this module's functions: a game that leaves settles its turns."""
 
 
 def _leave_unconfirmed(door: Door, text: str) -> Answer:
     """A turn that was played and is not confirmed; until the server gives up waiting for that, it is open."""
-    socket = connect(door.address.replace("http", "ws") + "/ws")
-    _LEFT_OPEN.append(socket)
-    game = _Game(socket)
+    game = _Game(_LEFT_OPEN.enter_context(connect(door.address.replace("http", "ws") + "/ws")))
     return {"turn_id": game.say(text, confirm=False), "connection_id": game.connection_id, "text": text}
 
 

@@ -30,6 +30,7 @@ from fabula.actions.library.repositories import (
     STORY_RESOURCES,
     Repository,
 )
+from fabula.actions.library.samples import install_samples
 from fabula.adapters.models.memo import from_stored
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
@@ -58,6 +59,21 @@ RESOURCES: tuple[Repository[Any], ...] = (
 )
 OF_LANGGRAPH = {("loop_checkpoints", "metadata")}
 """Text that is JSON but not ours: what another package wrote, and reads again."""
+
+EVERYWHERE = {
+    "resources.doc",
+    "turn_states.state",
+    "turn_states.result",
+    "turns.error",
+    "blobs.data",
+    "slots.doc",
+    "work.input",
+    "work.error",
+    "memo.reply",
+    "npc_entries.event",
+    "npc_entries.played",
+}
+"""Where JSON stands after everything was played."""
 
 
 def resource(repository: Repository[Any]) -> Callable[[JsonObject], object]:
@@ -151,19 +167,17 @@ def test_a_damaged_document_is_refused_in_a_sentence(stored: Any) -> None:
         read_stored("play_state", stored)
 
 
-def json_without_version(folder: Path) -> Iterator[str]:
-    """Every place in a store where a JSON object or list stands that does not say its version."""
+def stored_json(folder: Path) -> Iterator[tuple[str, Any]]:
+    """Every JSON object or list in a store, with the place where it stands."""
     with closing(sqlite3.connect(folder / "fabula.db")) as database:
         for table in METADATA.sorted_tables:
             names = [column.name for column in table.columns if (table.name, column.name) not in OF_LANGGRAPH]
             for row in database.execute(f"SELECT {', '.join(names)} FROM {table.name}"):
-                for name, value in zip(names, row, strict=True):
-                    doc = _json(value)
-                    if doc is not None and not (isinstance(doc, dict) and isinstance(doc.get("v"), int)):
-                        yield f"{table.name}.{name}: {str(value)[:80]}"
+                found = ((f"{table.name}.{name}", as_json(value)) for name, value in zip(names, row, strict=True))
+                yield from ((place, doc) for place, doc in found if doc is not None)
 
 
-def _json(value: object) -> Any:
+def as_json(value: object) -> Any:
     """The object or list that a value spells, if it does."""
     try:
         return json.loads(value) if isinstance(value, str | bytes) and value[:1] in ("{", "[", b"{", b"[") else None
@@ -172,7 +186,10 @@ def _json(value: object) -> Any:
 
 
 async def test_everything_that_a_play_stores_says_the_version_of_its_shape(tmp_path: Path) -> None:
-    with scripted_models() as models:
-        async with live_server(tmp_path, samples=True) as client:
+    async with live_server(tmp_path) as client:
+        await install_samples(client.house)
+        with scripted_models() as models:
             await asyncio.to_thread(play_everything, Door(str(client.http.base_url).rstrip("/")), models)
-    assert list(json_without_version(tmp_path)) == []
+    docs = list(stored_json(tmp_path))
+    assert [one for one in docs if not (isinstance(one[1], dict) and isinstance(one[1].get("v"), int))] == []
+    assert {place for place, _ in docs} >= EVERYWHERE
