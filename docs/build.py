@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 from docs.typescript import protocol_types
 
@@ -176,11 +176,11 @@ def _answers(result: Any) -> str:
 
 def game_socket_page() -> str:
     """Each message of the game socket, from the models that read and write it."""
-    from fabula.story import game_messages as told
+    from fabula.server.game_socket import wire
     from fabula.story import npc
 
     values = (npc.NpcSpec, npc.Relationship, npc.NpcWorld, npc.TagSpec, npc.ToolSpec, npc.Someone, npc.PlayedTag)
-    codes = ", ".join(f"`{code}`" for code in get_args(told.ErrorCode))
+    codes = ", ".join(f"`{code}`" for literal in get_args(wire.ErrorCode) for code in get_args(literal))
     return "\n".join(
         [
             f"{_NOTE}# The game socket\n",
@@ -188,9 +188,9 @@ def game_socket_page() -> str:
             "fields are ignored, and a bad frame is answered with `error` while the connection stays open.\n"
             "[Give your NPCs a voice](../how-to/give-your-npcs-a-voice.md) shows how the messages follow each other.\n",
             "## From the game\n",
-            *(_message(kind) for kind in get_args(told.ClientMessage)),
+            *(_message(kind) for kind in get_args(wire.ClientMessage)),
             "## To the game\n",
-            *(_message(kind) for kind in get_args(told.ServerMessage)),
+            *(_sent_message(kind) for kind in get_args(wire.ServerMessage)),
             f"## Error codes\n\n{codes}.\n",
             "## Values inside messages\n",
             *(_message(kind, name=kind.__name__) for kind in (*values, npc.ToolResult)),
@@ -204,6 +204,19 @@ def _message(kind: Any, name: str = "") -> str:
     rows = [_message_field(field, kind.model_fields[field], kind) for field in kind.model_fields if field != "type"]
     table = "| field | type | |\n|---|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
     return f"### {title}\n\n{about}\n\n{table}"
+
+
+def _sent_message(kind: Any) -> str:
+    """A message of ours, from its typed dictionary."""
+    hints, marked = get_type_hints(kind), get_type_hints(kind, include_extras=True)
+    rows = [
+        f"| `{name}` | {_type_name(hint)} | {'may be missing' if get_origin(marked[name]) is NotRequired else ''} |"
+        for name, hint in hints.items()
+        if name != "type"
+    ]
+    about = " ".join((kind.__doc__ or "").split())
+    table = "| field | type | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return f"### `{get_args(hints['type'])[0]}`\n\n{about}\n\n{table}"
 
 
 def _message_field(name: str, field: Any, kind: Any) -> str:

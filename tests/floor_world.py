@@ -35,18 +35,18 @@ from fabula.loops.npc.signals import (
     TurnReady,
     WaitFor,
 )
-from fabula.story.game_messages import (
-    AgentTagChunk,
-    AgentTagClose,
-    AgentTagOpen,
-    AgentTurnFinished,
-    AgentTurnInterrupted,
-    AgentTurnStarted,
-    GetAgentState,
-    Problem,
-    Told,
-)
 from fabula.story.npc import GameEvent, NpcSpec, NpcState, PlayedTag, TagSpec, ToolResult
+from fabula.story.npc_events import (
+    NpcEvent,
+    NpcProblem,
+    NpcTurnFinished,
+    NpcTurnInterrupted,
+    NpcTurnStarted,
+    StateAsked,
+    TagClosed,
+    TagOpened,
+    TagText,
+)
 
 STATES = (
     NpcState(spec=NpcSpec(name="Mara")),
@@ -222,7 +222,7 @@ class FloorWorld:
     def do(self, effect: Effect) -> None:
         match effect:
             case Tell():
-                self.see(effect.message)
+                self.see(effect.event)
             case Begin():
                 self.begin(effect)
             case Stop():
@@ -260,43 +260,43 @@ class FloorWorld:
 
     # The game
 
-    def see(self, message: Told) -> None:
+    def see(self, message: NpcEvent) -> None:
         match message:
-            case GetAgentState():
+            case StateAsked():
                 self.requests.append(message.request_id)
-            case AgentTurnStarted():
+            case NpcTurnStarted():
                 assert self.current is None, "a turn starts before the last one ended"
                 assert message.turn_id not in self.turns, "a turn starts twice"
                 self.current = message.turn_id
                 self.turns[message.turn_id] = Watch()
                 self.started_here.append(message.turn_id)
-            case AgentTagOpen():
+            case TagOpened():
                 watch = self._watch(message.turn_id)
                 assert watch.open_tag is None and message.index == len(watch.tags), "tags overlap"
                 watch.open_tag = message.tag_id
                 assert message.tag not in ("think", "plot"), "a hidden tag is sent"
                 watch.tags.append(PlayedTag(tag=message.tag, attrs={**message.attrs}, status="partial"))
-            case AgentTagChunk():
+            case TagText():
                 watch = self._watch(message.turn_id)
                 assert watch.open_tag == message.tag_id, "text without a tag"
                 assert "<say" not in message.text and "</" not in message.text, "markup leaks"
                 last = watch.tags[-1]
                 watch.tags[-1] = last.model_copy(update={"text": last.text + message.text})
-            case AgentTagClose():
+            case TagClosed():
                 watch = self._watch(message.turn_id)
                 assert watch.open_tag == message.tag_id and watch.tags[-1].text == message.text, "a tag closes wrongly"
                 watch.open_tag = None
                 watch.tags[-1] = watch.tags[-1].model_copy(update={"status": "played"})
-            case AgentTurnInterrupted():
+            case NpcTurnInterrupted():
                 watch = self._end(message.turn_id)
                 assert watch.open_tag == message.open_tag_id
                 call = self.calls.get(message.turn_id)
                 assert call is None or call.ended, "the game hears of an interruption while the model still writes"
                 self.interruptions += 1
-            case AgentTurnFinished():
+            case NpcTurnFinished():
                 watch = self._end(message.turn_id)
                 assert watch.open_tag is None and message.tag_count == len(watch.tags)
-            case Problem():
+            case NpcProblem():
                 assert message.message.endswith("."), "a problem without a sentence"
             case _:
                 raise AssertionError(f"unexpected message {message}")

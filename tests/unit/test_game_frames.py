@@ -9,15 +9,17 @@ from hypothesis import strategies as st
 
 from fabula.server.game_socket.connection import game_name
 from fabula.server.game_socket.pace import Pace
-from fabula.story.game_frames import read_frame
-from fabula.story.game_messages import (
+from fabula.server.game_socket.wire import (
     CLIENT_MESSAGES,
     AgentStateSnapshot,
     InteractionEvent,
     NotificationEvent,
-    Problem,
     ToolResults,
+    for_npcs,
+    is_problem,
+    read_frame,
 )
+from fabula.story.npc_events import NoticeCame
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -37,8 +39,8 @@ def test_any_fields_of_any_message_are_a_message_or_a_problem_with_a_sentence(
     kind: str, fields: dict[str, object]
 ) -> None:
     found = read_frame(json.dumps({**fields, "type": kind}))
-    if isinstance(found, Problem):
-        assert found.message.endswith(".") and json.dumps(found.frame())
+    if is_problem(found):
+        assert found["message"].endswith(".") and json.dumps(found)
     else:
         assert found.type == kind
 
@@ -65,6 +67,15 @@ def test_continue_and_everybody_are_understood() -> None:
             f'{{"type": "notification_event", "agent_ids": {everybody}, "event_type": "e", "text": "t"}}'
         )
         assert isinstance(notice, NotificationEvent) and "*" in notice.agent_ids
+        meant = for_npcs(notice)
+        assert isinstance(meant, NoticeCame) and meant.agent_ids == ("*",)
+
+
+def test_a_notice_for_nobody_is_a_problem() -> None:
+    notice = read_frame('{"type": "notification_event", "event_type": "e", "text": "t"}')
+    assert isinstance(notice, NotificationEvent)
+    nobody = for_npcs(notice)
+    assert is_problem(nobody) and nobody["code"] == "missing_field" and nobody["details"] == {"field": "agent_id"}
 
 
 def test_the_game_is_what_the_client_calls_it() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.mass import examples
 
 from fabula.server.game_socket.send_queue import MOST_WAITING, SendQueue
-from fabula.story.game_messages import AgentTagChunk, AgentTurnInterrupted, Told
+from fabula.server.game_socket.wire import ServerMessage, written
+from fabula.story.npc_events import NpcTurnInterrupted, TagText
 
 
 class Line:
@@ -38,12 +39,12 @@ class Line:
         self.taken += [json.loads(text)["turn_id"] for text in texts]
 
 
-def piece(number: int) -> Told:
-    return AgentTagChunk(agent_id="a", turn_id=str(number), tag_id="t", tag="say", text="x")
+def piece(number: int) -> ServerMessage:
+    return written(TagText(agent_id="a", turn_id=str(number), tag_id="t", tag="say", text="x"))
 
 
-def interruption(number: int) -> Told:
-    return AgentTurnInterrupted(agent_id="a", turn_id=str(number), reason="newer_event")
+def interruption(number: int) -> ServerMessage:
+    return written(NpcTurnInterrupted(agent_id="a", turn_id=str(number), reason="newer_event"))
 
 
 async def test_what_is_urgent_leaves_at_once_behind_all_that_waits() -> None:

@@ -27,6 +27,7 @@ from fabula.loops.npc.signals import (
     ToolsAnswered,
     TurnReady,
 )
+from fabula.server.game_socket.wire import written
 from fabula.story.npc import GameEvent, NpcState, PlayedTag, ToolResult, ToolSpec
 
 
@@ -66,7 +67,7 @@ class Talk:
         return begin.turn_id
 
     def frames(self) -> list[dict[str, Any]]:
-        return [effect.message.frame() for effect in self.effects if isinstance(effect, Tell)]
+        return [{**written(effect.event)} for effect in self.effects if isinstance(effect, Tell)]
 
     def types(self) -> list[str]:
         return [frame["type"].removeprefix("agent_") for frame in self.frames()]

@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 from fabula.actions.house import House
 from fabula.actions.library.repositories import API_GROUPS, APIS
-from fabula.loops.npc.company import Company, NpcMessage
+from fabula.loops.npc.company import Company
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.speech import NpcRun, Voice
 from fabula.ports.actors import Actor
 from fabula.ports.errors import NotFound
 from fabula.ports.models import Message
 from fabula.ports.npcs import OpenTurn
-from fabula.story.game_messages import Told
+from fabula.story.npc_events import GameMessage, NpcEvent
 from fabula.story.resources import Api
 
 GAME_API_ID = "game socket"
@@ -36,7 +36,7 @@ def gather_company(
     *,
     game: str,
     connection_id: str,
-    send: Callable[[Told], None],
+    send: Callable[[NpcEvent], None],
     saw_prompt: SawPrompt,
 ) -> Company:
     """The NPCs of a connection; they join as the game speaks of them."""
@@ -57,7 +57,7 @@ def gather_company(
     return Company(run, new_id=house.ids.new, send=send)
 
 
-def address_npc(company: Company, message: NpcMessage) -> None:
+def address_npc(company: Company, message: GameMessage) -> None:
     """Passes on what the game tells its NPCs; what they answer is sent as it comes."""
     company.hear(message)
 

@@ -1,4 +1,4 @@
-"""Makes messages of an NPC's reply as it streams in, and remembers what was sent.
+"""Makes events of an NPC's reply as it streams in, and remembers what was sent.
 
 1. The one tag parser reads the pieces, however they are cut.
 2. Tags that are not visible stay here; atomic ones are sent whole when they close.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from fabula.loops.npc.repetition import Words, is_one_of, may_become
-from fabula.story.game_messages import AgentTagChunk, AgentTagClose, AgentTagOpen, Told
 from fabula.story.npc import SAY, TOOL, NpcState, PlayedStatus, PlayedTag, TagSpec
+from fabula.story.npc_events import NpcEvent, TagClosed, TagOpened, TagText
 from fabula.story.tags import Closed, Opened, TagEvent, TagParser, Text
 
 
@@ -28,7 +28,7 @@ class _Sent:
 
 
 class Delivery:
-    """One turn's messages. `repeats` tells that the reply says an old line again; what follows it is not read."""
+    """One turn's events. `repeats` tells that the reply says an old line again; what follows it is not read."""
 
     def __init__(self, *, agent_id: str, turn_id: str, state: NpcState, old_lines: tuple[Words, ...] = ()) -> None:
         self._agent_id, self._turn_id = agent_id, turn_id
@@ -57,36 +57,36 @@ class Delivery:
             for one in self._sent
         ]
 
-    def feed(self, text: str) -> list[Told]:
-        """The messages that a piece of the reply brings about."""
-        return self._messages(self._parser.feed(text))
+    def feed(self, text: str) -> list[NpcEvent]:
+        """The events that a piece of the reply brings about."""
+        return self._events(self._parser.feed(text))
 
-    def close(self) -> list[Told]:
-        """The messages that are left when the reply has ended."""
-        return self._messages(self._parser.close())
+    def close(self) -> list[NpcEvent]:
+        """The events that are left when the reply has ended."""
+        return self._events(self._parser.close())
 
-    def begin_again(self) -> list[Told]:
+    def begin_again(self) -> list[NpcEvent]:
         """Reads another reply in the same turn; tags that were sent stay, and an open one is closed."""
         self._parser = TagParser(self._tags)
         self.repeats, self._waiting, self._held = False, None, ""
         return self._close_sent(complete=False) if self.open_tag_id is not None else []
 
-    def stay_silent(self) -> list[Told]:
-        """The messages of an NPC that says nothing rather than the same again."""
-        messages = self.begin_again()
+    def stay_silent(self) -> list[NpcEvent]:
+        """The events of an NPC that says nothing rather than the same again."""
+        events = self.begin_again()
         if "silence" not in self._specs:
-            return messages
-        return [*messages, self._open("silence", {}), *self._close_sent(complete=True)]
+            return events
+        return [*events, self._open("silence", {}), *self._close_sent(complete=True)]
 
-    def _messages(self, events: list[TagEvent]) -> list[Told]:
-        messages: list[Told] = []
-        for event in events:
+    def _events(self, tags: list[TagEvent]) -> list[NpcEvent]:
+        events: list[NpcEvent] = []
+        for tag in tags:
             if self.repeats:
                 break
-            messages += self._of(event)
-        return messages
+            events += self._of(tag)
+        return events
 
-    def _of(self, event: TagEvent) -> list[Told]:
+    def _of(self, event: TagEvent) -> list[NpcEvent]:
         spec = self._spec(event.tag)
         if not spec.visible:
             return []
@@ -100,14 +100,14 @@ class Delivery:
             case _:
                 assert_never(event)
 
-    def _opened(self, event: Opened, spec: TagSpec) -> list[Told]:
+    def _opened(self, event: Opened, spec: TagSpec) -> list[NpcEvent]:
         held_back = event.tag == SAY and bool(self._old_lines)
         if spec.mode == "atomic" or event.tag == TOOL or held_back:
             self._waiting, self._held = event, ""
             return []
         return [self._open(event.tag, event.attrs)]
 
-    def _text(self, delta: str) -> list[Told]:
+    def _text(self, delta: str) -> list[NpcEvent]:
         if self._waiting is None:
             return [self._chunk(delta)]
         self._held += delta
@@ -115,7 +115,7 @@ class Delivery:
             return []
         return self._released()
 
-    def _closed(self, event: Closed) -> list[Told]:
+    def _closed(self, event: Closed) -> list[NpcEvent]:
         if self._waiting is None:
             return self._close_sent(complete=event.complete)
         if event.tag == SAY and is_one_of(event.text, self._old_lines):
@@ -123,7 +123,7 @@ class Delivery:
             return []
         return [*self._released(), *self._close_sent(complete=event.complete)]
 
-    def _released(self) -> list[Told]:
+    def _released(self) -> list[NpcEvent]:
         """What was held back: the tag opens, with one chunk."""
         waiting, text = self._waiting, self._held
         self._waiting, self._held = None, ""
@@ -137,26 +137,24 @@ class Delivery:
     def _spec(self, tag: str) -> TagSpec:
         return self._specs.get(tag.lower()) or TagSpec(name=tag)
 
-    def _open(self, tag: str, attrs: dict[str, str]) -> Told:
+    def _open(self, tag: str, attrs: dict[str, str]) -> NpcEvent:
         index = len(self._sent)
         sent = _Sent(tag_id=f"{self._turn_id}.{index}", tag=tag, attrs=attrs)
         self._sent.append(sent)
-        return AgentTagOpen(
+        return TagOpened(
             agent_id=self._agent_id, turn_id=self._turn_id, tag_id=sent.tag_id, index=index, tag=tag, attrs=attrs
         )
 
-    def _chunk(self, text: str) -> Told:
+    def _chunk(self, text: str) -> NpcEvent:
         sent = self._sent[-1]
         sent.text.append(text)
-        return AgentTagChunk(
-            agent_id=self._agent_id, turn_id=self._turn_id, tag_id=sent.tag_id, tag=sent.tag, text=text
-        )
+        return TagText(agent_id=self._agent_id, turn_id=self._turn_id, tag_id=sent.tag_id, tag=sent.tag, text=text)
 
-    def _close_sent(self, *, complete: bool) -> list[Told]:
+    def _close_sent(self, *, complete: bool) -> list[NpcEvent]:
         sent = self._sent[-1]
         sent.closed = True
         return [
-            AgentTagClose(
+            TagClosed(
                 agent_id=self._agent_id,
                 turn_id=self._turn_id,
                 tag_id=sent.tag_id,

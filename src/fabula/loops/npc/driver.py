@@ -30,7 +30,7 @@ from fabula.loops.npc.speech import NpcRun, take_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.npcs import NpcKey, Settled
 from fabula.recall.npc import cues
-from fabula.story.game_messages import Problem, Told
+from fabula.story.npc_events import NpcEvent, NpcProblem, ProblemName
 
 log = logging.getLogger("fabula.npc")
 
@@ -39,9 +39,9 @@ _INSIDE: Final = "The turn failed inside the server; its log has the details."
 
 
 class Npc:
-    """One NPC of one connection. `send` passes a message to the game."""
+    """One NPC of one connection. `send` tells the game of an event."""
 
-    def __init__(self, run: NpcRun, agent_id: str, *, floor: Floor, send: Callable[[Told], None]) -> None:
+    def __init__(self, run: NpcRun, agent_id: str, *, floor: Floor, send: Callable[[NpcEvent], None]) -> None:
         self._desk, self._agent_id, self._floor, self._send = run, agent_id, floor, send
         self._key = NpcKey(game_id=run.game_id, agent_id=agent_id)
         self._loop = asyncio.get_running_loop()
@@ -73,7 +73,7 @@ class Npc:
     def _do(self, effect: Effect) -> None:
         match effect:
             case Tell():
-                self._send(effect.message)
+                self._send(effect.event)
             case Begin():
                 self._begin(effect)
             case Stop():
@@ -157,12 +157,13 @@ class Npc:
         error = done.exception()
         if isinstance(error, FabulaError):
             sentence = f"The result could not be kept; send it again. {error.message}"
-            self._send(Problem(code="busy", message=sentence, agent_id=self._agent_id, turn_id=settle.turn_id))
+            self._refuse("busy", sentence, settle.turn_id)
         elif done.result() == "different":
             sentence = "Another result of this turn was kept before; the first one stays."
-            self._send(
-                Problem(code="duplicate_turn", message=sentence, agent_id=self._agent_id, turn_id=settle.turn_id)
-            )
+            self._refuse("duplicate_turn", sentence, settle.turn_id)
         elif done.result() == "unknown":
-            sentence = "No turn of this agent has that id. Send the turn_id of agent_turn_started."
-            self._send(Problem(code="unknown_turn", message=sentence, agent_id=self._agent_id, turn_id=settle.turn_id))
+            sentence = "No turn of this agent has that id. Send the turn_id with which the turn started."
+            self._refuse("unknown_turn", sentence, settle.turn_id)
+
+    def _refuse(self, name: ProblemName, sentence: str, turn_id: str) -> None:
+        self._send(NpcProblem(name=name, message=sentence, agent_id=self._agent_id, turn_id=turn_id))

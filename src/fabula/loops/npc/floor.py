@@ -45,16 +45,16 @@ from fabula.loops.npc.signals import (
     WaitFor,
 )
 from fabula.loops.npc.tools import tool_event
-from fabula.story.game_messages import (
-    AgentTurnFinished,
-    AgentTurnInterrupted,
-    AgentTurnStarted,
-    ErrorCode,
-    GetAgentState,
-    InterruptReason,
-    Problem,
-)
 from fabula.story.npc import GameEvent, Lived, NpcState
+from fabula.story.npc_events import (
+    InterruptReason,
+    NpcProblem,
+    NpcTurnFinished,
+    NpcTurnInterrupted,
+    NpcTurnStarted,
+    ProblemName,
+    StateAsked,
+)
 
 STATE_S: Final = 5.0
 RESULT_S: Final = 2.0
@@ -148,9 +148,9 @@ class Floor:
         event = event if event.event_id else event.model_copy(update={"event_id": self._new_id("event")})
         request_id = self._new_id("state")
         self._phase = _Fetching(event=event, request_id=request_id)
-        asked = GetAgentState(agent_id=self._agent_id, request_id=request_id, event_id=event.event_id)
+        asked = StateAsked(agent_id=self._agent_id, request_id=request_id, event_id=event.event_id)
         return [
-            Tell(message=asked),
+            Tell(event=asked),
             WaitFor(name=request_id, seconds=STATE_S, then=StateOverdue(request_id=request_id)),
         ]
 
@@ -168,7 +168,7 @@ class Floor:
         if self._state is not None:
             return [self._prepare(phase.event, self._state)]
         self._phase = None
-        sentence = "No agent_state_snapshot came within 5 seconds, and none is known. Answer get_agent_state."
+        sentence = "No state of this agent came within 5 seconds, and none is known. Answer when it is asked for."
         return [self._problem("agent_state_timeout", sentence, request_id=request_id), *self._next()]
 
     def _prepare(self, event: GameEvent, state: NpcState) -> Begin:
@@ -189,23 +189,23 @@ class Floor:
         )
         self._phase = _Speaking(event=phase.event, turn_id=ready.turn_id, state=phase.state, delivery=delivery)
         _remember(self._turns, ready.turn_id)
-        started = AgentTurnStarted(
+        started = NpcTurnStarted(
             agent_id=self._agent_id, turn_id=ready.turn_id, event_id=phase.event.event_id, model=ready.model
         )
-        return [Tell(message=started)]
+        return [Tell(event=started)]
 
     def _piece(self, piece: PieceCame) -> list[Effect]:
         speaking = self._speaking(piece.turn_id, piece.attempt)
         if speaking is None:
             return []
-        told: list[Effect] = [Tell(message=message) for message in speaking.delivery.feed(piece.text)]
+        told: list[Effect] = [Tell(event=event) for event in speaking.delivery.feed(piece.text)]
         return [*told, *self._once_more(speaking)] if speaking.delivery.repeats else told
 
     def _once_more(self, speaking: _Speaking) -> list[Effect]:
         """An NPC that says the same again is asked once more, and then stays silent."""
         stop = Stop(turn_id=speaking.turn_id)
         if speaking.attempt > 1:
-            silence = [Tell(message=message) for message in speaking.delivery.stay_silent()]
+            silence = [Tell(event=event) for event in speaking.delivery.stay_silent()]
             return [stop, *silence, *self._finish(speaking, ReplyEnded(turn_id=speaking.turn_id))]
         speaking.attempt += 1
         again = Begin(
@@ -215,19 +215,19 @@ class Floor:
             attempt=speaking.attempt,
             pending=tuple(self._unsettled.values()),
         )
-        return [stop, *(Tell(message=message) for message in speaking.delivery.begin_again()), again]
+        return [stop, *(Tell(event=event) for event in speaking.delivery.begin_again()), again]
 
     def _ended(self, ended: ReplyEnded) -> list[Effect]:
         speaking = self._speaking(ended.turn_id, ended.attempt)
         if speaking is None:
             return []
-        told: list[Effect] = [Tell(message=message) for message in speaking.delivery.close()]
+        told: list[Effect] = [Tell(event=event) for event in speaking.delivery.close()]
         if speaking.delivery.repeats:
             return [*told, *self._once_more(speaking)]
         return [*told, *self._finish(speaking, ended)]
 
     def _finish(self, speaking: _Speaking, ended: ReplyEnded) -> list[Effect]:
-        finished = AgentTurnFinished(
+        finished = NpcTurnFinished(
             agent_id=self._agent_id,
             turn_id=speaking.turn_id,
             reason=ended.reason,
@@ -235,7 +235,7 @@ class Floor:
             tag_count=speaking.delivery.tag_count,
         )
         self._phase = None
-        return [Tell(message=finished), *self._await_result(speaking), *self._next()]
+        return [Tell(event=finished), *self._await_result(speaking), *self._next()]
 
     def _failed(self, failed: ReplyFailed) -> list[Effect]:
         phase = self._phase
@@ -267,14 +267,14 @@ class Floor:
             case _Preparing():
                 return [Stop(turn_id=phase.turn_id), Drop(turn_id=phase.turn_id)]
             case _Speaking():
-                interrupted = AgentTurnInterrupted(
+                interrupted = NpcTurnInterrupted(
                     agent_id=self._agent_id,
                     turn_id=phase.turn_id,
                     reason=reason,
                     by_event_id=by_event_id,
                     open_tag_id=phase.delivery.open_tag_id,
                 )
-                return [Stop(turn_id=phase.turn_id), Tell(message=interrupted), *self._await_result(phase)]
+                return [Stop(turn_id=phase.turn_id), Tell(event=interrupted), *self._await_result(phase)]
             case _:
                 assert_never(phase)
 
@@ -338,10 +338,12 @@ class Floor:
         return phase if is_it and isinstance(phase, _Speaking) else None
 
     def _problem(
-        self, code: ErrorCode, message: str, *, turn_id: str | None = None, request_id: str | None = None
+        self, name: ProblemName, message: str, *, turn_id: str | None = None, request_id: str | None = None
     ) -> Tell:
         return Tell(
-            message=Problem(code=code, message=message, agent_id=self._agent_id, turn_id=turn_id, request_id=request_id)
+            event=NpcProblem(
+                name=name, message=message, agent_id=self._agent_id, turn_id=turn_id, request_id=request_id
+            )
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fabula.story.game_messages import Told
 from fabula.story.npc import GameEvent, Lived, NpcState, PlayedTag, ToolResult
+from fabula.story.npc_events import EndReason, NpcEvent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class PieceCame:
 class ReplyEnded:
     turn_id: str
     attempt: int = 1
-    reason: Literal["stop", "length"] = "stop"
+    reason: EndReason = "stop"
     usage: dict[str, int] | None = None
 
 
@@ -113,9 +113,9 @@ Happening = (
 
 @dataclass(frozen=True, kw_only=True)
 class Tell:
-    """Send a message to the game."""
+    """Tell the game of an event."""
 
-    message: Told
+    event: NpcEvent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ class Stage:
     def __init__(self, sender: Sender[TurnFrame]) -> None:
         self._sender = sender
         self._gathered: TextDelta | None = None
+        self._place: object = None
         self._texts: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
@@ -76,12 +77,11 @@ class Stage:
             return
         self._flush()
         self._sender.send(event)
-        self._gathered = event
+        self._gathered, self._place = event, event.place(event)
         self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
 
     def _goes_on(self, event: TextDelta) -> bool:
-        before = self._gathered
-        return type(before) is type(event) and event.place(before) == event.place(event)
+        return type(self._gathered) is type(event) and event.place(event) == self._place
 
     def _time_is_up(self) -> None:
         self._timer = None

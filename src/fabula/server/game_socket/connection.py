@@ -22,9 +22,24 @@ from fabula.ports.errors import FabulaError
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog
 from fabula.server.game_socket.pace import FRAMES_PER_SECOND, Pace
-from fabula.server.game_socket.send_queue import SendQueue, too_slow, written
-from fabula.story.game_frames import LARGEST_FRAME, read_frame
-from fabula.story.game_messages import ClientMessage, Hello, Ping, Pong, Problem, Told, Welcome
+from fabula.server.game_socket.send_queue import SendQueue, as_text, too_slow
+from fabula.server.game_socket.wire import (
+    LARGEST_FRAME,
+    ClientMessage,
+    Hello,
+    NpcMessage,
+    Ping,
+    Problem,
+    ServerMessage,
+    for_npcs,
+    is_problem,
+    pong,
+    problem,
+    read_frame,
+    welcome,
+    written,
+)
+from fabula.story.npc_events import NpcEvent
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.game")
@@ -90,7 +105,7 @@ class Connection:
             if self._pace.allows():
                 await self._hear(raw)
             elif self._pace.complains():
-                self._tell(Problem(code="busy", message=f"Send at most {FRAMES_PER_SECOND} frames a second."))
+                self._send(problem("busy", f"Send at most {FRAMES_PER_SECOND} frames a second."))
 
     async def _write(self) -> None:
         await self._outbox.send_all()
@@ -108,22 +123,22 @@ class Connection:
             await self._close(POLICY_VIOLATION, _token_needed())
         await asyncio.Event().wait()
 
-    async def _close(self, code: int, problem: Problem) -> None:
+    async def _close(self, code: int, why: Problem) -> None:
         """Says why and closes; whoever does not read cannot be told, and is not waited for."""
         try:
             async with asyncio.timeout(SECONDS_TO_SAY_GOODBYE):
-                await self._socket.send_text(written(problem))
-                await self._socket.close(code, problem.message[:120])
+                await self._socket.send_text(as_text(why))
+                await self._socket.close(code, why["message"][:120])
         except (TimeoutError, WebSocketDisconnect, RuntimeError):
             log.debug("a game could not be told why its connection ends", extra=self._facts())
 
     async def _hear(self, raw: str | bytes) -> None:
         if len(raw) > LARGEST_FRAME:
-            self._tell(_too_large())
+            self._send(_too_large())
             return
         message = read_frame(raw)
-        if isinstance(message, Problem):
-            self._tell(message if self._actor else _token_needed())
+        if is_problem(message):
+            self._send(message if self._actor else _token_needed())
             return
         self._log.heard(message)
         await self._answer(message)
@@ -132,22 +147,29 @@ class Connection:
         if isinstance(message, Hello):
             await self._welcome(message)
         elif self._actor is None:
-            self._tell(_token_needed())
+            self._send(_token_needed())
         elif isinstance(message, Ping):
-            self._tell(Pong(id=message.id, ts_ms=self._house.clock.now_ms()))
+            self._send(pong(message.id, self._house.clock.now_ms()))
         else:
-            address_npc(self._gathered(self._actor), message)
+            self._address(self._actor, message)
+
+    def _address(self, actor: Actor, message: NpcMessage) -> None:
+        told = for_npcs(message)
+        if is_problem(told):
+            self._send(told)
+        else:
+            address_npc(self._gathered(actor), told)
 
     async def _welcome(self, hello: Hello) -> None:
         self._actor = self._actor or await self._shown(hello.token)
         if self._actor is None:
-            self._tell(_token_needed())
+            self._send(_token_needed())
             return
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):
             self._game = name
         resume = await self._resumed(self._actor, hello.resume)
-        self._tell(Welcome(connection_id=self.connection_id, resume=resume))
+        self._send(welcome(self.connection_id, resume))
 
     async def _shown(self, token: str | None) -> Actor | None:
         found = await find_token(self._house, token_hash(token)) if token else None
@@ -187,7 +209,10 @@ class Connection:
     def _facts(self) -> dict[str, Any]:
         return {"facts": {"connection_id": self.connection_id, "game": self._game}}
 
-    def _tell(self, message: Told) -> None:
+    def _tell(self, event: NpcEvent) -> None:
+        self._send(written(event))
+
+    def _send(self, message: ServerMessage) -> None:
         self._log.told(message)
         self._outbox.put(message)
 
@@ -203,8 +228,8 @@ def game_name(client: str | JsonObject | None) -> str:
 
 def _token_needed() -> Problem:
     sentence = "Send `hello` with an access token first. `fabula token create` on the server makes one."
-    return Problem(code="unauthorized", message=sentence)
+    return problem("unauthorized", sentence)
 
 
 def _too_large() -> Problem:
-    return Problem(code="too_large", message=f"A frame may have {LARGEST_FRAME // 1024} KiB. Send less at once.")
+    return problem("too_large", f"A frame may have {LARGEST_FRAME // 1024} KiB. Send less at once.")

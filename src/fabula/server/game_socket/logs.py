@@ -15,7 +15,7 @@ import orjson
 from fabula.ports.models import Message
 from fabula.ports.threads import run_in_thread
 from fabula.ports.world import Clock
-from fabula.story.game_messages import (
+from fabula.server.game_socket.wire import (
     AgentTurnFinished,
     AgentTurnInterrupted,
     AgentTurnStarted,
@@ -23,11 +23,12 @@ from fabula.story.game_messages import (
     Hello,
     Ping,
     Problem,
-    Told,
+    ServerMessage,
 )
 
 log = logging.getLogger("fabula.game")
 
+HIDDEN = ("agent_tag_chunk", "pong")
 FLUSH_BYTES = 256 * 1024
 LARGEST_LOG = 64 * 1024 * 1024
 
@@ -79,10 +80,10 @@ class ConnectionLog:
         told = message.model_dump(mode="json", exclude={"token"} if isinstance(message, Hello) else None)
         self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "game", **told})
 
-    def told(self, message: Told) -> None:
+    def told(self, message: ServerMessage) -> None:
         """A message to the game. Chunks are left out: the whole text stands where their tag closes."""
-        if not message.hidden_from_log:
-            self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "fabula", **message.frame()})
+        if message["type"] not in HIDDEN:
+            self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "fabula", **message})
             self._tell_server(message)
 
     def saw_prompt(self, agent_id: str, turn_id: str, messages: tuple[Message, ...]) -> None:
@@ -90,20 +91,18 @@ class ConnectionLog:
         told = [{"role": one.role, "content": one.content} for one in messages]
         self._inputs.add({"ts_ms": self._clock.now_ms(), "agent_id": agent_id, "turn_id": turn_id, "messages": told})
 
-    def _tell_server(self, message: Told) -> None:
-        match message:
-            case AgentTurnStarted():
-                self._started_at[message.turn_id] = self._clock.monotonic()
-                self._line(logging.DEBUG, "NPC turn started", message, event_id=message.event_id, model=message.model)
-            case AgentTurnFinished():
-                self._line(logging.INFO, "NPC turn finished", message, reason=message.reason, ms=self._ms(message))
-            case AgentTurnInterrupted():
-                self._line(logging.INFO, "NPC turn interrupted", message, reason=message.reason, ms=self._ms(message))
-            case Problem():
-                level = logging.WARNING if message.code == "model_error" else logging.DEBUG
-                self._line(level, "a game was told of a problem", message, code=message.code)
-            case _:
-                pass
+    def _tell_server(self, message: ServerMessage) -> None:
+        if message["type"] == "agent_turn_started":
+            self._started_at[message["turn_id"]] = self._clock.monotonic()
+            facts = {"event_id": message["event_id"], "model": message["model"]}
+            self._line(logging.DEBUG, "NPC turn started", message, **facts)
+        elif message["type"] == "agent_turn_finished":
+            self._line(logging.INFO, "NPC turn finished", message, reason=message["reason"], ms=self._ms(message))
+        elif message["type"] == "agent_turn_interrupted":
+            self._line(logging.INFO, "NPC turn interrupted", message, reason=message["reason"], ms=self._ms(message))
+        elif message["type"] == "error":
+            level = logging.WARNING if message["code"] == "model_error" else logging.DEBUG
+            self._line(level, "a game was told of a problem", message, code=message["code"])
 
     def _line(
         self,
@@ -112,11 +111,15 @@ class ConnectionLog:
         message: AgentTurnStarted | AgentTurnFinished | AgentTurnInterrupted | Problem,
         **facts: Any,
     ) -> None:
-        ids = {"connection_id": self._connection_id, "agent_id": message.agent_id, "turn_id": message.turn_id}
+        ids = {
+            "connection_id": self._connection_id,
+            "agent_id": message.get("agent_id"),
+            "turn_id": message.get("turn_id"),
+        }
         log.log(level, sentence, extra={"facts": {**ids, **facts}})
 
     def _ms(self, ended: AgentTurnFinished | AgentTurnInterrupted) -> int | None:
-        began = self._started_at.pop(ended.turn_id, None)
+        began = self._started_at.pop(ended["turn_id"], None)
         return None if began is None else round((self._clock.monotonic() - began) * 1000)
 
     async def close(self) -> None:

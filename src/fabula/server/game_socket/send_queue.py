@@ -7,9 +7,11 @@ import asyncio
 import orjson
 
 from fabula.server.game_socket.batching_socket import Sending
-from fabula.story.game_messages import Problem, Told
+from fabula.server.game_socket.wire import Problem, ServerMessage, problem
 
 MOST_WAITING = 1000
+URGENT = "agent_turn_interrupted"
+"""A game waits for this one: it should not wait for anything."""
 
 
 class SendQueue:
@@ -17,16 +19,16 @@ class SendQueue:
 
     def __init__(self, sending: Sending) -> None:
         self._sending = sending
-        self._waiting: list[Told] = []
+        self._waiting: list[ServerMessage] = []
         self._is_sending = False
         self._news = asyncio.Event()
         self.overflowed = asyncio.Event()
 
-    def put(self, message: Told) -> None:
+    def put(self, message: ServerMessage) -> None:
         if self.overflowed.is_set():
             return
         self._waiting.append(message)
-        if message.urgent and self._left_at_once():
+        if message["type"] == URGENT and self._left_at_once():
             return
         self._news.set()
         if len(self._waiting) > MOST_WAITING:
@@ -40,23 +42,21 @@ class SendQueue:
             self._news.clear()
             waiting, self._waiting = self._waiting, []
             self._is_sending = True
-            await self._sending.send_texts([written(message) for message in waiting])
+            await self._sending.send_texts([as_text(message) for message in waiting])
             self._is_sending = False
 
     def _left_at_once(self) -> bool:
         """Sends all that waits without waiting for a turn of the event loop, if nothing is being sent already."""
-        if self._is_sending or not self._sending.send_at_once([written(message) for message in self._waiting]):
+        if self._is_sending or not self._sending.send_at_once([as_text(message) for message in self._waiting]):
             return False
         self._waiting.clear()
         return True
 
 
-def written(message: Told) -> str:
+def as_text(message: ServerMessage) -> str:
     """A message as it stands on the wire."""
-    return orjson.dumps(message.frame()).decode()
+    return orjson.dumps(message).decode()
 
 
 def too_slow() -> Problem:
-    return Problem(
-        code="busy", message=f"More than {MOST_WAITING} messages wait to be read. Read faster, then connect again."
-    )
+    return problem("busy", f"More than {MOST_WAITING} messages wait to be read. Read faster, then connect again.")
