@@ -44,7 +44,9 @@ def test_every_event_has_a_row_with_its_fields_and_every_row_is_an_event(section
 
 
 def test_frames_outcomes_and_kinds_of_input_are_all_there() -> None:
-    assert rows("Frames", "frame").keys() == {get_args(get_type_hints(one)["type"])[0] for one in get_args(StreamFrame)}
+    assert rows("Frames", "frame").keys() == {
+        get_args(get_type_hints(one)["type"])[0] for one in get_args(get_args(StreamFrame)[0])
+    }
     assert rows("Events of an Ink play", "outcome").keys() == set(get_args(Outcome))
     assert rows("Events of an Ink play", "kind").keys() == set(get_args(WaitingKind)) - {"nothing"}
 

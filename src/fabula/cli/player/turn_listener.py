@@ -18,6 +18,7 @@ from fabula.ports.actors import OPERATOR
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
+from fabula.story.error_values import Hint
 from fabula.story.events import Completed, Failed, Progress, Started, Told, TurnEvent, TurnFrame
 
 STOPPED = "Stopped. Your words are kept: /retry says them again."
@@ -36,8 +37,10 @@ class Teller(ABC):
                 pass
             case Failed():
                 self._close()
-                # Whatever went wrong, the words are kept.
-                self.writer.say(f"{frame.error.message} (/retry says it again.)", "red")
+                # Whatever went wrong, the words are kept, so this is said once for every failure.
+                error = frame.error
+                sentence = error.message if error.hint is Hint.RETRY_TURN else for_terminal(error)
+                self.writer.say(f"{sentence} (/retry says it again.)", "red")
             case Completed():
                 self._close()
             case _:
