@@ -11,10 +11,10 @@ run: $(VENV)/.ready-run
 	$(BIN)/fabula serve
 
 test: $(VENV)/.ready-dev check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not torture and not all'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not torture and not all'
 
 test-all: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m '(all or mass) and not torture' --whole
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m '(all or mass) and not torture' --whole
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -31,7 +31,6 @@ FLAGS = [
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)"),
     pytest.mark.skipif(not is_built(), reason="the browser app is not built (make web)"),
-    pytest.mark.xdist_group("browser"),
 ]
 NODE = {"id": "pier", "title": "The pier", "scene": "Fog.", "goal": "Find the boat.", "characters": ["ada"]}
 

@@ -31,7 +31,6 @@ def slow_model() -> Iterator[str]:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
-@pytest.mark.xdist_group("browser")
 def test_an_npc_can_be_tried_in_the_browser(tmp_path: Path) -> None:
     with running_server(tmp_path / "data") as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -49,7 +48,6 @@ def test_an_npc_can_be_tried_in_the_browser(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
-@pytest.mark.xdist_group("browser")
 def test_an_npc_is_changed_interrupted_and_stopped_in_the_browser(tmp_path: Path) -> None:
     with slow_model() as base_url, sync_playwright() as playwright:
         settings = {"OPENAI_API_BASE": base_url, "LLM_MODEL": "scripted-small", "FABULA_SAMPLES": "false"}

