@@ -10,11 +10,13 @@ WORKERS ?= 2
 run: $(VENV)/.ready-run
 	$(BIN)/fabula serve
 
+# The tests of one file stay on one worker, so that what a file sets up is set up once.
 test: $(VENV)/.ready-dev check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not torture and not all'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not torture and not all' -p tests.coverage
 
+# What `make test` leaves out: mass tests in full, and repeats on other engines.
 test-all: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m '(all or mass) and not torture' --whole
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m '(all or mass) and not torture' --whole
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -63,13 +63,16 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what `make test-all` runs: mass tests, and repeats on Postgres of what does not depend on the engine.
 
-    The conformance kits are the promise of each engine, so they run on both in `make test`.
+    Those are in `tests/functional`. The kits and the migrations are the promise of each engine: they run on both in
+    `make test`.
     """
     for item in items:
         if "mass" in getattr(item, "fixturenames", ()):
             item.add_marker("mass")
-        engine = getattr(item, "callspec", None) and item.callspec.params.get("place")  # type: ignore[attr-defined]
-        if engine == "postgres" and "conformance" not in item.path.parts:
+        chosen = (
+            item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        )
+        if "functional" in item.path.parts and any(value == "postgres" for value in chosen):
             item.add_marker("all")
 
 
@@ -147,7 +150,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def sqlite_place(tmp_path: Path) -> Place:
-    return Place(settings=Settings(data_dir=fill_folder(tmp_path / "data")))
+    return Place(settings=Settings(data_dir=fill_folder(tmp_path / "data", "store")))
 
 
 @pytest.fixture(scope="session")

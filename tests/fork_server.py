@@ -46,6 +46,8 @@ _LISTENS = re.compile(r"listens on (http://\S+)")
 _PATIENCE_S = 120.0
 ROOT = Path(__file__).parent.parent
 FABULA = "fabula"
+MEASURED = "COVERAGE_OF_COMMANDS"
+"""The variable that says where commands leave which lines they ran; see tests/coverage.py."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +184,7 @@ PARTS = (
     "fabula.adapters.bus.postgres",
     "fabula.adapters.bus.redis",
     "fabula.adapters.models.open_ai",
-    "fabula.adapters.stores.batched_saver",
+    "fabula.adapters.stores.loop_saver",
     "fabula.adapters.stores.store",
     "fabula.cli.main",
     "fabula.cli.play",
@@ -249,6 +251,7 @@ def _run(program: str) -> None:
     code = 0
 
     def leave() -> None:
+        _leave_lines()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(code)
@@ -314,8 +317,15 @@ class _Forks:
             connection.sendall(b"%d\n" % number)
 
 
+def _leave_lines() -> None:
+    if "tests.coverage" in sys.modules:
+        sys.modules["tests.coverage"].leave_lines()
+
+
 def _serve(path: str) -> None:
     """Forks until the test process closes our input."""
+    if MEASURED in os.environ:
+        import_module("tests.coverage")
     for part in PARTS:
         with suppress(ModuleNotFoundError):
             import_module(part)

@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_server(fill_folder(tmp_path_factory.mktemp("house"), samples=True)) as found:
+    with running_server(fill_folder(tmp_path_factory.mktemp("house"), "samples")) as found:
         write_story(found)
         yield found
 

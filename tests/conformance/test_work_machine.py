@@ -46,7 +46,7 @@ class WorkMachine(RuleBasedStateMachine):
     """Owners hold what they may, and end also what they no longer hold."""
 
     make_settings: ClassVar[Callable[[Path], Settings]] = staticmethod(
-        lambda folder: Settings(data_dir=fill_folder(folder))
+        lambda folder: Settings(data_dir=fill_folder(folder, "store"))
     )
 
     def __init__(self) -> None:

@@ -73,7 +73,7 @@ def test_the_console_examples_of_a_page_are_true(page: Path, tmp_path: Path) -> 
     shell = {"FABULA_DATA_DIR": str(data), "PATH": f"{program_folder(tmp_path)}:/usr/local/bin:/usr/bin:/bin"}
     settings = {"FABULA_DATA_DIR": str(data), "FABULA_PORT": str(port)}
     save_stories(page, tmp_path)
-    fill_folder(data, samples=True)
+    fill_folder(data, "samples")
     with running_server(data, "--port", str(port), settings=settings):
         greeting = (data / "server.log").read_text("utf-8")
         said = run([step.typed.replace(ADDRESS, f"127.0.0.1:{port}") for step in steps], shell, tmp_path)

@@ -89,7 +89,7 @@ def test_the_lamplighters_lines_are_the_samples_own() -> None:
 def fabula(data: Path, *arguments: str, lines: str = "/quit\n") -> str:
     """What `fabula play` shows for these lines."""
     done = subprocess.run(
-        [*PROGRAM, "play", "--data-dir", str(fill_folder(data, samples=True)), *arguments],
+        [*PROGRAM, "play", "--data-dir", str(fill_folder(data, "samples")), *arguments],
         input=lines,
         capture_output=True,
         text=True,

@@ -70,7 +70,7 @@ The morning is grey.
 
 def fabula(data: Path, *arguments: str, lines: bytes | str = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [*PROGRAM, *arguments, "--data-dir", str(fill_folder(data, samples=True))],
+        [*PROGRAM, *arguments, "--data-dir", str(fill_folder(data, "samples"))],
         input=lines.encode() if isinstance(lines, str) else lines,
         capture_output=True,
         env=clean_environment(),

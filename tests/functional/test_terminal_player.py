@@ -25,7 +25,7 @@ STORY = "lighthouse-the-unlit-hour"
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A data folder where the samples are installed."""
-    return fill_folder(tmp_path, samples=True)
+    return fill_folder(tmp_path, "samples")
 
 
 def fabula(data: Path, *arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:

@@ -25,7 +25,7 @@ WRITE = "FABULA_WRITE_TRANSCRIPTS" in os.environ
 def played(folder: Path, data: Path) -> str:
     arguments = (folder / "arguments.txt").read_text("utf-8").split()
     done = subprocess.run(
-        [*PROGRAM, "play", "--data-dir", str(fill_folder(data, samples=True)), *arguments],
+        [*PROGRAM, "play", "--data-dir", str(fill_folder(data, "samples")), *arguments],
         input=(folder / "lines.txt").read_text("utf-8"),
         capture_output=True,
         text=True,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.floor_world import live_one_life
+from tests.mass import Mass
 
 from fabula.loops.npc.floor import LONGEST_QUEUE, Floor
 from fabula.loops.npc.signals import (
@@ -32,14 +33,14 @@ from fabula.story.npc import GameEvent, NpcState, PlayedTag, ToolResult, ToolSpe
 
 
 @pytest.mark.parametrize("first", range(0, 2000, 250))
-def test_no_interleaving_breaks_a_promise(first: int) -> None:
+def test_no_interleaving_breaks_a_promise(first: int, mass: Mass) -> None:
     interruptions = 0
-    for seed in range(first, first + 250):
+    for seed in range(first, first + mass(250)):
         try:
             interruptions += live_one_life(seed).interruptions
         except AssertionError as broken:
             raise AssertionError(f"seed {seed}: {broken}") from broken
-    assert interruptions > 100
+    assert interruptions > mass(100)
 
 
 class Talk:

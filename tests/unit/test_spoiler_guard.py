@@ -14,6 +14,7 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mass import Mass
 from tests.shared import INTERCEPT, needs_intercept
 
 import fabula
@@ -122,22 +123,22 @@ def prompts_without_a_leak(published: Published, seed: int, most: int) -> int:
     return 2 * len(found)
 
 
-def test_a_thousand_prompts_hold_no_text_of_knots_that_were_not_visited(stories: list[Published]) -> None:
-    counts = [prompts_without_a_leak(published, seed, 42) for published in stories for seed in range(4)]
-    assert sum(counts) >= 1_000
+def test_a_thousand_prompts_hold_no_text_of_knots_that_were_not_visited(stories: list[Published], mass: Mass) -> None:
+    counts = [prompts_without_a_leak(published, seed, mass(42)) for published in stories for seed in range(4)]
+    assert sum(counts) >= mass(1_000)
 
 
 @needs_intercept
-def test_prompts_in_a_real_story_of_100_kb_hold_no_text_of_knots_that_were_not_visited() -> None:
+def test_prompts_in_a_real_story_of_100_kb_hold_no_text_of_knots_that_were_not_visited(mass: Mass) -> None:
     published = publish(with_agents(INTERCEPT.read_text("utf-8-sig")), {})
     assert published.errors == [] and len(published.talks) >= 20
-    assert sum(prompts_without_a_leak(published, seed, 40) for seed in range(8)) >= 500
+    assert sum(prompts_without_a_leak(published, seed, mass(40)) for seed in range(8)) >= mass(500)
 
 
-def test_five_hundred_generated_texts_that_tell_too_much_never_get_out(stories: list[Published]) -> None:
+def test_five_hundred_generated_texts_that_tell_too_much_never_get_out(stories: list[Published], mass: Mass) -> None:
     tried = 0
     for published in stories:
-        for story, talk_context in moments(published, 11, 20):
+        for story, talk_context in moments(published, 11, max(4, mass(20))):
             dice = random.Random(tried)
             context = InkGenerateContext(prompt="the weather", story_so_far=talk_context.context.story_so_far)
             watch = text_evaluator(published.spoilers, visited=story.visited, context=context)
@@ -147,7 +148,7 @@ def test_five_hundred_generated_texts_that_tell_too_much_never_get_out(stories: 
                 assert watch.wrong(text) and normal(bad) not in normal(watch.cut(text))
                 assert watch.wrong(watch.cut(text)) == []
                 tried += 1
-    assert tried >= 500
+    assert tried >= mass(500)
 
 
 def spoiler_of(guard: Guard, dice: random.Random) -> str:
@@ -161,10 +162,10 @@ def disguised(bad: str, dice: random.Random) -> str:
     return dice.choice([bad, bad.upper(), bad.capitalize() + "!", bad.replace(" ", ", "), f"«{bad}»"])
 
 
-def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Published]) -> None:
+def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Published], mass: Mass) -> None:
     tried = 0
     for published in stories:
-        for _, talk_context in moments(published, 7, 18):
+        for _, talk_context in moments(published, 7, max(4, mass(18))):
             guard, dice = talk_context.evaluator.guard, random.Random(tried)
             for _ in range(8):
                 bad = spoiler_of(guard, dice)
@@ -178,7 +179,7 @@ def test_five_hundred_replies_that_tell_too_much_never_get_out(stories: list[Pub
                 for told_text in (shown.reply, shown.bridge_text, shown.guidance, shown.reason):
                     assert normal(bad) not in normal(told_text) and guard.leaks(told_text) == []
                 tried += 1
-    assert tried >= 500
+    assert tried >= mass(500)
 
 
 def knots_of(source: str) -> dict[str, list[str]]:
