@@ -66,7 +66,7 @@ async def engine_alone() -> None:
             async def say(number: int) -> None:
                 command = RunTurn(player_input=f"Tell me about hinge number {number}, and about its rust.")
                 turn = await run_turn(house, OPERATOR, session, command, request_id="bench")
-                frames = await house.bus.subscribe(turn.stream)
+                frames = await house.bus.subscribe(turn.turn_id)
                 assert frames is not None
                 last = [frame async for frame in frames][-1]
                 assert isinstance(last.event, Completed), last.event

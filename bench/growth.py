@@ -13,7 +13,7 @@ from fabula.actions.library.stories import CreateStory, create_story
 from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
-from fabula.actions.turns.turn_recovery import warm_up
+from fabula.actions.turns.turn_runner import warm_up
 from fabula.ports.actors import OPERATOR
 from fabula.ports.plays import Finished, MessageChange, NewTurn, SpokenMessage
 from fabula.settings import Settings
@@ -114,7 +114,7 @@ async def play(house: House, session_id: str, turns: int) -> tuple[float, float]
         turn = await run_turn(
             house, OPERATOR, session_id, RunTurn(player_input=f"I walk on, {number}."), request_id="bench"
         )
-        await house.turns.wait(turn.turn_id)
+        await house.work.wait(turn.turn_id)
         times.append((time.perf_counter() - started) * 1000)
     return statistics.median(times), (_written() - before) / turns
 

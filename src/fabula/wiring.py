@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
@@ -15,7 +14,7 @@ from fabula.actions.library.apis import secret_name
 from fabula.actions.library.builtins import set_out_builtins
 from fabula.actions.npcs.address_npc import GAME_API_ID
 from fabula.actions.plays.play_setup import PlaySetups
-from fabula.actions.turns.turn_recovery import recover_turns, resume_turns
+from fabula.actions.turns.turn_runner import adopt_old_turns
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.actions.work_kinds import work_kinds
 from fabula.adapters.bus import open_bus
@@ -25,7 +24,6 @@ from fabula.adapters.models.clients import open_models
 from fabula.adapters.stores import sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.world import SystemClock, UlidIds
-from fabula.loops.turns.running_turns import RunningTurns
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.bus import Bus
 from fabula.ports.errors import InvalidParams
@@ -66,10 +64,8 @@ async def open_house(
         closing.push_async_callback(models.close)
         bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
         closing.push_async_callback(bus.close)
-        turns = RunningTurns()
-        closing.push_async_callback(turns.close)
         owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
-        work = WorkRunner(store=store, bus=bus, clock=clock, owner=owner)
+        work = WorkRunner(store=store, checkpoints=checkpoints, bus=bus, clock=clock, owner=owner)
         closing.push_async_callback(work.close)
         house = House(
             settings=settings,
@@ -80,23 +76,15 @@ async def open_house(
             ids=UlidIds(),
             bus=bus,
             checkpoints=checkpoints,
-            turns=turns,
             work=work,
             play_setups=PlaySetups(),
             turn_states=TurnStateCache(),
             owner=owner,
         )
         await set_out_builtins(house)
+        await adopt_old_turns(house)
         await work.open(work_kinds(house), takes_up=tends_turns)
-        if tends_turns:
-            await resume_turns(house)
-            closing.push_async_callback(_ended, asyncio.create_task(recover_turns(house)))
         yield house
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.wait([task])
 
 
 class _ModelStorage:

@@ -27,7 +27,7 @@ TURNS = 200
 
 async def play(house: House, session_id: str, words: str) -> SessionView:
     turn = await run_turn(house, OPERATOR, session_id, RunTurn(player_input=words), request_id="r", seed=7)
-    await house.turns.wait(turn.turn_id)
+    await house.work.wait(turn.turn_id)
     session = await get_session(house, OPERATOR, session_id, Nothing())
     assert session.head_turn_id == turn.turn_id
     return session

@@ -14,11 +14,13 @@ import pytest
 from tests.live import RpcFailed, bodies, live_server, sse
 from tests.scripted import PACES, Theatre, theatre
 
-from fabula.actions.turns.turn_recovery import release_lost, resume_turns, sweep_checkpoints
-from fabula.actions.turns.turn_runner import settle
+from fabula.actions.turns.turn_runner import turn_kinds
+from fabula.actions.work.work_runner import WorkRunner
+from fabula.adapters.bus.local import LocalBus
 from fabula.agents.presets.templates import PromptRole
 from fabula.ports.errors import StoreError
 from fabula.ports.plays import NewTurn
+from fabula.ports.work import Lease, NewWork
 from fabula.story.error_values import ErrorValue
 from fabula.story.events import Completed
 from fabula.testing.model_script import Behaviour, Fail, Pace, Say
@@ -206,7 +208,7 @@ async def test_deleting_a_session_ends_its_turn_and_tells_its_listeners(house: T
     await asyncio.wait_for(house.models.left.wait(), 10)
     async with house.client.house.store.reading() as unit:
         assert await unit.plays.running() == []
-    assert await resume_turns(house.client.house) == 0
+    assert await house.client.house.work.take_up() == 0
     if other is not None:
         assert (await house.client.turn(other, "I whistle."))[-1]["type"] == "completed"
 
@@ -217,7 +219,8 @@ async def test_a_turn_that_was_cancelled_elsewhere_stops_here_and_says_so(house:
     assert turn_id is not None
     async with house.client.house.store.writing() as unit:
         await unit.plays.fail(turn_id, status="cancelled", error=CANCELLED_THERE)
-    await release_lost(house.client.house)
+        await unit.work.cancel(turn_id, CANCELLED_THERE)
+    house.client.house.work.wake()
     assert (await playing)[-1] == {"type": "failed", "error": {"code": 50002, "message": "Cancelled there."}}
     await asyncio.wait_for(house.models.left.wait(), 10)
 
@@ -228,6 +231,7 @@ async def test_a_turn_that_ended_elsewhere_just_before_its_commit_is_told_as_it_
     assert turn_id is not None
     async with house.client.house.store.writing() as unit:
         await unit.plays.fail(turn_id, status="cancelled", error=CANCELLED_THERE)
+        await unit.work.cancel(turn_id, CANCELLED_THERE)
     assert (await playing)[-1]["error"]["message"] == "Cancelled there."
     assert (await house.client.call("session.get", session_id))["history"] == []
 
@@ -237,9 +241,10 @@ async def test_a_turn_that_another_server_took_over_stops_here(house: Theatre) -
     turn_id = await running(house, session_id)
     assert turn_id is not None
     async with house.client.house.store.writing() as unit:
-        await unit.plays.hold(turn_id, owner="elsewhere/1/1", lease_until_ms=2**50)
-    await release_lost(house.client.house)
-    assert "Another server" in (await playing)[-1]["error"]["message"]
+        lease = Lease(owner="elsewhere/1/1", until_ms=2**50)
+        assert await unit.work.hold(turn_id, lease, gone=[house.client.house.owner])
+    house.client.house.work.wake()
+    assert "a server goes on" in (await playing)[-1]["error"]["message"]
     assert await running(house, session_id) == turn_id, "the other server goes on with it"
 
 
@@ -249,11 +254,15 @@ async def test_while_the_store_cannot_be_written_a_turn_stays_in_flight_and_is_e
     session_id, playing = await begun(house, "ensemble", NEVER)
     turn_id = await running(house, session_id)
     assert turn_id is not None
-    full = FullStore(house.client.house.store, refusals=3)
-    broken = replace(house.client.house, store=cast(Any, full), clock=FixedClock())
-    turn = await settle(broken, turn_id, None, status="failed", error=CANCELLED_THERE)
-    assert turn is not None and turn.status == "failed" and full.refusals == 0
-    await release_lost(house.client.house)
+    here = house.client.house
+    full = FullStore(here.store, refusals=3)
+    there = WorkRunner(
+        store=cast(Any, full), checkpoints=here.checkpoints, bus=LocalBus(), clock=FixedClock(), owner="elsewhere/1/1"
+    )
+    await there.open(turn_kinds(replace(here, store=cast(Any, full))), takes_up=False)
+    assert await there.cancel(turn_id, CANCELLED_THERE) and full.refusals == 0
+    await there.close()
+    here.work.wake()
     assert (await playing)[-1] == {"type": "failed", "error": {"code": 50002, "message": "Cancelled there."}}
 
 
@@ -292,11 +301,12 @@ async def test_taking_turns_up_twice_at_once_starts_each_once(house: Theatre) ->
                 turn_index=1,
                 kind="play",
                 player_input="I knock.",
-                owner="elsewhere/1/1",
-                lease_until_ms=0,
             )
         )
-    taken = await asyncio.gather(*(resume_turns(house.client.house) for _ in range(5)))
+        await unit.work.begin(
+            NewWork(work_id="turn_left_behind", kind="turn", held=Lease(owner="elsewhere/1/1", until_ms=0))
+        )
+    taken = await asyncio.gather(*(house.client.house.work.take_up() for _ in range(5)))
     assert sum(taken) == 1
     session = await ended(house, session_id)
     assert session["head_turn_id"] == "turn_left_behind"
@@ -304,7 +314,7 @@ async def test_taking_turns_up_twice_at_once_starts_each_once(house: Theatre) ->
     assert house.troupe.calls.count("director") == 1
 
 
-async def test_a_turn_that_stops_the_server_again_and_again_is_failed_with_its_words_kept(house: Theatre) -> None:
+async def test_a_turn_that_stopped_the_server_twice_is_failed_with_its_words_kept(house: Theatre) -> None:
     session_id = await house.session()
     session = await house.client.call("session.get", session_id)
     async with house.client.house.store.writing() as unit:
@@ -315,10 +325,12 @@ async def test_a_turn_that_stops_the_server_again_and_again_is_failed_with_its_w
             turn_index=1,
             kind="play",
             player_input="I knock.",
-            attempt=5,
         )
         await unit.plays.begin(turn)
-    await resume_turns(house.client.house)
+        lease = Lease(owner="elsewhere/1/1", until_ms=0)
+        await unit.work.begin(NewWork(work_id="turn_cursed", kind="turn", held=lease))
+        assert await unit.work.hold("turn_cursed", lease)
+    await house.client.house.work.take_up()
     assert (await ended(house, session_id))["turn_index"] == 0 and house.troupe.calls == []
     again = await house.client.turn(session_id, "", method="session.retry_turn")
     assert again[-1]["response"]["result"]["player_input"] == "I knock."
@@ -328,11 +340,11 @@ async def test_finished_turns_leave_no_checkpoints(house: Theatre) -> None:
     session_id, playing = await begun(house, "ensemble", NEVER)
     checkpoints = house.client.house.checkpoints
     assert len(await checkpoints.threads()) == 1
-    assert await sweep_checkpoints(house.client.house) == 0
+    assert await house.client.house.work.sweep_checkpoints() == 0
     await house.client.call("session.cancel_turn", session_id)
     await playing
     await house.client.turn(session_id, "I look.")
-    while house.client.house.turns.ids():
+    while house.client.house.work.ids():
         await asyncio.sleep(0.01)
     assert await checkpoints.threads() == set()
 

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 from tests.conftest import Place
 
-from fabula.actions.work.work_kind import HeldWork, WorkKind, doubling
+from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind, doubling
 from fabula.actions.work.work_runner import LEASE_S, MOST_TAKEN_UP, WorkRunner
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.stores.checkpoints import StoreCheckpoints
+from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.world import SystemClock
 from fabula.ports.errors import Cancelled, Conflict, FabulaError, NotFound
 from fabula.ports.store import Store, Unit
@@ -33,9 +35,13 @@ Runners = Callable[..., Awaitable[WorkRunner]]
 async def runners(store: Store, clock: FixedClock) -> AsyncIterator[Runners]:
     """Opens runners that share the store; each stands for a process."""
     async with AsyncExitStack() as closing:
+        assert isinstance(store, SqlStore)
+        checkpoints = StoreCheckpoints(store)
+        closing.push_async_callback(checkpoints.close)
 
         async def open_runner(owner: str, kind: WorkKind, *, takes_up: bool = False, **more: Any) -> WorkRunner:
-            runner = WorkRunner(**{"store": store, "bus": LocalBus(), "clock": clock, "owner": owner, **more})
+            shared = {"store": store, "checkpoints": checkpoints, "bus": LocalBus(), "clock": clock}
+            runner = WorkRunner(**{**shared, "owner": owner, **more})
             await runner.open({"errand": kind}, takes_up=takes_up)
             closing.push_async_callback(runner.close)
             return runner
@@ -150,16 +156,16 @@ async def test_work_that_processes_died_with_too_often_is_not_taken_up_again(
 ) -> None:
     failed: list[str] = []
 
-    async def on_failure(unit: Unit, work: Work, error: ErrorValue) -> None:
-        failed.append(error.message)
+    async def on_failure(unit: Unit, work_id: str, how: BadEnd, error: ErrorValue) -> None:
+        failed.append(f"{work_id} {how}: {error.message}")
 
     await begun(store, Lease(owner="elsewhere/1/1", until_ms=clock.now_ms()))
     lease = Lease(owner="elsewhere/2/2", until_ms=clock.now_ms())
     assert await store.write(lambda unit: unit.work.hold("w1", lease))
-    runner = await runners("ann", errand(answer, on_failure=on_failure))
+    runner = await runners("ann", errand(answer, on_failure=on_failure, sentences=Sentences(worn_out="Enough.")))
     assert await runner.take_up() == 1
     assert (await stored(store)).status == "failed" and (await stored(store)).input == {}
-    assert failed == ["The server stopped 2 times while it was at this. It is not tried again."]
+    assert failed == ["w1 failed: Enough."]
 
 
 async def test_a_runner_that_stops_lets_go_and_another_takes_up_at_once(store: Store, runners: Runners) -> None:

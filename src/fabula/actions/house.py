@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from fabula.actions.library.compiled_stories import CompiledStories
 from fabula.actions.plays.play_setup import PlaySetups
 from fabula.actions.work.work_runner import WorkRunner
-from fabula.loops.turns.running_turns import RunningTurns
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
@@ -31,7 +30,6 @@ class House:
     ids: Ids
     bus: Bus[Told]
     checkpoints: Checkpoints
-    turns: RunningTurns
     work: WorkRunner
     play_setups: PlaySetups
     turn_states: TurnStateCache

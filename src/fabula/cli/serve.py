@@ -19,7 +19,7 @@ import uvicorn
 from fabula.actions.care.tokens import list_tokens
 from fabula.actions.house import House
 from fabula.actions.library.samples import install_samples_at_first
-from fabula.actions.turns.turn_recovery import warm_up
+from fabula.actions.turns.turn_runner import warm_up
 from fabula.cli.log_lines import start_log
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.ports.actors import OPERATOR
@@ -120,7 +120,7 @@ async def _tidy_up(house: House) -> None:
     while True:
         await asyncio.sleep(TIDY_EVERY_S)
         rounds += 1
-        if not (house.turns.ids() or house.models.calls_under_way) or rounds >= MOST_ROUNDS:
+        if not (house.work.ids() or house.models.calls_under_way) or rounds >= MOST_ROUNDS:
             gc.collect()
             rounds = 0
 

@@ -55,18 +55,10 @@ class Turn:
     player_input: str
     request_id: str
     seed: int
-    attempt: int = 1
     state_hash: str | None = None
     error: ErrorValue | None = None
-    owner: str = ""
-    lease_until_ms: int = 0
     created_at_ms: int
     finished_at_ms: int | None = None
-
-    @property
-    def stream(self) -> str:
-        """The name of its stream. A turn that was taken up again is told anew, from its first frame."""
-        return self.turn_id if self.attempt == 1 else f"{self.turn_id}~{self.attempt}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +73,6 @@ class NewTurn:
     player_input: str = ""
     request_id: str = ""
     seed: int = 0
-    attempt: int = 1
-    owner: str = ""
-    lease_until_ms: int = 0
 
 
 MessageKind = Literal["player_input", "narration", "dialogue", "action"]
@@ -144,9 +133,7 @@ class Plays(Protocol):
     - A token reaches the plays that it owns and those it was invited to: `reached_by` lists them by id, once each.
     - `invite` twice is one invitation; it ends with `uninvite`, or with the play. A fork has its own owner, and
       nobody is invited to it.
-    - `running` lists the turns in flight of all sessions.
-    - `hold` gives a running turn to an owner until the lease ends, and counts the attempt; of a turn that is no longer
-      running it answers None and changes nothing.
+    - `running` lists the turns in flight of all sessions. Who plays them, their work says.
     """
 
     async def add(
@@ -204,5 +191,3 @@ class Plays(Protocol):
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]: ...
 
     async def running(self) -> list[Turn]: ...
-
-    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> Turn | None: ...

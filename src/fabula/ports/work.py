@@ -97,6 +97,7 @@ class WorkTable(Protocol):
     - What was put off waits until it is due; what was let go is due at once, and that attempt does not count as a try.
     - `cancel` ends work that waits or runs, whoever holds it; of work that has ended it answers False.
     - What has ended stays as it ended. `forget` removes work that ended before a time, some at a time.
+    - `abandon` cancels work of these kinds that nobody has held since a time.
     - `of_subject` lists newest first; `by_key` answers the newest.
     """
 
@@ -137,5 +138,7 @@ class WorkTable(Protocol):
     async def bury(self, held: Work, error: ErrorValue) -> bool: ...
 
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool: ...
+
+    async def abandon(self, kinds: Sequence[str], *, left_before_ms: int) -> int: ...
 
     async def forget(self, *, ended_before_ms: int, limit: int = 1000) -> int: ...

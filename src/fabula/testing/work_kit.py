@@ -281,6 +281,19 @@ class WorkKit:
             left = [id for id in ("old0", "old1", "old2", "runs", "new") if await unit.work.get(id)]
         assert left == ["runs", "new"]
 
+    async def test_abandon_cancels_work_of_these_kinds_that_nobody_has_held_since_a_time(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        for kind in ("errand", "other"):
+            await held(store, clock, f"{kind}1", kind=kind)
+            await begun(store, f"{kind}2", kind=kind)
+        clock.advance(LEASE_MS + 1)
+        await begun(store, "new")
+        async with store.writing() as unit:
+            assert await unit.work.abandon(["errand"], left_before_ms=clock.now_ms()) == 2
+        statuses = [(await stored(store, id)).status for id in ("errand1", "errand2", "other1", "other2", "new")]
+        assert statuses == ["cancelled", "cancelled", "running", "waiting", "waiting"]
+
     async def test_of_subject_lists_newest_first(self, store: Store, clock: FixedClock) -> None:
         for id in ("b", "a", "c"):
             await begun(store, id, subject="s")

@@ -77,7 +77,7 @@ class Stage:
     async def say(self, session_id: str, words: str) -> SessionView:
         """Plays a turn to its end, with the understudy; answers the session afterwards."""
         turn = await run_turn(self.house, OPERATOR, session_id, RunTurn(player_input=words), request_id=words)
-        await self.house.turns.wait(turn.turn_id)
+        await self.house.work.wait(turn.turn_id)
         return await self.play(session_id, get_session, Nothing())
 
 

@@ -159,18 +159,9 @@ async def generate_story(
 
 
 async def _run(house: House, work: DraftWork, run: Run, progress: TellProgress) -> JsonObject:
-    """Runs work on a draft, and waits for it; its checkpoints are of no use after it has ended."""
-    thread = work.work.work_id
-
-    async def tidily(held: HeldWork) -> JsonObject | None:
-        try:
-            return await run(held)
-        except FabulaError:
-            await house.checkpoints.forget(thread)
-            raise
-
-    await house.work.start(work.work, tidily)
-    return await house.work.result_of(thread, tell_progress(progress))
+    """Runs work on a draft, and waits for it."""
+    await house.work.start(work.work, run)
+    return await house.work.result_of(work.work.work_id, tell_progress(progress))
 
 
 async def _generate(house: House, order: Order, work: DraftWork, progress: TellProgress) -> JsonObject:
@@ -316,7 +307,7 @@ def draft_kinds(house: House) -> dict[str, WorkKind]:
     """The kinds of work on drafts; none is taken up unasked."""
     one_section = house.settings.section_deadline_s + DEADLINE_MARGIN_S
     return {
-        "draft_start": WorkKind(deadline_s=one_section),
-        "draft_section": WorkKind(deadline_s=one_section),
-        "story_generation": WorkKind(deadline_s=None),
+        "draft_start": WorkKind(deadline_s=one_section, is_loop=True),
+        "draft_section": WorkKind(deadline_s=one_section, is_loop=True),
+        "story_generation": WorkKind(deadline_s=None, is_loop=True),
     }

@@ -11,7 +11,6 @@ from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, state_at
 from fabula.actions.turns.run_turn import RunTurn, run_turn
-from fabula.actions.turns.watch_turn import follow_turn
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import BackendError, Conflict, error_from
@@ -146,10 +145,9 @@ async def _listens(unit: Unit, turn_id: str) -> bool:
 
 async def _end_of(house: House, turn: Turn) -> None:
     """Waits for the end of a turn, wherever it runs."""
-    if turn.status == "running":
-        async for _ in await follow_turn(house, turn):
-            pass
     while turn.status == "running":
+        async for _ in (await house.work.watch(turn.turn_id)).frames:
+            pass
         async with house.store.reading() as unit:
             found = await unit.plays.turn(turn.turn_id)
         if found is None or found.status != "running":

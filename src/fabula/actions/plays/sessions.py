@@ -11,7 +11,6 @@ from fabula.actions.library.repositories import API_GROUPS, PRESETS, SESSIONS
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state, own_play_of, play_of
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
-from fabula.loops.turns.running_turns import stop
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
@@ -169,13 +168,13 @@ async def update_session(house: House, actor: Actor, session_id: str, command: R
 async def delete_session(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionDeleted:
     """Removes a session; its turns go too, unless another session was forked from them."""
     async with house.store.writing() as unit:
-        await own_play_of(unit, actor, session_id)
+        play = await own_play_of(unit, actor, session_id)
         await SESSIONS.remove(unit, session_id)
         await unit.plays.remove(session_id)
-    for running in house.turns.of_session(session_id):
-        await stop(running)
-        if running.stage is not None:
-            running.stage.fail(DELETED)
+        if play.active_turn_id is not None:
+            await unit.work.cancel(play.active_turn_id, DELETED)
+    if play.active_turn_id is not None:
+        await house.work.stop(play.active_turn_id)
     return SessionDeleted(session_id=session_id)
 
 

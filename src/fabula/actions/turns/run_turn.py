@@ -1,9 +1,10 @@
 """Run a turn: the player's words are safe before anything else happens, then the scene loop takes them up.
 
 1. `begin` writes the input durably and takes the session (a second turn in flight is refused).
-2. The loop runs as a task of its own (`run_started_turn`); whoever asked may listen, leave, and come back.
+2. The work on the turn stands in the same transaction. It runs apart from the request (see `turn_runner`): whoever
+   asked may listen, leave, and come back.
 3. It ends committed, or failed or cancelled whole with the input kept for `retry_turn`.
-4. After a crash it is taken up again (`recover_turns`), at the node it was in.
+4. After a crash it is taken up again, at the node it was in.
 """
 
 from __future__ import annotations
@@ -20,14 +21,13 @@ from fabula.actions.house import House
 from fabula.actions.plays.kinds.protocol import TurnStart
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import known_state, play_of
-from fabula.actions.turns.turn_runner import lease, settle, start, thread
+from fabula.actions.turns.turn_runner import SENTENCES, begin_work, start
 from fabula.actions.views import Command, Nothing, View
-from fabula.loops.turns.running_turns import stop
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Cancelled, Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import Unit
-from fabula.story.error_values import Hint
+from fabula.ports.work import Work
 from fabula.story.seeds import FIRST_RANDOM_SEED
 
 LONGEST_INPUT = 20_000
@@ -35,7 +35,7 @@ LONGEST_INPUT = 20_000
 Refusal = Callable[[Unit], Awaitable[None]]
 """Looks at a unit, and raises."""
 
-CANCELLED = Cancelled("The turn was cancelled. Its words are kept.", hint=Hint.RETRY_TURN).value()
+CANCELLED = Cancelled(SENTENCES.cancelled, hint=SENTENCES.hint).value()
 
 
 class RunTurn(Command):
@@ -72,7 +72,7 @@ async def run_turn(
     if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
-    async def begin(unit: Unit, *, at_hand: bool) -> tuple[Turn, TurnStart | None] | None:
+    async def begin(unit: Unit, *, at_hand: bool) -> tuple[Turn, Work, TurnStart | None] | None:
         play = await _ready(house, unit, actor, session_id)
         if unless is not None:
             await unless(unit)
@@ -83,7 +83,7 @@ async def run_turn(
         if move is None:
             return None
         wanted = seed if move.seed is None else move.seed
-        return await _begin(house, unit, play, play.head_turn_id, move.words, request_id, wanted), move.start
+        return *await _begin(house, unit, play, play.head_turn_id, move.words, request_id, wanted), move.start
 
     begun = await house.store.write(partial(begin, at_hand=True))
     if begun is None:
@@ -105,8 +105,8 @@ async def retry_turn(
             raise NotFound("There is no failed turn here to try again.")
         kind = kind_of_play(await known_state(house, unit, failed.parent_id))
         seed = kind.seed_of_repeat(failed, seed, anew=False)
-        turn = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
-    return await start(house, turn)
+        begun = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
+    return await start(house, *begun)
 
 
 @allowed("player")
@@ -124,8 +124,8 @@ async def regenerate(
             raise Conflict("Nothing has been played yet that could be played again.")
         kind = kind_of_play(await known_state(house, unit, old.parent_id))
         seed = kind.seed_of_repeat(old, seed, anew=True)
-        turn = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
-    return await start(house, turn)
+        begun = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
+    return await start(house, *begun)
 
 
 @allowed("player")
@@ -136,13 +136,7 @@ async def cancel_turn(house: House, actor: Actor, session_id: str, command: Noth
     turn_id = play.active_turn_id
     if turn_id is None:
         raise Conflict("No turn of this session is running.")
-    here = house.turns.find(turn_id)
-    if here is not None:
-        await stop(here)
-    turn = await settle(house, turn_id, here.stage if here is not None else None, status="cancelled", error=CANCELLED)
-    if turn is not None:
-        await house.checkpoints.forget(thread(turn))
-    if turn is None or turn.status != "cancelled":
+    if not await house.work.cancel(turn_id, CANCELLED):
         raise Conflict("The turn had ended before it could be cancelled.")
     return TurnCancelled(turn_id=turn_id)
 
@@ -182,14 +176,17 @@ async def _ready(house: House, unit: Unit, actor: Actor, session_id: str) -> Pla
 
 async def _begin(
     house: House, unit: Unit, play: Play, parent_id: str, words: str, request_id: str, seed: int | None
-) -> Turn:
-    """Writes the turn down. With the same seed a model that heeds it answers alike; otherwise lots are drawn."""
+) -> tuple[Turn, Work]:
+    """Writes the turn and the work on it down.
+
+    With the same seed a model that heeds it answers alike; otherwise lots are drawn.
+    """
     parent_index = play.turn_index
     if parent_id != play.head_turn_id:
         parent = await unit.plays.turn(parent_id)
         assert parent is not None
         parent_index = parent.turn_index
-    return await unit.plays.begin(
+    turn = await unit.plays.begin(
         NewTurn(
             turn_id=house.ids.new("turn"),
             session_id=play.session_id,
@@ -199,7 +196,6 @@ async def _begin(
             player_input=words,
             request_id=request_id,
             seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
-            owner=house.owner,
-            lease_until_ms=lease(house),
         )
     )
+    return turn, await begin_work(house, unit, turn)

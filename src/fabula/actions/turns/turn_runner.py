@@ -1,104 +1,136 @@
 """Carry a turn out: the loop of its kind plays it, and listeners are told how it really ended, which the store knows.
 
-A turn ends in the store first, in one of three ways: committed by the loop, failed, or cancelled. Only then is its
-last frame sent, so that what a client was told is always true.
+A turn is work whose id is the turn's. It ends in the store first, in one of three ways: committed by the loop, failed,
+or cancelled. Only then is its last frame sent, so that what a client was told is always true.
 """
 
 from __future__ import annotations
 
-import logging
+from functools import partial
 
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.protocol import TurnStart
-from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.plays.sessions import DELETED
-from fabula.loops.turns.running_turns import error_of
+from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind
 from fabula.loops.turns.stage import Stage
-from fabula.ports.errors import Interrupted, StoreError
-from fabula.ports.plays import Turn, TurnStatus
+from fabula.ports.errors import BackendError, Interrupted
+from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.ports.work import NewWork, Work
 from fabula.story.error_values import ErrorValue, Hint
+from fabula.story.events import Completed, Failed
 from fabula.story.values import JsonObject
 
-log = logging.getLogger("fabula.turns")
+DEADLINE_MARGIN_S = 5
+"""What writing a turn down may take beyond the time for its models."""
+MOST_ATTEMPTS = 2
+"""A turn that two processes died with is not given to a third."""
 
-LEASE_BEYOND_DEADLINE_S = 10
-LONGEST_WAIT_S = 30.0
-
-INTERRUPTED = Interrupted(
-    "The turn was interrupted and could not be taken up again. Its words are kept.", hint=Hint.RETRY_TURN
-).value()
-
-
-def lease(house: House) -> int:
-    """A turn cannot outlive its deadline, so neither need its lease."""
-    return house.clock.now_ms() + round((house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S) * 1000)
+SENTENCES = Sentences(
+    too_long="The turn took too long.",
+    broken="The turn failed inside the server; its log has the details. Your words are kept.",
+    worn_out=f"The server stopped {MOST_ATTEMPTS} times during this turn. Its words are kept.",
+    cancelled="The turn was cancelled. Its words are kept.",
+    hint=Hint.RETRY_TURN,
+)
+INTERRUPTED = "The turn was interrupted and could not be taken up again. Its words are kept."
+UNKNOWN = BackendError("The turn failed. Its words are kept.", hint=Hint.RETRY_TURN).value()
 
 
-async def start(house: House, turn: Turn, turn_start: TurnStart | None = None, *, resumed: bool = False) -> Turn:
-    """Starts the work on a turn that this process holds; what it starts from is read when it is not at hand."""
-    stage = Stage(await house.bus.open(turn.stream))
-    stage.start()
-    house.turns.start(
-        turn.turn_id, turn.session_id, run_started_turn(house, turn, stage, turn_start, resumed=resumed), stage=stage
+def turn_kinds(house: House) -> dict[str, WorkKind]:
+    """Turns, which any process takes up at the node they were in."""
+    turn = WorkKind(
+        run=partial(_resume, house),
+        deadline_s=house.settings.turn_deadline_s + DEADLINE_MARGIN_S,
+        most_attempts=MOST_ATTEMPTS,
+        is_loop=True,
+        sentences=SENTENCES,
+        on_failure=_end_turn,
+        last_event=partial(ending_of, house),
     )
+    return {"turn": turn}
+
+
+async def begin_work(house: House, unit: Unit, turn: Turn) -> Work:
+    """The work on a turn, begun in the transaction that begins the turn and held by this process."""
+    return await unit.work.begin(
+        NewWork(work_id=turn.turn_id, kind="turn", subject=turn.session_id, held=house.work.lease())
+    )
+
+
+async def start(house: House, turn: Turn, work: Work, turn_start: TurnStart | None = None) -> Turn:
+    """Starts the work on a turn that was just begun; what it starts from is read when it is not at hand."""
+    await house.work.start(work, partial(_play, house, turn, turn_start, resumed=False))
     return turn
 
 
-async def run_started_turn(
-    house: House, turn: Turn, stage: Stage, turn_start: TurnStart | None, *, resumed: bool
+async def adopt_old_turns(house: House) -> None:
+    """Turns that ran when the database knew no work yet become work that waits to be taken up."""
+
+    async def without_work(unit: Unit) -> list[Turn]:
+        return [turn for turn in await unit.plays.running() if await unit.work.get(turn.turn_id) is None]
+
+    async def adopt(unit: Unit) -> None:
+        for turn in found:
+            await unit.work.begin(NewWork(work_id=turn.turn_id, kind="turn", subject=turn.session_id))
+
+    found = await house.store.read(without_work)
+    if found:
+        await house.store.write(adopt)
+
+
+async def warm_up(house: House) -> None:
+    """Loads what the first turn needs, so that no player waits for it."""
+    for kind in KINDS:
+        await run_in_thread(kind.load)
+    await house.checkpoints.saver()
+
+
+async def ending_of(house: House, turn_id: str) -> Completed | Failed:
+    """The last frame of a turn that has ended, from the store."""
+    async with house.store.reading() as unit:
+        turn = await unit.plays.turn(turn_id)
+        result = await unit.plays.result(turn_id)
+    if turn is None:
+        return Failed(error=DELETED)
+    if turn.status == "committed":
+        return Completed(result=result or {})
+    return Failed(error=turn.error or UNKNOWN)
+
+
+async def _resume(house: House, held: HeldWork) -> JsonObject | None:
+    """Goes on with a turn that a process left behind."""
+    turn = await house.store.read(lambda unit: unit.plays.turn(held.work.work_id))
+    if turn is None or turn.status != "running":
+        return {}
+    await _play(house, turn, None, held, resumed=True)
+    return None
+
+
+async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: HeldWork, *, resumed: bool) -> None:
+    """Runs the loop to its end. A turn that it does not end is failed by the runner, its words kept."""
+    stage = Stage(held.sender)
+    stage.start()
+    try:
+        await _play_on(house, turn, turn_start, stage, held.work, resumed=resumed)
+        if not stage.ended:
+            raise Interrupted(INTERRUPTED, hint=Hint.RETRY_TURN)
+    except BaseException:
+        stage.pass_on()
+        raise
+
+
+async def _play_on(
+    house: House, turn: Turn, turn_start: TurnStart | None, stage: Stage, work: Work, *, resumed: bool
 ) -> None:
-    """Runs the loop to its end. One that is cancelled is ended by who cancelled it, or resumed at the next start."""
-    seconds = house.settings.turn_deadline_s + LEASE_BEYOND_DEADLINE_S / 2
-    error = await error_of(_play(house, turn, stage, turn_start, resumed=resumed), seconds=seconds)
-    if not stage.ended:
-        await settle(house, turn.turn_id, stage, status="failed", error=error or INTERRUPTED)
-    await error_of(house.checkpoints.forget(thread(turn)), seconds=seconds)
-
-
-async def settle(
-    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: ErrorValue
-) -> Turn | None:
-    """Ends a turn that has not ended yet, tells listeners how it ended, and answers it; None when it is gone.
-
-    While the store cannot be written, the turn stays in flight: nobody is told what is not true yet.
-    """
-    wait = 0.5
-    while True:
-        try:
-            return await _settle(house, turn_id, stage, status=status, error=error)
-        except StoreError as failure:
-            log.warning("The turn %s could not be ended yet: %s", turn_id, failure.message)
-        await house.clock.sleep(wait)
-        wait = min(LONGEST_WAIT_S, 2 * wait)
-
-
-async def _settle(
-    house: House, turn_id: str, stage: Stage | None, *, status: TurnStatus, error: ErrorValue
-) -> Turn | None:
-    async def end(unit: Unit) -> tuple[Turn | None, JsonObject | None]:
-        await unit.plays.fail(turn_id, status=status, error=error)
-        return await unit.plays.turn(turn_id), await unit.plays.result(turn_id)
-
-    turn, result = await house.store.write(end)
-    if stage is None:
-        pass
-    elif turn is None:
-        stage.fail(DELETED)
-    elif turn.status == "committed":
-        stage.complete(result or {})
-    else:
-        stage.fail(turn.error or error)
-    return turn
-
-
-async def _play(house: House, turn: Turn, stage: Stage, turn_start: TurnStart | None, *, resumed: bool) -> None:
     turn_start = turn_start or await _read_start(house, turn)
     saver = await house.checkpoints.saver()
     if not resumed:
-        house.checkpoints.expect_new(thread(turn))
-    await turn_start.play(house, turn, stage, saver, thread_id=thread(turn), resumed=resumed)
+        house.checkpoints.expect_new(work.work_id)
+    await turn_start.play(house, turn, stage, saver, work=work, resumed=resumed)
 
 
 async def _read_start(house: House, turn: Turn) -> TurnStart:
@@ -108,6 +140,5 @@ async def _read_start(house: House, turn: Turn) -> TurnStart:
         return await kind_of_play(before).read_start(house, unit, turn, before)
 
 
-def thread(turn: Turn) -> str:
-    """The loop's name for a turn."""
-    return f"{turn.session_id}:{turn.turn_id}"
+async def _end_turn(unit: Unit, turn_id: str, how: BadEnd, error: ErrorValue) -> None:
+    await unit.plays.fail(turn_id, status=how, error=error)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from fabula.ports.bus import Sender
 from fabula.ports.errors import TakenOver
 from fabula.ports.store import Unit
 from fabula.ports.work import Work
-from fabula.story.error_values import ErrorValue
+from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed, Progress, Told
 from fabula.story.values import JsonObject
 
@@ -40,6 +41,20 @@ Run = Callable[[HeldWork], Awaitable[JsonObject | None]]
 """Does the work and answers its result; None when it ended the work, and told how it ended, itself."""
 
 
+BadEnd = Literal["failed", "cancelled"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences:
+    """What users are told of work that did not fail by itself. A `hint` says what to do next."""
+
+    too_long: str = "This took too long. Try it again."
+    broken: str = "This failed inside the server; its log has the details."
+    worn_out: str = "The server stopped again and again while it was at this. It is not tried any more."
+    cancelled: str = "This was cancelled."
+    hint: Hint | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class WorkKind:
     """How one kind of work is done.
@@ -49,8 +64,8 @@ class WorkKind:
     With a `backoff` (seconds to wait after so many tries) work that failed is tried again, and in the end buried;
     without one its first error ends it, because someone waits for the answer and decides.
     Without a `run` nobody takes it up after its holder died but the call that began it, which brings the function.
-    `on_failure` stands in the transaction that ends the work as failed or dead.
-    `on_lost` is told when the work was stopped here, because it ended elsewhere or is another's now.
+    `is_loop`: its checkpoints stand under the id of the work, and are of no use once it has ended.
+    `on_failure` stands in the transaction that ends the work as failed, dead or cancelled, before the work itself.
     `last_event` is what watchers are told of work that has ended.
     """
 
@@ -58,9 +73,10 @@ class WorkKind:
     deadline_s: float | None
     most_attempts: int = 2
     backoff: Callable[[int], float] | None = None
-    on_failure: Callable[[Unit, Work, ErrorValue], Awaitable[None]] | None = None
-    on_lost: Callable[[HeldWork, Work | None], Awaitable[None]] | None = None
-    last_event: Callable[[Work], Awaitable[Completed | Failed]] | None = None
+    is_loop: bool = False
+    sentences: Sentences = Sentences()
+    on_failure: Callable[[Unit, str, BadEnd, ErrorValue], Awaitable[None]] | None = None
+    last_event: Callable[[str], Awaitable[Completed | Failed]] | None = None
 
 
 def doubling(*, first_s: float, longest_s: float) -> Callable[[int], float]:

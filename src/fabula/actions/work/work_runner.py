@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabula.actions.work.owners import is_dead
-from fabula.actions.work.work_kind import HeldWork, Run, WorkKind
+from fabula.actions.work.work_events import Frames, follow
+from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, WorkKind, taken_over
 from fabula.ports.bus import Bus, Frame
+from fabula.ports.checkpoints import Checkpoints
 from fabula.ports.errors import (
     BackendError,
     Cancelled,
@@ -44,16 +46,12 @@ LEASE_S = 15.0
 """So long, at most, does anything wait for a process that died on another machine."""
 RENEW_BELOW_S = 10.0
 LOOK_EVERY_S = 2.0
-LOOK_AGAIN_S = 0.5
 MOST_TAKEN_UP = 32
 LONGEST_WAIT_S = 30.0
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Work that ended is remembered for a week, so that a late repeat is still known as one."""
 
-TOO_LONG = "This took too long. Try it again."
-INSIDE = "This failed inside the server; its log has the details."
-CANCELLED = "This was cancelled."
-GOES_ON = "Another process goes on with this, now or later."
+GOES_ON = "This is not over: a server goes on with it, now or when one starts. Look again in a moment."
 STOPPED = "The server stopped before the work was done. Send the same again to go on."
 
 
@@ -72,15 +70,16 @@ class WatchedWork:
     """The events of a piece of work, and the name of their stream."""
 
     stream: str
-    frames: AsyncGenerator[Frame[Told], None]
+    frames: Frames
 
 
 class WorkRunner:
     """Runs the work of one process. `owner` names this process among those that share the store."""
 
-    def __init__(self, *, store: Store, bus: Bus[Told], clock: Clock, owner: str) -> None:
-        self._store, self._bus, self._clock, self.owner = store, bus, clock, owner
+    def __init__(self, *, store: Store, checkpoints: Checkpoints, bus: Bus[Told], clock: Clock, owner: str) -> None:
+        self._store, self._checkpoints, self._bus, self._clock, self.owner = store, checkpoints, bus, clock, owner
         self._kinds: Mapping[str, WorkKind] = {}
+        self._calls_only: list[str] = []
         self._running: dict[str, RunningWork] = {}
         self._woken = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
@@ -89,6 +88,7 @@ class WorkRunner:
     async def open(self, kinds: Mapping[str, WorkKind], *, takes_up: bool) -> None:
         """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not."""
         self._kinds = kinds
+        self._calls_only = [name for name, kind in kinds.items() if kind.run is None]
         if takes_up:
             await self.take_up()
         self._looking = asyncio.create_task(self._look_around(takes_up=takes_up))
@@ -146,10 +146,12 @@ class WorkRunner:
     async def result_of(self, work_id: str, heard: Callable[[Frame[Told]], None] = lambda _: None) -> JsonObject:
         """Waits for work to end, here or elsewhere, and answers its result; raises the error with which it failed."""
         running = self._running.get(work_id)
-        watched = await self.watch(work_id)
-        async for frame in watched.frames:
-            if not frame.last:
-                heard(frame)
+        has_ended = False
+        while not has_ended and not self._closed:
+            async for frame in (await self.watch(work_id)).frames:
+                has_ended = frame.last
+                if not has_ended:
+                    heard(frame)
         if running is not None:
             await asyncio.wait([running.task])
             failure = None if running.task.cancelled() else running.task.result()
@@ -161,27 +163,45 @@ class WorkRunner:
         if work is None or work.is_open:
             raise StreamError(STOPPED)
         if work.status != "done":
-            raise Cancelled(CANCELLED) if work.error is None else error_from(work.error)
+            raise Cancelled(self._sentences(work).cancelled) if work.error is None else error_from(work.error)
         return work.result or {}
 
     async def watch(self, work_id: str, *, stream: str = "", after: int = -1) -> WatchedWork:
-        """The events of work after one that was seen of this stream; of work that is over or elsewhere, its end."""
+        """The events of work after one that was seen of this stream, wherever it runs.
+
+        Of work whose events are forgotten only the end is told. Without a last event they end where another process
+        took the work up.
+        """
         work = await self._store.read(lambda unit: unit.work.get(work_id))
         if work is None:
             raise NotFound(f"There is no work named '{work_id}', or it ended long ago.")
         # Work that was taken up again is told anew: what was seen of its first attempt does not count.
         seen = after if stream in ("", work.stream) else -1
         live = await self._bus.subscribe(work.stream, after=seen)
-        return WatchedWork(stream=work.stream, frames=live or self._wait_for_end(work, seen + 1))
+        if live is not None and work.owner == self.owner:
+            return WatchedWork(stream=work.stream, frames=live)
+
+        async def look() -> tuple[str, Completed | Failed | None]:
+            now = await self._store.read(lambda unit: unit.work.get(work_id)) or replace(work, status="cancelled")
+            return now.stream, None if now.is_open else await self._last_event(now)
+
+        followed = follow(work.stream, live, after=seen, bus=self._bus, clock=self._clock, look=look)
+        return WatchedWork(stream=work.stream, frames=followed)
 
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
         """Ends work that waits or runs, wherever that is; False when it had ended before."""
-        if not await self._store.write(lambda unit: unit.work.cancel(work_id, error)):
+        work = await self._store.read(lambda unit: unit.work.get(work_id))
+        if work is None or not await self._write_bad_end(work, "cancelled", error):
             return False
+        await self.stop(work_id)
+        await self._forget_checkpoints(work)
+        return True
+
+    async def stop(self, work_id: str) -> None:
+        """Stops work that was ended by someone else's transaction, if it runs here, and tells those who watch."""
         running = self._running.get(work_id)
         if running is not None:
             await self._release(running)
-        return True
 
     async def take_up(self) -> int:
         """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
@@ -210,9 +230,8 @@ class WorkRunner:
         if work.tries <= kind.most_attempts:
             await self.start(work, taken_up=True)
             return
-        stops = f"The server stopped {kind.most_attempts} times while it was at this. It is not tried again."
         held = HeldWork(work=work, sender=await self._bus.open(work.stream))
-        await self._end_badly(held, Interrupted(stops))
+        await self._end_badly(held, Interrupted(kind.sentences.worn_out, hint=kind.sentences.hint))
 
     async def _run(self, held: HeldWork, run: Run) -> FabulaError | None:
         """One attempt, to its end. One that is cancelled is ended, or let go, by who cancelled it."""
@@ -230,33 +249,48 @@ class WorkRunner:
             if result is not None:
                 await self._write(lambda unit: unit.work.finish(work, result))
                 await self._tell_end(held)
+            await self._forget_checkpoints(work)
         except TimeoutError:
-            return BackendError(TOO_LONG)
+            return BackendError(self._sentences(work).too_long, hint=self._sentences(work).hint)
         except FabulaError as error:
             return error
         except Exception:
             log.exception("%s %s failed.", work.kind, work.work_id)
-            return FabulaError(INSIDE)
+            return FabulaError(self._sentences(work).broken, hint=self._sentences(work).hint)
         return None
 
     async def _end_badly(self, held: HeldWork, failure: FabulaError) -> None:
         """Fails, puts off or buries, as the kind says."""
         work, kind, error = held.work, self._kinds[held.work.kind], failure.value()
+        if kind.backoff is not None and work.tries < kind.most_attempts:
+            due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
+            await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))
+        elif await self._write_bad_end(work, "failed", error):
+            await self._forget_checkpoints(work)
+        await self._tell_end(held)
+
+    async def _write_bad_end(self, work: Work, how: BadEnd, error: ErrorValue | None) -> bool:
+        """Ends work without success, with all that hangs on it or not at all; False when it had ended, or is lost."""
+        kind = self._kinds[work.kind]
+        reason = error or Cancelled(kind.sentences.cancelled).value()
 
         async def end(unit: Unit) -> None:
-            if kind.backoff is None:
-                ended = await unit.work.fail(work, error)
-            elif work.tries < kind.most_attempts:
-                due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
-                await unit.work.put_off(work, due_at_ms=due, error=error)
-                ended = False
+            if kind.on_failure is not None:
+                await kind.on_failure(unit, work.work_id, how, reason)
+            if how == "cancelled":
+                ended = await unit.work.cancel(work.work_id, reason)
+            elif kind.backoff is None:
+                ended = await unit.work.fail(work, reason)
             else:
-                ended = await unit.work.bury(work, error)
-            if ended and kind.on_failure is not None:
-                await kind.on_failure(unit, work, error)
+                ended = await unit.work.bury(work, reason)
+            if not ended:
+                raise taken_over(work)
 
-        await self._write(end)
-        await self._tell_end(held)
+        try:
+            await self._write(end)
+        except TakenOver:
+            return False
+        return True
 
     async def _write(self, change: Callable[[Unit], Awaitable[object]]) -> None:
         """Writes how work ended; while the store cannot be written, it stays held: nobody is told what is not true."""
@@ -272,29 +306,29 @@ class WorkRunner:
 
     async def _tell_end(self, held: HeldWork) -> None:
         work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
-        held.sender.send(await self._last_event(work or held.work), last=True)
+        ended = work or replace(held.work, status="cancelled")
+        held.sender.send(await self._last_event(ended), last=True)
 
     async def _last_event(self, work: Work) -> Completed | Failed:
         of_kind = self._kinds[work.kind].last_event
         if work.is_open:
             return Failed(error=TakenOver(GOES_ON).value())
         if of_kind is not None:
-            return await of_kind(work)
+            return await of_kind(work.work_id)
         if work.status == "done":
             return Completed(result=work.result or {})
-        return Failed(error=work.error or Cancelled(CANCELLED).value())
+        return Failed(error=work.error or Cancelled(self._sentences(work).cancelled).value())
 
-    async def _wait_for_end(self, work: Work, sequence: int) -> AsyncGenerator[Frame[Told], None]:
-        """The end of work whose events are not here: it is over and forgotten, or runs in another process."""
-        found: Work | None = work
-        while found is not None and found.is_open:
-            await self._clock.sleep(LOOK_AGAIN_S)
-            found = await self._store.read(lambda unit: unit.work.get(work.work_id))
-        yield Frame(sequence=sequence, event=await self._last_event(found or work), last=True)
+    def _sentences(self, work: Work) -> Sentences:
+        return self._kinds[work.kind].sentences
+
+    async def _forget_checkpoints(self, work: Work) -> None:
+        if self._kinds[work.kind].is_loop:
+            await self._checkpoints.forget(work.work_id)
 
     async def _look_around(self, *, takes_up: bool) -> None:
         """Looks after work for as long as the process lives. This is a door: a failure is logged, and waited out."""
-        await self._look(self._forget_old)
+        chores: list[Callable[[], Awaitable[object]]] = [self._forget_old, self.sweep_checkpoints] if takes_up else []
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
@@ -303,6 +337,9 @@ class WorkRunner:
             await self._look(self._keep_leases)
             if takes_up:
                 await self._look(self.take_up)
+            # Once, and not at the start, when others wait to be served.
+            while chores:
+                await self._look(chores.pop())
 
     async def _look(self, look: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -312,9 +349,27 @@ class WorkRunner:
         except Exception:
             log.exception("Work could not be looked after.")
 
-    async def _forget_old(self) -> int:
+    async def _forget_old(self) -> None:
         before = self._clock.now_ms() - KEPT_MS
-        return await self._store.write(lambda unit: unit.work.forget(ended_before_ms=before))
+
+        async def forget(unit: Unit) -> None:
+            await unit.work.abandon(self._calls_only, left_before_ms=before)
+            await unit.work.forget(ended_before_ms=before)
+
+        await self._store.write(forget)
+
+    async def sweep_checkpoints(self) -> int:
+        """Removes what loops left behind whose process was killed when their work had ended; answers how many."""
+        threads = await self._checkpoints.threads()
+
+        async def ended(unit: Unit) -> list[str]:
+            found = {thread: await unit.work.get(thread) for thread in threads}
+            return [thread for thread, work in found.items() if work is None or not work.is_open]
+
+        left = await self._store.read(ended)
+        for thread in left:
+            await self._checkpoints.forget(thread)
+        return len(left)
 
     async def _keep_leases(self) -> None:
         """Renews, with one statement, the leases that run out soon, and stops what is no longer held."""
@@ -344,12 +399,7 @@ class WorkRunner:
     async def _release(self, running: RunningWork) -> None:
         """Stops work that was cancelled, deleted or taken over, and tells those who watch."""
         await _stop(running)
-        held = running.held
-        work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
-        on_lost = self._kinds[held.work.kind].on_lost
-        if on_lost is not None:
-            await on_lost(held, work)
-        held.sender.send(await self._last_event(work or held.work), last=True)
+        await self._tell_end(running.held)
 
     async def _let_go(self, stopped: list[RunningWork]) -> None:
         async def let_go(unit: Unit) -> None:

@@ -99,6 +99,9 @@ TURNS = Table(
     ),
 )
 
+UNUSED = {"owner": "", "lease_until_ms": 0, "attempt": 1}
+"""Columns of turns from before there was a table of work, which now says who plays a turn."""
+
 TURN_STATES = Table(
     "turn_states",
     METADATA,
@@ -463,11 +466,6 @@ class SqlPlays:
         query = self._access.choose(RUNNING, LOCK_RUNNING)
         return [_turn(row) for row in await self._connection.execute(query)]
 
-    async def hold(self, turn_id: str, *, owner: str, lease_until_ms: int) -> Turn | None:
-        held = {"owner": owner, "lease_until_ms": lease_until_ms, "attempt": _t.attempt + 1}
-        done = await self._connection.execute(SET_TURN.where(_t.status == "running").values(held), {"turn": turn_id})
-        return await self.turn(turn_id) if done.rowcount else None
-
     async def _insert(self, new: NewTurn, tree_id: str, parent_depth: int | None, *, jump_id: str | None) -> Turn:
         turn = Turn(
             **vars(new),
@@ -477,7 +475,7 @@ class SqlPlays:
             status="running",
             created_at_ms=self._clock.now_ms(),
         )
-        row = {**vars(turn), "player_input": legible(turn.player_input), "error": None}
+        row = {**vars(turn), **UNUSED, "player_input": legible(turn.player_input), "error": None}
         await self._connection.execute(ADD_TURN, row)
         return turn
 
@@ -575,7 +573,7 @@ def _play(row: Row[Any]) -> Play:
 
 
 def _turn(row: Row[Any]) -> Turn:
-    fields = dict(row._mapping)
+    fields = {name: value for name, value in row._mapping.items() if name not in UNUSED}
     return Turn(
         **{**fields, "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"]))}
     )

@@ -140,6 +140,16 @@ CANCEL = (
     .where(_this, or_(_waits, _runs))
     .values(status="cancelled", error=bindparam("new_error"), updated_at_ms=bindparam("now"))
 )
+ABANDON = (
+    update(WORK)
+    .where(
+        or_(_waits, _runs),
+        _of_kinds,
+        _w.lease_until_ms < bindparam("before"),
+        _w.updated_at_ms < bindparam("before"),
+    )
+    .values(status="cancelled", updated_at_ms=bindparam("now"))
+)
 LONG_ENDED = (
     select(_w.work_id)
     .where(text("status NOT IN ('waiting', 'running')"), _w.updated_at_ms < bindparam("before"))
@@ -238,6 +248,10 @@ class SqlWork:
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
         values = {"this": spelled(work_id), "new_error": _packed_error(error), "now": self._clock.now_ms()}
         return bool((await self._connection.execute(CANCEL, values)).rowcount)
+
+    async def abandon(self, kinds: Sequence[str], *, left_before_ms: int) -> int:
+        values = {"kinds": list(kinds), "before": left_before_ms, "now": self._clock.now_ms()}
+        return int((await self._connection.execute(ABANDON, values)).rowcount)
 
     async def forget(self, *, ended_before_ms: int, limit: int = 1000) -> int:
         rows = await self._connection.execute(LONG_ENDED, {"before": ended_before_ms, "limit": limit})

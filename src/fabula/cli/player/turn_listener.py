@@ -62,7 +62,7 @@ class Teller(ABC):
 
 async def hear_turn(house: House, turn: Turn, teller: Teller) -> bool:
     """Tells a turn that has just begun; answers whether it was played to its end."""
-    frames = await house.bus.subscribe(turn.stream)
+    frames = await house.bus.subscribe(turn.turn_id)
     assert frames is not None, "a turn that has just begun can be heard"
     return await _hear(house, turn.session_id, frames, teller)
 

@@ -15,6 +15,7 @@ from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.plays import Turn
 from fabula.ports.store import Store
 from fabula.ports.threads import run_in_thread
+from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
 from fabula.story.caches import LastUsed
 from fabula.story.ink_stories import InkPlay
@@ -81,6 +82,7 @@ class InkRun:
     of it, once they are known: later steps need not compute them again."""
 
     turn: Turn
+    held: Work
     before: PlayState
     work: CompiledStory
     asker: Asker

@@ -12,6 +12,7 @@ from fabula.knots.story_steps import Line
 from fabula.loops.conversation.ink_run import InkRun
 from fabula.loops.conversation.teller import Telling, choices_view, input_asked
 from fabula.loops.conversation.turn_record import Kept, Spoken
+from fabula.loops.turns.commit import commit_turn
 from fabula.loops.turns.turn_state_cache import Standing
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
@@ -134,6 +135,6 @@ async def persist(run: InkRun, kept: Kept) -> None:
         ),
         ended=play.ended,
     )
-    if await run.store.write(lambda unit: unit.plays.commit(finished)):
+    if await commit_turn(run.store, finished, run.held):
         run.turn_states.keep(run.turn.turn_id, Standing(play=play, past=(), lines=0))
         run.stage.complete(cast(JsonObject, result))

@@ -15,6 +15,7 @@ from fabula.ports.errors import BackendError, FabulaError
 from fabula.ports.models import GuardedModel, ModelClients, ModelReply, ModelRequest, Piece
 from fabula.ports.plays import Turn
 from fabula.ports.store import Store
+from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
@@ -84,6 +85,7 @@ class SceneRun:
     """
 
     turn: Turn
+    held: Work
     before: PlayState
     setup: PlaySetup
     past: Sequence[MemoryEntry]

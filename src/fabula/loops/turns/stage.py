@@ -64,6 +64,10 @@ class Stage:
         """The turn failed whole; nothing of it is kept but the player's input."""
         self._end(Failed(error=error))
 
+    def pass_on(self) -> None:
+        """Sends the text that was gathered so far: nothing follows it."""
+        self._flush()
+
     async def flush(self) -> None:
         """Returns when everything that was told can be read by others."""
         self._flush()

@@ -18,9 +18,9 @@ from fabula.server.stream.sse import FrameStream, event
 
 async def turn_response(house: House, turn: Turn, *, ack: bytes) -> Response:
     """The stream of a turn that was just begun: first the ack, then every frame."""
-    source = await house.bus.subscribe(turn.stream)
+    source = await house.bus.subscribe(turn.turn_id)
     assert source is not None
-    return FrameStream(turn.stream, _envelope(turn), source, first=event("ack", ack))
+    return FrameStream(turn.turn_id, _envelope(turn), source, first=event("ack", ack))
 
 
 def _envelope(turn: Turn) -> Envelope:
@@ -41,6 +41,6 @@ def stream_routes(house: House) -> APIRouter:
             return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         if watched is None:
             return Response(status_code=204)
-        return FrameStream(watched.turn.stream, _envelope(watched.turn), watched.frames)
+        return FrameStream(watched.stream, _envelope(watched.turn), watched.frames)
 
     return router

@@ -16,6 +16,7 @@ from fabula.ports.errors import InvalidParams, InvalidRequest
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.ports.work import Work
 from fabula.story.plays import PlayState
 from fabula.story.seeds import FIRST_RANDOM_SEED
 from fabula.story.state import MemoryEntry
@@ -30,11 +31,12 @@ class SceneTurnStart:
     setup: PlaySetup
     past: Sequence[MemoryEntry]
 
-    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, thread_id: str, resumed: bool) -> None:
+    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
         first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
         run = SceneRun(
             turn=turn,
+            held=work,
             before=self.before,
             setup=self.setup,
             past=self.past,
@@ -47,7 +49,7 @@ class SceneTurnStart:
             deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
             first_played=first_played,
         )
-        await play_scene(run, saver, thread_id=thread_id, resumed=resumed)
+        await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
 
 
 async def read_scene_start(

@@ -24,6 +24,7 @@ from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.ports.work import Work
 from fabula.story.error_values import Hint
 from fabula.story.ink_stories import InkPlay, Waiting
 from fabula.story.plays import PlayState, SessionSettings
@@ -42,10 +43,11 @@ class InkTurnStart:
     session: SessionSettings
     material: InkPlaySetup
 
-    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, thread_id: str, resumed: bool) -> None:
+    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
         play_knots = knot_player() if is_loaded() else await run_in_thread(knot_player)
         run = InkRun(
             turn=turn,
+            held=work,
             before=self.before,
             work=self.material.work,
             asker=_asker(house, self.session, self.material, turn),
@@ -55,7 +57,7 @@ class InkTurnStart:
             ids=house.ids,
             stage=stage,
         )
-        await play_knots(run, saver, thread_id=thread_id, resumed=resumed)
+        await play_knots(run, saver, thread_id=work.work_id, resumed=resumed)
 
 
 def ink_in(state: PlayState) -> InkPlay:

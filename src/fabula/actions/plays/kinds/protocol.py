@@ -20,6 +20,7 @@ from fabula.actions.plays.amend import AtHead
 from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
 from fabula.ports.store import Unit
+from fabula.ports.work import Work
 from fabula.story.contexts import ActorPurpose, KeeperPhase, NarratorPurpose, RoleContext
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.resources import AgentPreset, AgentRole, Api
@@ -50,11 +51,9 @@ class Opening:
 
 
 class TurnStart(Protocol):
-    """What a turn starts from; it plays the turn with the loop of its kind."""
+    """What a turn starts from; it plays the turn with the loop of its kind, whose thread is named as the work is."""
 
-    async def play(
-        self, house: House, turn: Turn, stage: Stage, saver: Any, *, thread_id: str, resumed: bool
-    ) -> None: ...
+    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
