@@ -196,7 +196,6 @@ PARTS = (
     "jsonschema_rs",
     "langchain_core.tracers",
     "sqlalchemy.dialects.postgresql.asyncpg",
-    "sqlalchemy.dialects.sqlite.aiosqlite",
     "uvicorn.protocols.http.httptools_impl",
 )
 """What a server imports until its first turn is over; none of it starts a thread, which a fork would lose."""

@@ -109,18 +109,24 @@ class _ModelStorage:
 
     async def _keep_replies(self, replies: list[tuple[str, JsonObject]]) -> None:
         async def keep(unit: Unit) -> None:
-            for key, reply in replies:
-                try:
-                    await unit.memo.put(key, reply)
-                except InvalidParams as error:
-                    # It must fail neither its own call nor those that are kept beside it.
-                    log.warning("An answer could not be kept: %s", error.message)
+            try:
+                await unit.memo.put_all(dict(reversed(replies)))
+            except InvalidParams:
+                # One that cannot be kept must fail neither its own call nor those that are kept beside it.
+                await _keep_each(unit, replies)
 
         await self._store.write(keep, durable=False)
 
     async def record(self, records: Sequence[CallRecord]) -> None:
         async def keep(unit: Unit) -> None:
-            for record in records:
-                await unit.calls.add(record)
+            await unit.calls.add(*records)
 
         await self._store.write(keep, durable=False)
+
+
+async def _keep_each(unit: Unit, replies: Sequence[tuple[str, JsonObject]]) -> None:
+    for key, reply in replies:
+        try:
+            await unit.memo.put(key, reply)
+        except InvalidParams as error:
+            log.warning("An answer could not be kept: %s", error.message)

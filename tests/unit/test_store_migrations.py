@@ -11,7 +11,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from fabula.adapters.stores import open_store, sql_store
 from fabula.adapters.stores import unit as every_subject
@@ -36,8 +36,7 @@ async def test_the_steps_lead_to_the_tables_in_the_code(
     url = request.getfixturevalue("postgres_url") if engine == "postgres" else ""
     store = sql_store(Settings(data_dir=tmp_path, database_url=url), FixedClock())
     await store.open()
-    async with store.read_transaction() as connection:
-        differences = await connection.run_sync(_differences)
+    differences = await store.database.with_sqlalchemy(_differences)
     await store.close()
     assert differences == []
 
@@ -87,7 +86,7 @@ async def test_a_newer_postgres_database_is_refused(postgres_url: str, tmp_path:
     store = sql_store(settings, FixedClock())
     await store.open()
     async with store.lone_transaction() as connection:
-        await connection.exec_driver_sql(f"UPDATE {REVISION_TABLE} SET version_num = '9999'")
+        await connection.execute(text(f"UPDATE {REVISION_TABLE} SET version_num = '9999'"))
     await store.close()
     with pytest.raises(StoreError, match=r"newer version of Fabula"):
         await _open_and_close(settings)

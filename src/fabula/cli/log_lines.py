@@ -14,7 +14,7 @@ import orjson
 from fabula.settings import Settings
 
 # These tell whole frames, headers and rows when they are asked for details, and so tokens and what players said.
-TALKATIVE = {"uvicorn.error": logging.INFO, "aiosqlite": logging.INFO}
+TALKATIVE = {"uvicorn.error": logging.INFO}
 QUIET = ("httpx", "alembic")
 
 

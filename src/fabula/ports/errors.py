@@ -5,7 +5,8 @@ FabulaError          internal         a mistake in Fabula itself
 ├── InvalidParams    invalid_params   the parameters do not decode; data.errors names each field
 ├── NotFound         not_found        the thing named is not there
 ├── Conflict         conflict         it clashes with what is there (duplicate, in use, busy, over budget)
-│   └── InUse        in_use           something still refers to it; data.users names them
+│   ├── InUse        in_use           something still refers to it; data.users names them
+│   └── PlayMoved    play_moved       the play does not stand where it was expected; data.head_turn_id
 ├── TokenNeeded      token_needed     no valid access token was sent
 ├── Denied           denied           the caller's role may not do this
 ├── BackendError     backend          a model, store or generation failed
@@ -65,6 +66,12 @@ class InUse(Conflict):
     """Raised when something that others refer to is removed."""
 
     name = "in_use"
+
+
+class PlayMoved(Conflict):
+    """Raised when a turn is begun at a place where the play does not stand any more."""
+
+    name = "play_moved"
 
 
 class TokenNeeded(FabulaError):

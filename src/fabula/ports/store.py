@@ -5,7 +5,7 @@ Resources are JSON documents with a revision number and declared references to o
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Literal, Protocol, TypeVar
 
 from fabula.ports.models import CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
-from fabula.ports.plays import Plays
-from fabula.ports.work import WorkTable
+from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Turn
+from fabula.ports.work import NewWork, Work, WorkTable
 from fabula.story.values import JsonObject
 
 T = TypeVar("T")
@@ -217,6 +217,13 @@ class Memo(Protocol):
     async def put(self, key: str, reply: JsonObject) -> None: ...
 
 
+class MemoTable(Memo, Protocol):
+    """The memo inside one unit of work. `put_all` puts several at once; if one cannot be kept, it raises InvalidParams
+    and keeps none."""
+
+    async def put_all(self, replies: Mapping[str, JsonObject]) -> None: ...
+
+
 class Calls(Protocol):
     """Recorded model calls.
 
@@ -226,7 +233,7 @@ class Calls(Protocol):
     - `totals` adds up all calls of a session or story, or of everyone.
     """
 
-    async def add(self, record: CallRecord) -> None: ...
+    async def add(self, *records: CallRecord) -> None: ...
 
     async def page(
         self, *, session_id: str | None = None, story_id: str | None = None, after: int = 0, limit: int = 500
@@ -256,7 +263,7 @@ class Unit(Protocol):
     def uploads(self) -> Uploads: ...
 
     @property
-    def memo(self) -> Memo: ...
+    def memo(self) -> MemoTable: ...
 
     @property
     def calls(self) -> Calls: ...
@@ -269,6 +276,34 @@ class Unit(Protocol):
 
     @property
     def work(self) -> WorkTable: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnQuestion:
+    """What a turn has to ask the store before it starts.
+
+    `known_turn_id` is a turn after which state and transcript are at hand; `lines` is how many lines of the transcript
+    are wanted otherwise; `names` are the resources whose revisions tell whether what is at hand is still as it is.
+    """
+
+    session_id: str
+    known_turn_id: str | None = None
+    lines: int = 0
+    names: Sequence[Reference] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnBasis:
+    """What a turn starts from. Without a state the play stands at the known turn, or its state is missing.
+
+    `tokens_used` is counted only for a play with a budget.
+    """
+
+    play: Play
+    tokens_used: int
+    revisions: dict[Reference, int]
+    state: JsonObject | None = None
+    past: Sequence[SpokenMessage] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,10 +330,14 @@ class Store(Protocol):
     - Writers that wait for each other in a circle are told apart by a WriteConflict, which changed nothing; `write`
       then runs its function again, and raises only if that does not help.
     - `reading` sees one consistent state and cannot change it.
-    - `write` and `read` do the same for work that awaits nothing but its unit (and of that not the secrets, whose key
-      may have to be looked for), with a single wait where the engine can. Derived data may be written with
-      `durable=False`: it survives a kill, not a power cut.
-      If the caller is cancelled, the work may or may not have been committed; it is never partial.
+    - `write` and `read` do the same for a function of the unit. Derived data may be written with `durable=False`: it
+      survives a kill, not a power cut.
+    - A turn needs three questions, each of which is a unit of work of its own, with a single wait where the engine can.
+      `read_turn_basis` answers what a turn starts from as of one moment, or None for an unknown session. `begin_turn`
+      begins it as `plays.begin` does, and is refused with PlayMoved when the play's head is not `expected_head`.
+      `commit_turn` is `plays.commit`. Work that is given is begun or finished in the same transaction; a turn whose
+      work is another's by now is not committed.
+    - If the caller is cancelled, the work may or may not have been committed; it is never partial.
     """
 
     async def open(self) -> None: ...
@@ -312,6 +351,12 @@ class Store(Protocol):
     async def write(self, work: Callable[[Unit], Awaitable[T]], *, durable: bool = True) -> T: ...
 
     async def read(self, work: Callable[[Unit], Awaitable[T]]) -> T: ...
+
+    async def read_turn_basis(self, question: TurnQuestion) -> TurnBasis | None: ...
+
+    async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork | None = None) -> Turn: ...
+
+    async def commit_turn(self, finished: Finished, *, work: Work | None = None) -> bool: ...
 
     async def status(self) -> StoreStatus: ...
 

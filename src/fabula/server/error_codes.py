@@ -27,6 +27,7 @@ CODES: Final = {
     "not_found": 40404,
     "conflict": 40909,
     "in_use": 40909,
+    "play_moved": 40909,
     "backend": 50001,
     "model": 50001,
     "model_unreachable": 50001,

@@ -32,12 +32,12 @@ def sql_store(settings: Settings, clock: Clock) -> SqlStore:
 
     keyring = Keyring(passphrase=settings.secret_key, file=settings.data_folder / "secret.key")
     if settings.database_url:
-        from fabula.adapters.stores.postgres import postgres_database
+        from fabula.adapters.stores.postgres import PostgresDatabase
 
-        return SqlStore(postgres_database(settings.database_url, pool_size=settings.database_pool_size), clock, keyring)
-    from fabula.adapters.stores.sqlite import sqlite_database
+        return SqlStore(PostgresDatabase(settings.database_url, pool_size=settings.database_pool_size), clock, keyring)
+    from fabula.adapters.stores.sqlite import SqliteDatabase
 
-    return SqlStore(sqlite_database(settings.data_folder / "fabula.db"), clock, keyring)
+    return SqlStore(SqliteDatabase(settings.data_folder / "fabula.db"), clock, keyring)
 
 
 async def restore_backup(

@@ -13,12 +13,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import LargeBinary, Table, insert, literal, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Boolean, LargeBinary, Table, insert, literal, select, tuple_
 
 from fabula.adapters.stores.database import Database
 from fabula.adapters.stores.revisions import bring_up_to_date
-from fabula.adapters.stores.sqlite import sqlite_database
+from fabula.adapters.stores.sql import Connection, Rows
+from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
 
@@ -61,17 +61,15 @@ async def _copy_rows_into_file(store: Source, draft: Path) -> None:
 
 
 @asynccontextmanager
-async def _new_file(draft: Path) -> AsyncIterator[AsyncConnection]:
-    database = sqlite_database(draft)
+async def _new_file(draft: Path) -> AsyncIterator[Connection]:
+    database = SqliteDatabase(draft)
     try:
-        with database.plain_words():
-            await database.prepare()
-            await bring_up_to_date(database)
-            async with database.writer.begin() as connection:
-                yield connection
+        await database.prepare()
+        await bring_up_to_date(database)
+        async with database.transaction("alone") as connection:
+            yield connection
     finally:
-        await database.writer.dispose()
-        await database.reader.dispose()
+        await database.close()
 
 
 def _finish(draft: Path, target: Path) -> None:
@@ -96,19 +94,26 @@ def _discard(draft: Path) -> None:
             draft.with_name(draft.name + leftover).unlink()
 
 
-async def copy_rows(table: Table, origin: AsyncConnection, copy: AsyncConnection) -> None:
+async def copy_rows(table: Table, origin: Connection, copy: Connection) -> None:
     """Copies a table, a few rows at a time."""
     async for rows in batches(table, origin):
         await copy.execute(insert(table), rows)
 
 
-async def batches(table: Table, origin: AsyncConnection) -> AsyncIterator[list[dict[str, Any]]]:
+async def batches(table: Table, origin: Connection) -> AsyncIterator[list[dict[str, Any]]]:
     """The rows of a table in the order of its key; one at a time where a row may be as large as an archive."""
     key = list(table.primary_key.columns)
     size = 1 if any(isinstance(column.type, LargeBinary) for column in table.columns) else 200
     query = select(table).order_by(*key).limit(size)
-    rows = [dict(row) for row in (await origin.execute(query)).mappings()]
+    rows = _typed(table, await origin.execute(query))
     while rows:
         yield rows
         last = tuple_(*(literal(rows[-1][column.name], column.type) for column in key))
-        rows = [dict(row) for row in (await origin.execute(query.where(tuple_(*key) > last))).mappings()]
+        rows = _typed(table, await origin.execute(query.where(tuple_(*key) > last)))
+
+
+def _typed(table: Table, rows: Rows) -> list[dict[str, Any]]:
+    """Rows as every engine takes them: SQLite gives booleans as numbers, which Postgres refuses."""
+    flags = [column.name for column in table.columns if isinstance(column.type, Boolean)]
+    found = [row._asdict() for row in rows]
+    return [{**row, **{name: bool(row[name]) for name in flags}} for row in found] if flags else found

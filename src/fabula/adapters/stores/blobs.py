@@ -34,6 +34,7 @@ _this = _b.hash == bindparam("this")
 
 GET = select(_b.data).where(_this)
 USE_AGAIN = update(BLOBS).where(_this).values(uses=_b.uses + 1)
+ADD = add_or_change(BLOBS, {"uses": _b.uses + 1})
 GIVE_BACK = update(BLOBS).where(_this).values(uses=_b.uses - 1)
 REMOVE_UNUSED = delete(BLOBS).where(_this, _b.uses <= 0)
 
@@ -47,8 +48,7 @@ class SqlBlobs:
         hash = await asyncio.to_thread(_hash, data) if len(data) > 1 << 20 else _hash(data)
         # Bytes that are there already are not sent again.
         if not (await self._connection.execute(USE_AGAIN, {"this": hash})).rowcount:
-            added = add_or_change(BLOBS, {"uses": _b.uses + 1})
-            await self._connection.execute(added, {"hash": hash, "size": len(data), "uses": 1, "data": data})
+            await self._connection.execute(ADD, {"hash": hash, "size": len(data), "uses": 1, "data": data})
         return hash
 
     async def get(self, hash: str) -> bytes | None:

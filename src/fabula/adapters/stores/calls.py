@@ -9,7 +9,6 @@ from sqlalchemy import (
     Column,
     Index,
     PrimaryKeyConstraint,
-    Row,
     Table,
     Text,
     bindparam,
@@ -18,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 
@@ -46,7 +45,7 @@ CALLS = Table(
 
 _c = CALLS.c
 
-ADD = prepared(insert(CALLS))
+ADD = insert(CALLS)
 PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).limit(bindparam("limit"))
 OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")
@@ -64,8 +63,9 @@ class SqlCalls:
     def __init__(self, access: Access) -> None:
         self._connection = access.connection
 
-    async def add(self, record: CallRecord) -> None:
-        await self._connection.execute(ADD, _row(record))
+    async def add(self, *records: CallRecord) -> None:
+        if records:
+            await self._connection.execute(ADD, [_row(record) for record in records])
 
     async def page(
         self, *, session_id: str | None = None, story_id: str | None = None, after: int = 0, limit: int = 500
@@ -75,13 +75,17 @@ class SqlCalls:
         return [(row.number, _record(row)) for row in await self._connection.execute(query, given)]
 
     async def tokens_used(self, session_id: str) -> int:
-        total = (await self._connection.execute(TOKENS_USED, {"session_id": session_id})).scalar()
-        return int(total or 0)
+        return await self._connection.run(read_tokens_used(session_id))
 
     async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals:
         query, names = _filtered(TOTALS, session_id, story_id)
-        row = (await self._connection.execute(query, names)).one()
-        return CallTotals(**{name: int(value or 0) for name, value in row._mapping.items()})
+        row = (await self._connection.execute(query, names)).first()
+        return CallTotals(**{name: int(value or 0) for name, value in row._asdict().items()})
+
+
+def read_tokens_used(session_id: str) -> Steps[int]:
+    """What a session's calls cost; answers from the memo cost nothing."""
+    return int((yield TOKENS_USED, {"session_id": session_id}).scalar() or 0)
 
 
 def _filtered(query: Any, session_id: str | None, story_id: str | None) -> tuple[Any, dict[str, str]]:
@@ -112,7 +116,7 @@ def _row(record: CallRecord) -> dict[str, Any]:
     }
 
 
-def _record(row: Row[Any]) -> CallRecord:
+def _record(row: Any) -> CallRecord:
     return CallRecord(
         origin=CallOrigin(agent=row.agent, session_id=row.session_id, story_id=row.story_id, turn_id=row.turn_id),
         model=row.model,

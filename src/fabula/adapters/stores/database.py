@@ -1,58 +1,59 @@
-"""What the store needs to know of an engine: how to write, how to read, and how its failures read in plain words."""
+"""What the store needs of an engine: transactions, whole runs of steps, and its failures in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Literal, Protocol, TypeVar
 
-from sqlalchemy.exc import DBAPIError, TimeoutError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy import Connection as SqlAlchemyConnection
 
-from fabula.ports.errors import StoreError, WriteConflict
+from fabula.adapters.stores.sql import Connection, Steps
+
+T = TypeVar("T")
 
 PATIENCE_S = 30.0
 """How long a writer waits for its turn, and how long a connection may be waited for."""
 
-
-class Prepare(Protocol):
-    """Makes the place ready to be connected to; runs before the first connection of `open`."""
-
-    async def __call__(self) -> None: ...
+Mode = Literal["read", "write", "alone"]
+"""`read` sees one snapshot and can change nothing; `write` changes some things; `alone` may change everything, and no
+other writer is at work meanwhile."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Database:
-    """One engine: `writer` transactions change some things, those of `alone` may change everything, and exclude all
-    other writers; a `reader` one is a read-only snapshot.
+class Database(Protocol):
+    """One engine. Connections are made when they are needed, also again after `close`."""
 
-    `hurried` is a transaction of the writer whose commit does not wait for the disk; None where work in one go knows.
-    `is_write_conflict` tells whether a failure is due to another writer alone, so that it helps to begin again.
-    """
+    @property
+    def engine(self) -> Literal["sqlite", "postgres"]: ...
 
-    engine: Literal["sqlite", "postgres"]
-    place: str
-    writer: AsyncEngine
-    alone: AsyncEngine
-    reader: AsyncEngine
-    prepare: Prepare
-    sentence: Callable[[BaseException], str]
-    hurried: Callable[[AsyncConnection], AbstractAsyncContextManager[None]] | None = None
-    is_write_conflict: Callable[[BaseException], bool] = lambda _: False
+    @property
+    def place(self) -> str: ...
 
-    @contextmanager
-    def plain_words(self, *also: type[Exception]) -> Iterator[None]:
+    async def prepare(self) -> None:
+        """Makes the place ready to be connected to."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def transaction(self, mode: Mode, *, durable: bool = True) -> AbstractAsyncContextManager[Connection]:
+        """Commits when its block ends, rolls back when it raises. Without `durable` the commit does not wait for the
+        disk: it survives a kill, not a power cut."""
+        ...
+
+    async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
+        """Steps in a transaction of their own. If the caller is cancelled, they may still be done, whole."""
+        ...
+
+    async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
+        """Work of SQLAlchemy's own tools (Alembic), in a transaction of mode `alone`."""
+        ...
+
+    async def has_table(self, connection: Connection, name: str) -> bool: ...
+
+    def plain_words(self, *also: type[Exception]) -> AbstractContextManager[None]:
         """Failures of the engine leave as StoreError with one clear sentence."""
-        try:
-            yield
-        except TimeoutError as error:
-            raise StoreError(f"The store at {self.place} is too busy. Try again in a moment.") from error
-        except DBAPIError as error:
-            if self.is_write_conflict(error.orig or error):
-                raise WriteConflict(
-                    "Another change of the same things came at the same moment. Nothing was changed; try again."
-                ) from error
-            raise StoreError(self.sentence(error.orig or error)) from error
-        except also as error:
-            raise StoreError(self.sentence(error)) from error
+        ...
+
+
+def too_busy(place: str) -> str:
+    return f"The store at {place} is too busy. Try again in a moment."

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Column, LargeBinary, PrimaryKeyConstraint, Table, Text, bindparam, delete, select
-from sqlalchemy.dialects.postgresql import insert
 
-from fabula.adapters.stores.prepared_statements import prepared
-from fabula.adapters.stores.tables import METADATA, NAME, Access, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, Access, add_or_replace, spelled
 
 LOOP_CHECKPOINTS = Table(
     "loop_checkpoints",
@@ -29,14 +27,8 @@ _of_thread = _c.thread_id == bindparam("thread")
 GET = select(LOOP_CHECKPOINTS).where(_of_thread, _c.namespace == bindparam("namespace_is"))
 EVERY = select(LOOP_CHECKPOINTS).order_by(_c.thread_id, _c.namespace)
 THREADS = select(_c.thread_id).distinct()
-_added = insert(LOOP_CHECKPOINTS)
-PUT = prepared(
-    _added.on_conflict_do_update(
-        index_elements=[_c.thread_id, _c.namespace],
-        set_={name: _added.excluded[name] for name in ("checkpoint_id", "encoding", "checkpoint", "metadata")},
-    )
-)
-REMOVE = prepared(delete(LOOP_CHECKPOINTS).where(_of_thread))
+PUT = add_or_replace(LOOP_CHECKPOINTS)
+REMOVE = delete(LOOP_CHECKPOINTS).where(_of_thread)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +57,10 @@ class SqlLoopCheckpoints:
     async def get(self, thread_id: str, namespace: str) -> LoopCheckpoint | None:
         names = {"thread": spelled(thread_id), "namespace_is": spelled(namespace)}
         row = (await self._connection.execute(GET, names)).first()
-        return None if row is None else LoopCheckpoint(**row._mapping)
+        return None if row is None else LoopCheckpoint(**row._asdict())
 
     async def every(self) -> list[LoopCheckpoint]:
-        return [LoopCheckpoint(**row._mapping) for row in await self._connection.execute(EVERY)]
+        return [LoopCheckpoint(**row._asdict()) for row in await self._connection.execute(EVERY)]
 
     async def threads(self) -> set[str]:
         return {row.thread_id for row in await self._connection.execute(THREADS)}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, select
 
-from fabula.adapters.stores.prepared_statements import prepared
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, spelled, unpack
 from fabula.story.values import JsonObject
 
@@ -17,8 +18,8 @@ MEMO = Table(
     PrimaryKeyConstraint("key", name="memo_pk"),
 )
 
-GET = prepared(select(MEMO.c.reply).where(MEMO.c.key == bindparam("this")))
-ADD = prepared(add_or_change(MEMO, None))
+GET = select(MEMO.c.reply).where(MEMO.c.key == bindparam("this"))
+ADD = add_or_change(MEMO, None)
 """The first answer under a key stays."""
 
 
@@ -32,5 +33,13 @@ class SqlMemo:
         return None if reply is None else unpack("memo_reply", reply)
 
     async def put(self, key: str, reply: JsonObject) -> None:
-        row = {"key": spelled(key), "reply": pack("memo_reply", reply), "created_at_ms": self._clock.now_ms()}
-        await self._connection.execute(ADD, row)
+        await self.put_all({key: reply})
+
+    async def put_all(self, replies: Mapping[str, JsonObject]) -> None:
+        now = self._clock.now_ms()
+        rows = [
+            {"key": spelled(key), "reply": pack("memo_reply", replies[key]), "created_at_ms": now}
+            for key in sorted(replies)
+        ]
+        if rows:
+            await self._connection.execute(ADD, rows)

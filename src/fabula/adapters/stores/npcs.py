@@ -11,7 +11,6 @@ from sqlalchemy import (
     Column,
     Index,
     PrimaryKeyConstraint,
-    Row,
     Select,
     Table,
     Text,
@@ -69,7 +68,16 @@ _words_of_npc = (_w.game_id == bindparam("game")) & (_w.agent_id == bindparam("a
 GET = select(NPC_ENTRIES).where(_this_turn)
 GET_LOCKED = GET.with_for_update()
 NUMBER_OF = select(_e.number).where(_this_npc).order_by(_e.number.desc()).limit(1)
-SETTLE = update(NPC_ENTRIES).where(_this_turn)
+SETTLE = (
+    update(NPC_ENTRIES)
+    .where(_this_turn)
+    .values(
+        status=bindparam("new_status"),
+        played=bindparam("new_played"),
+        played_hash=bindparam("new_hash"),
+        updated_at_ms=bindparam("now"),
+    )
+)
 DROP = delete(NPC_ENTRIES).where(_this_turn, _e.status == "open")
 RECENT = select(NPC_ENTRIES).where(_this_npc, _e.status != "open").order_by(_e.number.desc()).limit(bindparam("limit"))
 THESE = select(NPC_ENTRIES).where(_this_npc, _e.number.in_(bindparam("numbers", expanding=True)))
@@ -153,12 +161,12 @@ class SqlNpcs:
         if row.status == "confirmed":
             return "same" if row.played_hash == hash or not confirmed else "different"
         values = {
-            "status": "confirmed" if confirmed else "unconfirmed",
-            "played": pack("npc_played", {"tags": tags}),
-            "played_hash": hash,
-            "updated_at_ms": self._clock.now_ms(),
+            "new_status": "confirmed" if confirmed else "unconfirmed",
+            "new_played": pack("npc_played", {"tags": tags}),
+            "new_hash": hash,
+            "now": self._clock.now_ms(),
         }
-        await self._connection.execute(SETTLE.values(values), {**_named(npc), "turn": turn_id})
+        await self._connection.execute(SETTLE, {**_named(npc), "turn": turn_id, **values})
         if row.status == "unconfirmed":
             await self._connection.execute(FORGET_WORDS, {**_named(npc), "this": row.number})
         await self._add_words(npc, row.number, words(GameEvent.model_validate(unpack("npc_event", row.event))))
@@ -169,7 +177,7 @@ class SqlNpcs:
 
     async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None:
         await self._add(npc, kind="notice", turn_id=None, connection_id=connection_id, status="noticed", event=event)
-        number: int = (await self._connection.execute(NUMBER_OF, _named(npc))).scalar_one()
+        number: int = (await self._connection.execute(NUMBER_OF, _named(npc))).scalar()
         await self._add_words(npc, number, words)
 
     async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]:
@@ -197,7 +205,7 @@ class SqlNpcs:
             for row in await self._connection.execute(UNCONFIRMED, asked)
         ]
 
-    async def _turn(self, npc: NpcKey, turn_id: str) -> Row[Any] | None:
+    async def _turn(self, npc: NpcKey, turn_id: str) -> Any | None:
         query = self._access.choose(GET, GET_LOCKED)
         return (await self._connection.execute(query, {**_named(npc), "turn": spelled(turn_id)})).first()
 
@@ -228,7 +236,7 @@ def _named(npc: NpcKey) -> dict[str, Any]:
     return {"game": spelled(npc.game_id), "agent": spelled(npc.agent_id)}
 
 
-def _remembered(row: Row[Any]) -> Remembered:
+def _remembered(row: Any) -> Remembered:
     tags = unpack("npc_played", row.played)["tags"]
     assert isinstance(tags, list)
     lived = Lived(

@@ -1,49 +1,214 @@
-"""Postgres: a schema named `fabula` in the database that the operator names."""
+"""Postgres: a schema named `fabula` in the database that the operator names, over one pool of asyncpg's connections."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from functools import partial
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Literal, TypeVar
 
-from sqlalchemy import URL, Connection, event, make_url, text
-from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy import URL, Executable, NullPool, event, make_url, text
+from sqlalchemy import Connection as SqlAlchemyConnection
+from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import immutabledict
 
-from fabula.adapters.stores.database import PATIENCE_S, Database
-from fabula.ports.errors import StoreError
+from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
+from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
+from fabula.ports.errors import StoreError, WriteConflict
+
+try:
+    import asyncpg  # type: ignore[import-untyped]
+except ModuleNotFoundError as missing:
+    raise StoreError("Postgres needs a driver. Install it with `pip install 'fabula[scaled]'`.") from missing
+
+T = TypeVar("T")
 
 WRITERS_LOCK = 0x6661_6275_6C61
 """The advisory lock that ordinary writers share. Whoever changes everything at once (a migration, a restore) holds it
 alone: it waits for the writers that are at work, and those that come later wait for it."""
 
+_BEGIN: dict[Mode, str] = {
+    "read": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "write": f"BEGIN; SELECT pg_advisory_xact_lock_shared({WRITERS_LOCK})",
+    "alone": f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS_LOCK})",
+}
+_NOT_DURABLE = "; SET LOCAL synchronous_commit TO off"
+
 _DEADLOCK, _NOT_SERIALIZABLE = "40P01", "40001"
 
+HAS_TABLE = text("SELECT 1 FROM pg_tables WHERE schemaname = 'fabula' AND tablename = :name")
 
-def postgres_database(address: str, *, pool_size: int) -> Database:
+
+class Row(asyncpg.Record):  # type: ignore[misc]
+    """A row whose columns are attributes, as SQLite's are."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(self)
+
+
+class PostgresDatabase:
     """The database at a `postgresql://` address, reached over at most `pool_size` connections."""
-    url = _url(address)
-    place = url._replace(drivername="postgresql", password=None, query=immutabledict()).render_as_string()
-    options = _options(url)
-    pool = _engine(url, options, size=pool_size)
-    # Engines of their own, so that each can begin as it needs to; the connections are the pool's.
-    writer, alone = pool.execution_options(), pool.execution_options()
-    event.listen(writer.sync_engine, "begin", _share_lock)
-    event.listen(alone.sync_engine, "begin", _take_lock)
-    snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    return Database(
-        engine="postgres",
-        place=place,
-        writer=writer,
-        alone=alone,
-        reader=pool.execution_options(**snapshot),
-        prepare=partial(_make_schema, alone),
-        sentence=partial(sentence, place),
-        hurried=_hurried,
-        is_write_conflict=_is_write_conflict,
-    )
+
+    engine: Literal["postgres"] = "postgres"
+
+    def __init__(self, address: str, *, pool_size: int) -> None:
+        self._url = _url(address)
+        self._size = pool_size
+        self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]
+        self._pool: Any = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def place(self) -> str:
+        return self._url._replace(password=None, query=immutabledict()).render_as_string()
+
+    async def prepare(self) -> None:
+        """Makes the schema. Who may not make one can use one that an administrator made."""
+        async with self.transaction("alone") as connection:
+            if (await connection.execute(text("SELECT to_regnamespace('fabula')::text"))).scalar() is None:
+                await connection.execute(text("CREATE SCHEMA fabula"))
+
+    async def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        try:
+            await asyncio.wait_for(pool.close(), PATIENCE_S)
+        except TimeoutError:
+            pool.terminate()
+
+    @asynccontextmanager
+    async def transaction(self, mode: Mode, *, durable: bool = True) -> AsyncIterator[Connection]:
+        async with self._connected() as driver:
+            with self.plain_words():
+                try:
+                    await driver.execute(_BEGIN[mode] if durable else _BEGIN[mode] + _NOT_DURABLE)
+                    yield PostgresConnection(driver, self._compiler)
+                    await driver.execute("COMMIT")
+                except BaseException:
+                    await _roll_back(driver)
+                    raise
+
+    async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
+        async with self.transaction(mode, durable=durable) as connection:
+            return await connection.run(steps)
+
+    async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
+        url = self._url.set(drivername="postgresql+asyncpg").difference_update_query(["sslmode"])
+        options: dict[str, Any] = {"server_settings": _server_settings()}
+        if mode := self._url.query.get("sslmode"):
+            options["ssl"] = mode
+        engine = create_async_engine(url, connect_args=options, poolclass=NullPool)
+        event.listen(engine.sync_engine, "begin", _take_lock)
+        with self.plain_words(OSError):
+            async with engine.begin() as connection:
+                return await connection.run_sync(work)
+
+    async def has_table(self, connection: Connection, name: str) -> bool:
+        return (await connection.execute(HAS_TABLE, {"name": name})).first() is not None
+
+    @contextmanager
+    def plain_words(self, *also: type[Exception]) -> Iterator[None]:
+        try:
+            yield
+        except asyncpg.PostgresError as error:
+            if error.sqlstate in (_DEADLOCK, _NOT_SERIALIZABLE):
+                raise WriteConflict(
+                    "Another change of the same things came at the same moment. Nothing was changed; try again."
+                ) from error
+            raise StoreError(sentence(self.place, error)) from error
+        except (asyncpg.InterfaceError, DBAPIError, *also) as error:
+            raise StoreError(sentence(self.place, error)) from error
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Any]:
+        # Only here may the outside world be missing; an OSError of the block itself is not ours to explain.
+        with self.plain_words(OSError):
+            pool = self._pool or await self._open_pool()
+            try:
+                driver = await pool.acquire(timeout=PATIENCE_S)
+            except TimeoutError as error:
+                raise StoreError(too_busy(self.place)) from error
+        try:
+            yield driver
+        finally:
+            await pool.release(driver)
+
+    async def _open_pool(self) -> Any:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await asyncpg.create_pool(
+                    self._url.render_as_string(hide_password=False),
+                    min_size=0,
+                    max_size=self._size,
+                    timeout=PATIENCE_S,
+                    server_settings=_server_settings(),
+                    record_class=Row,
+                    reset=_nothing_to_reset,
+                )
+            return self._pool
+
+
+class PostgresConnection:
+    """A transaction on a connection of the pool."""
+
+    def __init__(self, driver: Any, compiler: Compiler) -> None:
+        self._driver, self._compiler = driver, compiler
+
+    async def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Rows:
+        if isinstance(values, Sequence):
+            compiled = self._compiler.compile(statement, values[0])
+            await self._driver.executemany(compiled.sql, [compiled.ordered(one) for one in values])
+            return Rows((), len(values))
+        compiled = self._compiler.compile(statement, values or {})
+        ordered = compiled.ordered(values or {})
+        if compiled.has_rows:
+            rows = await self._driver.fetch(compiled.sql, *ordered)
+            return Rows(rows, len(rows))
+        return Rows((), _count(await self._driver.execute(compiled.sql, *ordered)))
+
+    async def run(self, steps: Steps[T]) -> T:
+        try:
+            step = next(steps)
+            while True:
+                step = steps.send(await self.execute(*step))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            steps.close()
+
+
+def _count(status: str) -> int:
+    """How many rows a statement changed, as its status says: `INSERT 0 1`, `UPDATE 3`."""
+    last = status.rsplit(" ", 1)[-1]
+    return int(last) if last.isdigit() else -1
+
+
+async def _roll_back(driver: Any) -> None:
+    """Ends a transaction that failed. A connection that was cancelled or lost meanwhile is not used again."""
+    try:
+        await driver.execute("ROLLBACK", timeout=PATIENCE_S)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        # Why the transaction failed is told; that it could not even be rolled back goes without saying.
+        driver.terminate()
+    except BaseException:
+        driver.terminate()
+        raise
+
+
+async def _nothing_to_reset(_: Any) -> None:
+    """Units leave a connection as they found it: every transaction is ended, and settings are local to it."""
 
 
 def _url(address: str) -> URL:
@@ -53,65 +218,20 @@ def _url(address: str) -> URL:
         url = None
     if url is None or url.drivername.split("+")[0] not in ("postgresql", "postgres"):
         raise StoreError("The setting database_url must look like postgresql://user:password@host:5432/name.")
-    return url.set(drivername="postgresql+asyncpg")
+    return url.set(drivername="postgresql")
 
 
-def _options(url: URL) -> dict[str, Any]:
-    """How to connect. `sslmode` is how every other program spells what the driver calls `ssl`."""
-    options: dict[str, Any] = {
-        "server_settings": {
-            "search_path": "fabula,public",
-            "lock_timeout": f"{PATIENCE_S:.0f}s",
-            "application_name": "fabula",
-        }
-    }
-    if mode := url.query.get("sslmode"):
-        options["ssl"] = mode
-    return options
+def _server_settings() -> dict[str, str]:
+    return {"search_path": "fabula,public", "lock_timeout": f"{PATIENCE_S:.0f}s", "application_name": "fabula"}
 
 
-def _engine(url: URL, options: dict[str, Any], *, size: int) -> AsyncEngine:
-    try:
-        return create_async_engine(
-            url.difference_update_query(["sslmode"]),
-            connect_args=options,
-            pool_size=size,
-            max_overflow=0,
-            pool_timeout=PATIENCE_S,
-            pool_pre_ping=True,
-        )
-    except ModuleNotFoundError as error:
-        raise StoreError("Postgres needs a driver. Install it with `pip install 'fabula[scaled]'`.") from error
-
-
-def _share_lock(connection: Connection) -> None:
-    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({WRITERS_LOCK})")
-
-
-def _take_lock(connection: Connection) -> None:
+def _take_lock(connection: SqlAlchemyConnection) -> None:
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
-
-
-def _is_write_conflict(error: BaseException) -> bool:
-    return getattr(error, "sqlstate", None) in (_DEADLOCK, _NOT_SERIALIZABLE)
-
-
-@asynccontextmanager
-async def _hurried(connection: AsyncConnection) -> AsyncIterator[None]:
-    async with connection.begin():
-        await connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
-        yield
-
-
-async def _make_schema(writer: AsyncEngine) -> None:
-    async with writer.begin() as connection:
-        if (await connection.execute(text("SELECT to_regnamespace('fabula')"))).scalar() is None:
-            await connection.execute(text("CREATE SCHEMA fabula"))
 
 
 def sentence(place: str, error: BaseException) -> str:
     """What went wrong with the database, and what to do."""
-    said = str(error).split(":", 1)[-1].strip() or type(error).__name__
+    said = str(error).strip() or type(error).__name__
     if isinstance(error, OSError):
         return f"Postgres does not answer at {place}. Start it, or correct the setting database_url."
     if "lock timeout" in said:

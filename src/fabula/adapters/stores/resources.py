@@ -12,7 +12,6 @@ from sqlalchemy import (
     Index,
     Integer,
     PrimaryKeyConstraint,
-    Row,
     Table,
     Text,
     bindparam,
@@ -24,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import (
     METADATA,
     NAME,
@@ -103,6 +102,11 @@ RECENT = (
 FIRST = select(_r.id).where(_r.kind == bindparam("kind")).order_by(_r.built_in, _r.id).limit(1)
 COUNT = select(func.count()).select_from(RESOURCES).where(_r.kind == bindparam("kind"))
 ADD = add_or_change(RESOURCES, None)
+PUT = (
+    update(RESOURCES)
+    .where(_r.kind == bindparam("kind_is"), _r.id == bindparam("id_is"))
+    .values(revision=bindparam("new_revision"), doc=bindparam("new_doc"), updated_at_ms=bindparam("now"))
+)
 REMOVE = delete(RESOURCES).where(*_this)
 LOCK_TO_REMOVE = select(_r.revision).where(*_this).with_for_update()
 USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.user_kind, _f.user_id)
@@ -111,9 +115,7 @@ REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
 KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
 KNOWN_LOCKED = KNOWN.order_by(_r.kind, _r.id).with_for_update(read=True, key_share=True)
 """What is referred to stays until the reference is committed; it may be changed meanwhile."""
-REVISIONS = prepared(
-    select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
-)
+REVISIONS = select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
 REFER = insert(REFERENCES)
 
 
@@ -186,7 +188,8 @@ class SqlResources:
             created_at_ms=old.created_at_ms,
             updated_at_ms=self._clock.now_ms(),
         )
-        await self._connection.execute(update(RESOURCES).where(_r.kind == kind, _r.id == id).values(_row(new)))
+        values = {"new_revision": new.revision, "new_doc": pack(kind, doc), "now": new.updated_at_ms}
+        await self._connection.execute(PUT, {"kind_is": kind, "id_is": id, **values})
         await self._refer(kind, id, set(references))
         return new
 
@@ -197,7 +200,7 @@ class SqlResources:
             await self._connection.execute(LOCK_TO_REMOVE, name)
         users = _references(await self._connection.execute(USERS.limit(USERS_NAMED), name))
         if users:
-            total = (await self._connection.execute(COUNT_USERS, name)).scalar_one()
+            total = (await self._connection.execute(COUNT_USERS, name)).scalar()
             raise _in_use(Reference(kind=kind, id=id), users, total)
         if not (await self._connection.execute(REMOVE, name)).rowcount:
             raise _missing(Reference(kind=kind, id=id))
@@ -215,16 +218,11 @@ class SqlResources:
         return id
 
     async def count(self, kind: Kind) -> int:
-        number: int = (await self._connection.execute(COUNT, {"kind": kind})).scalar_one()
+        number: int = (await self._connection.execute(COUNT, {"kind": kind})).scalar()
         return number
 
     async def revisions(self, names: Sequence[Reference]) -> dict[Reference, int]:
-        found: dict[Reference, int] = {}
-        for start in range(0, len(names), _CHUNK):
-            some = [(one.kind, spelled(one.id)) for one in names[start : start + _CHUNK]]
-            rows = await self._connection.execute(REVISIONS, {"names": some})
-            found |= {Reference(kind=kind, id=id): revision for kind, id, revision in rows}
-        return found
+        return await self._connection.run(read_revisions(names))
 
     async def users(self, kind: Kind, id: str) -> list[Reference]:
         return _references(await self._connection.execute(USERS, {"kind": kind, "id": spelled(id)}))
@@ -254,6 +252,16 @@ class SqlResources:
                 raise _missing(one)
 
 
+def read_revisions(names: Sequence[Reference]) -> Steps[dict[Reference, int]]:
+    """The revisions of those that exist."""
+    found: dict[Reference, int] = {}
+    for start in range(0, len(names), _CHUNK):
+        some = [(one.kind, spelled(one.id)) for one in names[start : start + _CHUNK]]
+        rows = yield REVISIONS, {"names": some}
+        found |= {Reference(kind=kind, id=id): revision for kind, id, revision in rows}
+    return found
+
+
 def _row(stored: Stored) -> dict[str, Any]:
     return {
         "kind": stored.kind,
@@ -266,7 +274,7 @@ def _row(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _stored(row: Row[Any]) -> Stored:
+def _stored(row: Any) -> Stored:
     return Stored(
         kind=row.kind,
         id=row.id,

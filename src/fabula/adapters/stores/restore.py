@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Table, delete, func, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.backup import batches, copy_rows
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.adapters.stores.resources import RESOURCES
 from fabula.adapters.stores.revisions import bring_up_to_date
 from fabula.adapters.stores.secrets import SECRETS
-from fabula.adapters.stores.sqlite import sqlite_database
+from fabula.adapters.stores.sql import Connection
+from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
@@ -109,29 +109,28 @@ def _revision(backup: sqlite3.Connection, file: Path) -> str:
 
 
 @asynccontextmanager
-async def _backup_at_newest_revision(file: Path) -> AsyncIterator[AsyncConnection]:
+async def _backup_at_newest_revision(file: Path) -> AsyncIterator[Connection]:
     """A reading connection to a copy of the backup, so that the file itself is never touched."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="fabula-restore-"))
-    database = sqlite_database(folder / "backup.db")
+    database = SqliteDatabase(folder / "backup.db")
     try:
         with database.plain_words(OSError):
             await asyncio.to_thread(shutil.copyfile, file, folder / "backup.db")
             await database.prepare()
             await bring_up_to_date(database)
-        async with database.reader.begin() as connection:
+        async with database.transaction("read") as connection:
             yield connection
     finally:
-        await database.writer.dispose()
-        await database.reader.dispose()
+        await database.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-async def _empty(target: AsyncConnection) -> None:
+async def _empty(target: Connection) -> None:
     for table in reversed(METADATA.sorted_tables):
         await target.execute(delete(table))
 
 
-async def _count_on(store: SqlStore, target: AsyncConnection) -> None:
+async def _count_on(store: SqlStore, target: Connection) -> None:
     """Postgres goes on counting rows where the backup ended; SQLite does so by itself."""
     if store.database.engine != "postgres":
         return
@@ -142,7 +141,7 @@ async def _count_on(store: SqlStore, target: AsyncConnection) -> None:
             await target.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :next, false)"), names)
 
 
-async def _compare(table: Table, origin: AsyncConnection, target: AsyncConnection) -> int:
+async def _compare(table: Table, origin: Connection, target: Connection) -> int:
     """How many rows both hold; raises StoreError, which rolls back, when they are not the same."""
     wanted, found = await _fingerprint(table, origin), await _fingerprint(table, target)
     if wanted != found:
@@ -152,7 +151,7 @@ async def _compare(table: Table, origin: AsyncConnection, target: AsyncConnectio
     return wanted[0]
 
 
-async def _fingerprint(table: Table, connection: AsyncConnection) -> tuple[int, str]:
+async def _fingerprint(table: Table, connection: Connection) -> tuple[int, str]:
     count, digest = 0, hashlib.sha256()
     async for rows in batches(table, connection):
         count += len(rows)
@@ -166,12 +165,12 @@ def _canonical(row: dict[str, Any]) -> bytes:
     return b"".join(len(part).to_bytes(8) + part for part in parts)
 
 
-async def _count_kinds(target: AsyncConnection) -> dict[str, int]:
+async def _count_kinds(target: Connection) -> dict[str, int]:
     query = select(RESOURCES.c.kind, func.count().label("total")).group_by(RESOURCES.c.kind).order_by(RESOURCES.c.kind)
     return {row.kind: row.total for row in await target.execute(query)}
 
 
-async def _locked_secrets(store: SqlStore, target: AsyncConnection) -> tuple[str, ...]:
+async def _locked_secrets(store: SqlStore, target: Connection) -> tuple[str, ...]:
     key = await store.keyring.find()
     query = select(SECRETS.c.name).where(SECRETS.c.key_id != (key.id if key else "")).order_by(SECRETS.c.name)
     return tuple((await target.execute(query)).scalars())

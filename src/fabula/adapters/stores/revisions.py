@@ -6,42 +6,35 @@ Alembic is imported only when there is a step to make: an up-to-date database op
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.database import Database
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.ports.errors import StoreError
 
 FOLDER = Path(__file__).parent / "migrations"
+REVISION = text(f"SELECT version_num FROM {REVISION_TABLE}")
 
 
 async def bring_up_to_date(database: Database) -> None:
     """Steps to the newest revision, all in one transaction: a crash leaves the old revision whole.
 
-    The lock of `alone` keeps two processes from stepping at once; the second then finds nothing to do.
+    The lock of mode `alone` keeps two processes from stepping at once; the second then finds nothing to do.
     """
-    async with database.reader.connect() as connection:
-        found = await revision_of(connection)
-    if _is_current(found, database.place):
-        return
-    async with database.alone.begin() as connection:
-        if not _is_current(await revision_of(connection), database.place):
-            await connection.run_sync(_upgrade)
+    if not _is_current(await revision_of(database), database.place):
+        await database.with_sqlalchemy(partial(_upgrade, place=database.place))
 
 
-async def revision_of(connection: AsyncConnection) -> str | None:
+async def revision_of(database: Database) -> str | None:
     """The revision of the database, or None when it is new."""
-    if not await connection.run_sync(_has_revision_table):
-        return None
-    revision: str | None = (await connection.execute(text(f"SELECT version_num FROM {REVISION_TABLE}"))).scalar()
-    return revision
-
-
-def _has_revision_table(connection: Connection) -> bool:
-    return inspect(connection).has_table(REVISION_TABLE)
+    async with database.transaction("read") as connection:
+        if not await database.has_table(connection, REVISION_TABLE):
+            return None
+        revision: str | None = (await connection.execute(REVISION)).scalar()
+        return revision
 
 
 def _is_current(found: str | None, place: str) -> bool:
@@ -53,7 +46,11 @@ def _is_current(found: str | None, place: str) -> bool:
     return found == REVISIONS[-1]
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, *, place: str) -> None:
+    """Does nothing where another process was faster."""
+    found = connection.execute(REVISION).scalar() if inspect(connection).has_table(REVISION_TABLE) else None
+    if _is_current(found, place):
+        return
     from alembic import command
     from alembic.config import Config
 

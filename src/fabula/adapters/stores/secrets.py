@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, LargeBinary, PrimaryKeyConstraint, Table, bindparam, delete, select
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_replace, spelled
 from fabula.ports.errors import StoreError
 
 SECRETS = Table(
@@ -21,6 +21,7 @@ _s = SECRETS.c
 _this = _s.name == bindparam("this")
 
 GET = select(_s.key_id, _s.ciphertext).where(_this)
+PUT = add_or_replace(SECRETS)
 REMOVE = delete(SECRETS).where(_this)
 
 
@@ -37,8 +38,7 @@ class SqlSecrets:
             "ciphertext": key.fernet.encrypt(secret.encode("utf-8", "surrogatepass")),
             "updated_at_ms": self._clock.now_ms(),
         }
-        put = add_or_change(SECRETS, row)
-        await self._connection.execute(put, {"name": spelled(name), **row})
+        await self._connection.execute(PUT, {"name": spelled(name), **row})
 
     async def get(self, name: str) -> str | None:
         row = (await self._connection.execute(GET, {"this": spelled(name)})).first()

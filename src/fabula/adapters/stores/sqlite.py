@@ -1,70 +1,189 @@
-"""SQLite: one file in the data folder, in WAL mode; a commit that returned is on the disk."""
+"""SQLite: one file in the data folder, in WAL mode; a commit that returned is on the disk.
+
+One thread writes and a few read, each with a connection of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 import time
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
-from sqlalchemy import URL, Connection, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy import URL, Executable, NullPool, create_engine, event, text
+from sqlalchemy import Connection as SqlAlchemyConnection
+from sqlalchemy.exc import DBAPIError
 
-from fabula.adapters.stores.database import PATIENCE_S, Database
-from fabula.adapters.stores.single_hop_sqlite import SingleHopConnection, connect_single_hop
+from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
+from fabula.adapters.stores.sql import Connection, Rows, Steps, Values
+from fabula.adapters.stores.sqlite_thread import SqliteThread
 from fabula.ports.errors import StoreError
 
+T = TypeVar("T")
+
+MOST_READERS = 16
+
 _ALWAYS = ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA temp_store=MEMORY")
+# IMMEDIATE takes the write lock at the start, so that a unit never fails half-way because another came first.
+_TO_WRITE = "BEGIN IMMEDIATE"
+
+HAS_TABLE = text("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name")
 
 
-def sqlite_database(file: Path) -> Database:
+class SqliteDatabase:
     """The database in a file, which `prepare` makes when it is missing."""
-    # IMMEDIATE takes the write lock at the start, so that a unit never fails half-way because another came first.
-    writer = _engine(file, begin="BEGIN IMMEDIATE", pragmas=_ALWAYS, size=1, more=0)
-    return Database(
-        engine="sqlite",
-        place=str(file),
-        writer=writer,
-        alone=writer,
-        reader=_engine(file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"), size=4, more=12),
-        prepare=partial(asyncio.to_thread, _prepare, file),
-        sentence=partial(sentence, file),
-    )
+
+    engine: Literal["sqlite"] = "sqlite"
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._writer: SqliteThread | None = None
+        self._idle_readers: list[SqliteThread] = []
+        self._writing = asyncio.Lock()
+        self._reading = asyncio.Semaphore(MOST_READERS)
+
+    @property
+    def place(self) -> str:
+        return str(self._file)
+
+    async def prepare(self) -> None:
+        await asyncio.to_thread(_prepare, self._file)
+
+    async def close(self) -> None:
+        threads, self._idle_readers = self._idle_readers, []
+        if self._writer is not None:
+            threads.append(self._writer)
+            self._writer = None
+        for thread in threads:
+            await thread.stop()
+
+    @asynccontextmanager
+    async def transaction(self, mode: Mode, *, durable: bool = True) -> AsyncIterator[Connection]:
+        async with self._thread(mode) as thread:
+            connection = SqliteConnection(thread, durable=durable)
+            with self.plain_words():
+                try:
+                    yield connection
+                    await connection.end("COMMIT")
+                except BaseException:
+                    await connection.end("ROLLBACK")
+                    raise
+
+    async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
+        async with self._thread(mode) as thread:
+            with self.plain_words():
+                return await thread.call(partial(thread.whole, steps, durable=durable))
+
+    async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
+        async with self._turn_to(self._writing):
+            with self.plain_words():
+                return await asyncio.to_thread(self._in_sqlalchemy, work)
+
+    def _in_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
+        url = URL.create("sqlite", database=str(self._file))
+        options = {"isolation_level": None, "timeout": PATIENCE_S}
+        engine = create_engine(url, connect_args=options, poolclass=NullPool)
+        event.listen(engine, "connect", _set_pragmas)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_TO_WRITE))
+        with engine.begin() as connection:
+            return work(connection)
+
+    async def has_table(self, connection: Connection, name: str) -> bool:
+        return (await connection.execute(HAS_TABLE, {"name": name})).first() is not None
+
+    @contextmanager
+    def plain_words(self, *also: type[Exception]) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise StoreError(sentence(self._file, error.orig or error)) from error
+        except sqlite3.Error as error:
+            raise StoreError(sentence(self._file, error)) from error
+        except also as error:
+            raise StoreError(sentence(self._file, error)) from error
+
+    @asynccontextmanager
+    async def _thread(self, mode: Mode) -> AsyncIterator[SqliteThread]:
+        """The writer, whose callers of this process queue here (SQLite itself keeps other processes apart), or any
+        reader that is idle."""
+        if mode != "read":
+            async with self._turn_to(self._writing):
+                if self._writer is None:
+                    self._writer = SqliteThread(self._file, begin=_TO_WRITE, pragmas=_ALWAYS)
+                yield self._writer
+            return
+        async with self._turn_to(self._reading):
+            # The one that was used last has its statements and pages at hand.
+            reader = self._idle_readers.pop() if self._idle_readers else self._new_reader()
+            try:
+                yield reader
+            finally:
+                self._idle_readers.append(reader)
+
+    def _new_reader(self) -> SqliteThread:
+        return SqliteThread(self._file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"))
+
+    @asynccontextmanager
+    async def _turn_to(self, use: asyncio.Lock | asyncio.Semaphore) -> AsyncIterator[None]:
+        if use.locked():
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await use.acquire()
+            except TimeoutError as error:
+                raise StoreError(too_busy(self.place)) from error
+        else:
+            await use.acquire()
+        try:
+            yield
+        finally:
+            use.release()
 
 
-def _engine(file: Path, *, begin: str, pragmas: tuple[str, ...], size: int, more: int) -> AsyncEngine:
-    engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(file)),
-        # Without an isolation level the driver starts no transactions of its own: ours begin as `begin` says.
-        connect_args={
-            "isolation_level": None,
-            "timeout": PATIENCE_S,
-            "async_creator_fn": partial(connect_single_hop, begin),
-        },
-        pool_size=size,
-        max_overflow=more,
-        pool_timeout=PATIENCE_S,
-    )
+class SqliteConnection:
+    """A transaction on a thread's connection. It begins with its first statement, in the same crossing."""
 
-    def connected(connection: Any, _: Any) -> None:
-        cursor = connection.cursor()
-        for pragma in pragmas:
-            cursor.execute(pragma)
-        cursor.close()
+    def __init__(self, thread: SqliteThread, *, durable: bool) -> None:
+        self._thread, self._durable = thread, durable
+        self._begun = False
 
-    def begun(connection: Connection) -> None:
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, SingleHopConnection)
-        # Work in one go may have begun already, without the engine.
-        if not driver.in_thread().in_transaction:
-            connection.exec_driver_sql(begin)
+    async def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Rows:
+        return await self._thread.call(partial(self._execute, statement, values))
 
-    event.listen(engine.sync_engine, "connect", connected)
-    event.listen(engine.sync_engine, "begin", begun)
-    return engine
+    async def run(self, steps: Steps[T]) -> T:
+        return await self._thread.call(partial(self._follow, steps))
+
+    async def end(self, how: Literal["COMMIT", "ROLLBACK"]) -> None:
+        await self._thread.call(partial(self._end, how))
+
+    # What follows runs in the thread.
+
+    def _execute(self, statement: Executable, values: Values | Sequence[Values] | None) -> Rows:
+        self._begin()
+        return self._thread.execute(statement, values)
+
+    def _follow(self, steps: Steps[T]) -> T:
+        self._begin()
+        return self._thread.follow(steps)
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._thread.begin(durable=self._durable)
+            self._begun = True
+
+    def _end(self, how: str) -> None:
+        # What could not begin, or failed to commit, has nothing to roll back.
+        if self._begun:
+            self._begun = False
+            self._thread.end(how, durable=self._durable)
+
+
+def _set_pragmas(connection: Any, _: Any) -> None:
+    for pragma in _ALWAYS:
+        connection.execute(pragma)
 
 
 def _prepare(file: Path) -> None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import orjson
-from sqlalchemy import BigInteger, Executable, Integer, MetaData, Select, Table, Text, func, select
+from sqlalchemy import BigInteger, Executable, Integer, MetaData, Select, Table, Text, bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from fabula.adapters.stores.keys import Keyring
-from fabula.adapters.stores.prepared_statements import PreparedConnection
+from fabula.adapters.stores.sql import Connection
 from fabula.ports.errors import InvalidParams
 from fabula.ports.stored import read_stored, versioned
 from fabula.ports.world import Clock
@@ -20,6 +19,8 @@ from fabula.story.stored import Shape
 from fabula.story.values import JsonObject
 
 S = TypeVar("S", bound=Select[Any])
+
+LOCK_NAME = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text()), 0)))
 
 METADATA = MetaData()
 
@@ -31,27 +32,32 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Access:
-    """What every subject works with inside one unit of work.
+class Terms:
+    """On which terms a unit of work is done.
 
     `locks`: other writers may be at work at the same time, so what is read to be changed has to be locked. So it is in
     the writing units of Postgres. SQLite has one writer at a time, and reading units change nothing.
     """
 
-    connection: AsyncConnection | PreparedConnection
     clock: Clock
-    keyring: Keyring
     locks: bool = False
 
     def choose(self, plain: S, locking: S) -> S:
         """The query that locks what it reads, where that is needed."""
         return locking if self.locks else plain
 
+
+@dataclass(frozen=True, kw_only=True)
+class Access(Terms):
+    """What every repository works with inside one unit of work."""
+
+    connection: Connection
+    keyring: Keyring
+
     async def lock(self, name: str) -> None:
         """Keeps other writers away from a name, also from one that has no row yet, until this unit ends."""
         if self.locks:
-            key = func.hashtextextended(spelled(name), 0)
-            await self.connection.execute(select(func.pg_advisory_xact_lock(key)))
+            await self.connection.execute(LOCK_NAME, {"name": spelled(name)})
 
 
 def pack(shape: Shape, doc: JsonObject) -> str:
@@ -89,3 +95,9 @@ def add_or_change(table: Table, change: Mapping[str, Any] | None) -> Executable:
     if change is None:
         return added.on_conflict_do_nothing(index_elements=key)
     return added.on_conflict_do_update(index_elements=key, set_=change)
+
+
+def add_or_replace(table: Table) -> Executable:
+    """Adds a row; one that has its key already is replaced."""
+    new, key = insert(table).excluded, set(table.primary_key.columns)
+    return add_or_change(table, {column.name: new[column.name] for column in table.columns if column not in key})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Row, Table, Text, bindparam, insert, select, update
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, insert, select, update
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, spelled
 from fabula.ports.errors import Conflict, NotFound
@@ -65,5 +65,5 @@ class SqlTokens:
         await self._connection.execute(TOUCH, {"this": spelled(token_id), "now": self._clock.now_ms()})
 
 
-def _token(row: Row[Any]) -> Token:
-    return Token(**row._mapping)
+def _token(row: Any) -> Token:
+    return Token(**row._asdict())

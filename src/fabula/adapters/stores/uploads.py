@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, select
 
 from fabula.adapters.stores.blobs import SqlBlobs
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, spelled
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_replace, pack, spelled
 from fabula.ports.store import Upload
 
 SLOTS = Table(
@@ -34,6 +34,7 @@ _is_package = _s.purpose.in_(("package_import", "package_export"))
 GET = select(SLOTS).where(_this, _is_package, _s.expires_at_ms > bindparam("now"))
 BLOB_OF = select(_s.blob).where(_this)
 EXPIRED = select(_s.slot_id).where(_s.expires_at_ms <= bindparam("now")).order_by(_s.expires_at_ms).limit(SWEPT_AT_ONCE)
+PUT = add_or_replace(SLOTS)
 REMOVE = delete(SLOTS).where(_this).returning(_s.blob)
 
 
@@ -53,8 +54,7 @@ class SqlUploads:
             "doc": pack("upload", {}),
             "expires_at_ms": upload.expires_at_ms,
         }
-        put = add_or_change(SLOTS, row)
-        await self._connection.execute(put, {"slot_id": upload.upload_id, **row})
+        await self._connection.execute(PUT, {"slot_id": upload.upload_id, **row})
         if before not in (None, upload.blob):
             await self._blobs.remove(before or "")
 
@@ -77,7 +77,7 @@ class SqlUploads:
             await self._blobs.remove(blob)
 
     async def sweep(self) -> int:
-        expired = (await self._connection.execute(EXPIRED, {"now": self._clock.now_ms()})).scalars().all()
+        expired = (await self._connection.execute(EXPIRED, {"now": self._clock.now_ms()})).scalars()
         for upload_id in expired:
             await self.remove(upload_id)
         return len(expired)

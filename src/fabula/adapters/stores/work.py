@@ -11,7 +11,6 @@ from sqlalchemy import (
     Index,
     Integer,
     PrimaryKeyConstraint,
-    Row,
     Table,
     Text,
     and_,
@@ -24,9 +23,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
-from fabula.adapters.stores.prepared_statements import prepared
+from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
 from fabula.ports.work import Lease, NewWork, Work, WorkStatus
+from fabula.ports.world import Clock
 from fabula.story.error_values import ErrorValue, stored_error
 from fabula.story.stored import Shape
 from fabula.story.values import JsonObject
@@ -81,8 +81,8 @@ _is_mine = and_(_runs, _w.owner == bindparam("owner_is"))
 _is_held: ColumnElement[bool] = and_(_this, _is_mine, _w.attempt == bindparam("attempt_is"))
 
 # Both engines read `ON CONFLICT DO NOTHING`; the construct of one serves for the other.
-ADD = prepared(insert(WORK).on_conflict_do_nothing())
-GET = prepared(select(WORK).where(_this))
+ADD = insert(WORK).on_conflict_do_nothing()
+GET = select(WORK).where(_this)
 BY_KEY = (
     select(WORK).where(_w.kind == bindparam("kind"), _w.key == bindparam("key"), _has_key).order_by(*_newest).limit(1)
 )
@@ -113,7 +113,7 @@ EXTEND = (
     .values(lease_until_ms=bindparam("until"))
     .returning(_w.work_id)
 )
-END = prepared(
+END = (
     update(WORK)
     .where(_is_held)
     .values(
@@ -165,32 +165,7 @@ class SqlWork:
         self._clock = access.clock
 
     async def begin(self, new: NewWork) -> Work:
-        now = self._clock.now_ms()
-        work = Work(
-            work_id=spelled(new.work_id),
-            kind=spelled(new.kind),
-            key=spelled(new.key),
-            subject=spelled(new.subject),
-            input=new.input,
-            status="waiting" if new.held is None else "running",
-            owner="" if new.held is None else new.held.owner,
-            lease_until_ms=0 if new.held is None else new.held.until_ms,
-            attempt=0 if new.held is None else 1,
-            let_go=0,
-            due_at_ms=new.due_at_ms or now,
-            trace_id=new.trace_id or new.work_id,
-            created_at_ms=now,
-            updated_at_ms=now,
-        )
-        row = {**vars(work), "input": pack("work_input", work.input)}
-        added = await self._connection.execute(ADD, row)
-        return work if added.rowcount == 1 else await self._already_there(new)
-
-    async def _already_there(self, new: NewWork) -> Work:
-        found = await self.by_key(new.kind, new.key) if new.key else None
-        found = found or await self.get(new.work_id)
-        assert found is not None, "only work that is there can be in the way"
-        return found
+        return await self._connection.run(begin_work(self._clock, new))
 
     async def get(self, work_id: str) -> Work | None:
         row = (await self._connection.execute(GET, {"this": spelled(work_id)})).first()
@@ -260,7 +235,7 @@ class SqlWork:
             await self._connection.execute(FORGET, {"these": these})
         return len(these)
 
-    async def _due_rows(self, kinds: Sequence[str], gone: Sequence[str], limit: int, *, locked: bool) -> list[Row[Any]]:
+    async def _due_rows(self, kinds: Sequence[str], gone: Sequence[str], limit: int, *, locked: bool) -> list[Any]:
         names = {"kinds": list(kinds), "now": self._clock.now_ms(), "limit": limit}
         waiting = await self._connection.execute(DUE_LOCKED if locked else DUE, names)
         names["gone"] = list(gone)
@@ -282,14 +257,7 @@ class SqlWork:
     async def _end(
         self, held: Work, status: WorkStatus, *, result: JsonObject | None = None, error: ErrorValue | None = None
     ) -> bool:
-        values = {
-            **_held(held),
-            "new_status": status,
-            "new_result": _packed("work_result", result),
-            "new_error": _packed_error(error),
-            "now": self._clock.now_ms(),
-        }
-        return bool((await self._connection.execute(END, values)).rowcount)
+        return await self._connection.run(end_work(self._clock, held, status, result=result, error=error))
 
     async def _give_back(self, held: Work, *, due_at_ms: int, error: ErrorValue | None, more: int) -> bool:
         values = {
@@ -300,6 +268,50 @@ class SqlWork:
             "now": self._clock.now_ms(),
         }
         return bool((await self._connection.execute(PUT_OFF, values)).rowcount)
+
+
+def begin_work(clock: Clock, new: NewWork) -> Steps[Work]:
+    """Adds work, or answers the work that is there already."""
+    now = clock.now_ms()
+    work = Work(
+        work_id=spelled(new.work_id),
+        kind=spelled(new.kind),
+        key=spelled(new.key),
+        subject=spelled(new.subject),
+        input=new.input,
+        status="waiting" if new.held is None else "running",
+        owner="" if new.held is None else new.held.owner,
+        lease_until_ms=0 if new.held is None else new.held.until_ms,
+        attempt=0 if new.held is None else 1,
+        let_go=0,
+        due_at_ms=new.due_at_ms or now,
+        trace_id=new.trace_id or new.work_id,
+        created_at_ms=now,
+        updated_at_ms=now,
+    )
+    added = yield ADD, {**vars(work), "input": pack("work_input", work.input)}
+    return work if added.rowcount == 1 else (yield from _already_there(new))
+
+
+def _already_there(new: NewWork) -> Steps[Work]:
+    row = (yield BY_KEY, {"kind": spelled(new.kind), "key": spelled(new.key)}).first() if new.key else None
+    row = row or (yield GET, {"this": spelled(new.work_id)}).first()
+    assert row is not None, "only work that is there can be in the way"
+    return _work(row)
+
+
+def end_work(
+    clock: Clock, held: Work, status: WorkStatus, *, result: JsonObject | None = None, error: ErrorValue | None = None
+) -> Steps[bool]:
+    """Ends work for who holds it; False for anyone who no longer does."""
+    values = {
+        **_held(held),
+        "new_status": status,
+        "new_result": _packed("work_result", result),
+        "new_error": _packed_error(error),
+        "now": clock.now_ms(),
+    }
+    return bool((yield END, values).rowcount)
 
 
 def _held(held: Work) -> dict[str, Any]:
@@ -318,8 +330,8 @@ def _unpacked(shape: Shape, stored: str | None) -> JsonObject | None:
     return None if stored is None else unpack(shape, stored)
 
 
-def _work(row: Row[Any]) -> Work:
-    fields = dict(row._mapping)
+def _work(row: Any) -> Work:
+    fields = row._asdict()
     return Work(
         **{
             **fields,

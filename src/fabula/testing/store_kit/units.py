@@ -91,7 +91,7 @@ class UnitsLaw:
         async with store.reading() as unit:
             assert [stored.id for stored in await unit.resources.page("schema")] == ["b"]
 
-    async def test_work_in_one_go_commits_whole_or_not_at_all(self, store: Store) -> None:
+    async def test_write_commits_whole_or_not_at_all(self, store: Store) -> None:
         async def add(unit: Unit) -> int:
             return (await unit.resources.add("schema", "one", {"name": "one"})).revision
 
@@ -117,12 +117,12 @@ class UnitsLaw:
             await store.write(_put_and_stumble, durable=False)
         assert await store.read(lambda unit: unit.memo.get("stumbled")) is None
 
-    async def test_a_read_in_one_go_cannot_change_anything(self, store: Store) -> None:
+    async def test_read_cannot_change_anything(self, store: Store) -> None:
         with pytest.raises(StoreError):
             await store.read(lambda unit: unit.resources.add("schema", "one", {}))
         assert await store.read(lambda unit: unit.resources.get("schema", "one")) is None
 
-    async def test_who_is_cancelled_in_one_go_leaves_the_store_whole_and_usable(self, store: Store) -> None:
+    async def test_if_the_caller_is_cancelled_the_work_is_never_partial(self, store: Store) -> None:
         async def add_many(unit: Unit) -> None:
             for number in range(50):
                 await unit.resources.add("schema", f"many-{number}", {})
@@ -137,7 +137,7 @@ class UnitsLaw:
         assert len(there) == len(first)
         await store.write(lambda unit: unit.resources.add("schema", "after", {}))
 
-    async def test_many_at_once_in_one_go_all_get_their_turn(self, store: Store) -> None:
+    async def test_many_functions_at_once_all_get_their_turn(self, store: Store) -> None:
         await store.write(lambda unit: unit.resources.add("schema", "counter", {"n": 0}))
 
         async def count_up(unit: Unit) -> None:

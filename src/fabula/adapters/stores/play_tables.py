@@ -1,0 +1,254 @@
+"""The tables of plays, and their queries by name: the tree of turns, its states, its heads, and what was said."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    union,
+    update,
+)
+
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, add_or_change
+
+PLAYS = Table(
+    "plays",
+    METADATA,
+    Column("session_id", NAME, nullable=False),
+    Column("tree_id", NAME, nullable=False),
+    Column("head_turn_id", NAME, nullable=False),
+    Column("active_turn_id", NAME),
+    Column("turn_index", NUMBER, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("token_budget", NUMBER),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    Column("owner_token_id", NAME),
+    PrimaryKeyConstraint("session_id", name="plays_pk"),
+    Index("plays_by_tree", "tree_id", "session_id"),
+    Index("plays_by_change", "updated_at_ms", "session_id"),
+    Index("plays_by_owner", "owner_token_id", "session_id"),
+)
+
+INVITATIONS = Table(
+    "play_invitations",
+    METADATA,
+    Column("token_id", NAME, nullable=False),
+    Column("session_id", NAME, nullable=False),
+    PrimaryKeyConstraint("token_id", "session_id", name="play_invitations_pk"),
+    Index("play_invitations_by_session", "session_id"),
+)
+
+TURNS = Table(
+    "turns",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("tree_id", NAME, nullable=False),
+    Column("session_id", NAME, nullable=False),
+    Column("parent_id", NAME),
+    Column("jump_id", NAME),
+    Column("depth", NUMBER, nullable=False),
+    Column("turn_index", NUMBER, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("player_input", Text, nullable=False),
+    Column("request_id", NAME, nullable=False),
+    Column("seed", NUMBER, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("state_hash", NAME),
+    Column("error", Text),
+    Column("owner", NAME, nullable=False),
+    Column("lease_until_ms", NUMBER, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("finished_at_ms", NUMBER),
+    PrimaryKeyConstraint("turn_id", name="turns_pk"),
+    Index("turns_by_tree", "tree_id", "turn_id"),
+    Index("turns_by_parent", "parent_id", "turn_id"),
+    Index("turns_by_request", "session_id", "request_id"),
+    Index(
+        "turns_running", "turn_id", sqlite_where=text("status = 'running'"), postgresql_where=text("status = 'running'")
+    ),
+)
+
+UNUSED = {"owner": "", "lease_until_ms": 0, "attempt": 1}
+"""Columns of turns from before there was a table of work, which now says who plays a turn."""
+
+TURN_STATES = Table(
+    "turn_states",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("result", Text),
+    PrimaryKeyConstraint("turn_id", name="turn_states_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="turn_states_turn_fk", ondelete="CASCADE"),
+)
+
+MESSAGES = Table(
+    "messages",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("op", NAME, nullable=False),
+    Column("message_id", NAME, nullable=False),
+    Column("said_in_turn_id", NAME, nullable=False),
+    Column("turn_index", NUMBER, nullable=False),
+    Column("sequence", NUMBER, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("speaker_id", NAME, nullable=False),
+    Column("speaker_name", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("recorded_at_ms", NUMBER, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    Column("updated_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("turn_id", "ordinal", name="messages_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="messages_turn_fk", ondelete="CASCADE"),
+)
+
+_p, _t, _s, _m, _i = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c, INVITATIONS.c
+_this_play = _p.session_id == bindparam("session")
+_this_turn = _t.turn_id == bindparam("turn")
+
+GET_PLAY = select(PLAYS).where(_this_play)
+LOCK_PLAY = GET_PLAY.with_for_update()
+"""The writers of one play wait for each other here. Whoever locks both locks the play before its turns."""
+GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
+HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
+RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
+_reached = union(
+    select(_p.session_id).where(_p.owner_token_id == bindparam("token")),
+    select(_i.session_id).where(_i.token_id == bindparam("token")),
+).subquery("reached")
+REACHED_BY = select(_reached.c.session_id).where(_reached.c.session_id > bindparam("after")).order_by("session_id")
+COUNT_REACHED = select(func.count()).select_from(_reached)
+RECENT_REACHED = (
+    select(PLAYS)
+    .where(_p.session_id.in_(select(_reached.c.session_id)))
+    .order_by(_p.updated_at_ms.desc(), _p.session_id.desc())
+    .limit(bindparam("limit"))
+)
+_this_invitation = (_i.token_id == bindparam("token")) & (_i.session_id == bindparam("session"))
+IS_INVITED = select(_i.session_id).where(_this_invitation)
+INVITE = add_or_change(INVITATIONS, None)
+UNINVITE = delete(INVITATIONS).where(_this_invitation)
+UNINVITE_ALL = delete(INVITATIONS).where(_i.session_id == bindparam("session"))
+ADD_PLAY = insert(PLAYS)
+REMOVE_PLAY = delete(PLAYS).where(_this_play)
+OTHERS_ON_TREE = select(func.count()).select_from(PLAYS).where(_p.tree_id == bindparam("tree"))
+REMOVE_TREE = delete(TURNS).where(_t.tree_id == bindparam("tree"))
+GET_TURN = select(TURNS).where(_this_turn)
+LOCK_TURN = (
+    select(TURNS).join(PLAYS, _p.session_id == _t.session_id).where(_this_turn).with_for_update(of=[PLAYS, TURNS])
+)
+"""A turn of a play that still exists, to be ended: the play is locked, then the turn."""
+LOCK_TREE = select(_t.turn_id).where(_t.turn_id == bindparam("tree")).with_for_update()
+KEEP_TREE = select(_t.turn_id).where(_t.turn_id == bindparam("tree")).with_for_update(read=True, key_share=True)
+ADD_TURN = insert(TURNS)
+ADD_STATE = insert(TURN_STATES)
+ADD_MESSAGES = insert(MESSAGES)
+TREE = (
+    select(TURNS)
+    .where(_t.tree_id == bindparam("tree"), _t.turn_id > bindparam("after"), _t.status != "running")
+    .order_by(_t.turn_id)
+)
+STATE = select(_s.state).where(_s.turn_id == bindparam("turn"))
+RESULT = select(_s.result).where(_s.turn_id == bindparam("turn"))
+LAST_FAILED = (
+    select(TURNS)
+    .where(
+        _t.parent_id == bindparam("parent"),
+        _t.session_id == bindparam("session"),
+        _t.status.in_(("failed", "cancelled")),
+    )
+    .order_by(_t.turn_id.desc())
+    .limit(1)
+)
+BY_REQUEST = (
+    select(TURNS)
+    .where(_t.session_id == bindparam("session"), _t.request_id == bindparam("request"))
+    .order_by(_t.turn_id.desc())
+    .limit(1)
+)
+RUNNING = select(TURNS).where(_t.status == "running").order_by(_t.turn_id)
+LOCK_RUNNING = RUNNING.with_for_update()
+SET_PLAY = update(PLAYS).where(_this_play)
+SET_TURN = update(TURNS).where(_this_turn)
+SET_BUDGET = SET_PLAY.values(token_budget=bindparam("budget"))
+MOVE_HEAD = SET_PLAY.values(
+    head_turn_id=bindparam("head"), turn_index=bindparam("index"), status="open", updated_at_ms=bindparam("now")
+)
+LEAVE = SET_PLAY.values(active_turn_id=None, updated_at_ms=bindparam("now"))
+FAIL_TURN = SET_TURN.values(status=bindparam("how"), error=bindparam("why"), finished_at_ms=bindparam("now"))
+OCCUPY = SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now"))
+COMMIT_TURN = SET_TURN.values(status="committed", state_hash=bindparam("hash"), finished_at_ms=bindparam("now"))
+MOVE_ON = SET_PLAY.values(
+    head_turn_id=bindparam("head"),
+    active_turn_id=None,
+    turn_index=bindparam("index"),
+    status=bindparam("ended"),
+    updated_at_ms=bindparam("now"),
+)
+
+_path = (
+    select(_t.turn_id, _t.parent_id, _t.depth, literal(0).label("steps")).where(_this_turn).cte("path", recursive=True)
+)
+_path = _path.union_all(
+    select(_t.turn_id, _t.parent_id, _t.depth, _path.c.steps + 1).where(
+        _t.turn_id == _path.c.parent_id, _path.c.steps < bindparam("furthest")
+    )
+)
+_head, _near, _far = TURNS.alias("head"), TURNS.alias("near"), TURNS.alias("far")
+PLACE = (
+    select(
+        _p.active_turn_id,
+        _p.head_turn_id,
+        _head.c.turn_id,
+        _head.c.tree_id,
+        _head.c.depth,
+        _near.c.turn_id.label("near_id"),
+        _near.c.depth.label("near_depth"),
+        _far.c.turn_id.label("far_id"),
+        _far.c.depth.label("far_depth"),
+    )
+    .select_from(PLAYS)
+    .join(_head, _head.c.tree_id == _p.tree_id)
+    .outerjoin(_near, _near.c.turn_id == _head.c.jump_id)
+    .outerjoin(_far, _far.c.turn_id == _near.c.jump_id)
+    .where(_this_play, _head.c.turn_id == bindparam("turn"), _head.c.status == "committed")
+)
+"""A session, the turn below which a new one is placed, and the two jumps from there, in one read."""
+LOCK_PLACE = PLACE.with_for_update(of=PLAYS)
+
+_walk = (
+    select(_t.turn_id, _t.parent_id, _t.jump_id, _t.turn_index, _t.depth).where(_this_turn).cte("walk", recursive=True)
+)
+_jumped, _next = TURNS.alias("jumped"), TURNS.alias("next")
+_walk = _walk.union_all(
+    select(_next.c.turn_id, _next.c.parent_id, _next.c.jump_id, _next.c.turn_index, _next.c.depth)
+    .select_from(_walk)
+    .join(_jumped, _jumped.c.turn_id == _walk.c.jump_id)
+    .join(
+        _next,
+        _next.c.turn_id == case((_jumped.c.turn_index > bindparam("index"), _walk.c.jump_id), else_=_walk.c.parent_id),
+    )
+    .where(_walk.c.turn_index > bindparam("index"))
+)
+ANCESTOR = select(_walk.c.turn_id).order_by(_walk.c.depth).limit(1)
+"""Up from a turn in jumps, as long as they do not lead too far: a logarithmic number of rows in one read."""
+
+TRANSCRIPT = (
+    select(MESSAGES, _path.c.depth)
+    .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
+    .order_by(_path.c.depth, _m.ordinal)
+)

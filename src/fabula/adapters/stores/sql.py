@@ -1,0 +1,125 @@
+"""How our statements reach a database: SQLAlchemy writes the SQL, one small driver for each engine runs it.
+
+1. A statement is compiled once; from then on it is a string and the order of its values.
+2. A repository asks one statement after the other with `Connection.execute`; or it is written as `Steps`, a generator
+   that yields statements and is sent their rows. Steps know nothing of waiting, so that SQLite runs them whole in the
+   thread of its connection, with one crossing, and Postgres between its round trips.
+
+No value is converted on the way: our columns hold text, numbers, booleans and bytes, which both drivers take and give
+as they are. SQLite gives booleans as 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from cachetools import LRUCache
+from sqlalchemy import Dialect, Executable
+from sqlalchemy.sql.expression import UpdateBase
+
+T = TypeVar("T")
+
+Values = Mapping[str, Any]
+Step = tuple[Executable, Values | Sequence[Values] | None]
+
+COMPILED_KEPT = 512
+
+
+class Rows:
+    """The result of a statement, read whole. A row has its columns as attributes, and `_asdict`."""
+
+    def __init__(self, rows: Sequence[Any], rowcount: int) -> None:
+        self._rows = rows
+        self.rowcount = rowcount
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._rows)
+
+    def first(self) -> Any:
+        return self._rows[0] if self._rows else None
+
+    def scalar(self) -> Any:
+        """The first column of the first row, or None when there is no row."""
+        return self._rows[0][0] if self._rows else None
+
+    def scalars(self) -> list[Any]:
+        return [row[0] for row in self._rows]
+
+
+Steps = Generator[Step, Rows, T]
+
+
+class Connection(Protocol):
+    """A connection inside a transaction."""
+
+    async def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Rows:
+        """Runs a statement; with a list of values it is run for each of them."""
+        ...
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Runs steps to their end."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """A statement as its engine reads it. `given` are the values that are part of it, `order` that of all of them."""
+
+    sql: str
+    given: Values
+    order: Sequence[str]
+    has_rows: bool
+
+    def named(self, values: Values) -> dict[str, Any]:
+        return {**self.given, **_flat(values)}
+
+    def ordered(self, values: Values) -> list[Any]:
+        named = self.named(values)
+        return [named[name] for name in self.order]
+
+
+class Compiler:
+    """Compiles statements for one engine, and keeps those that were used last. For one thread alone."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._compiled: LRUCache[Any, Compiled] = LRUCache(COMPILED_KEPT)
+
+    def compile(self, statement: Executable, values: Values) -> Compiled:
+        """The statement for these names; a list among the values is as many names as it has members."""
+        key = (statement, *values, *(len(value) for value in values.values() if isinstance(value, list)))
+        found = self._compiled.get(key)
+        if found is None:
+            found = self._compiled[key] = self._compile(statement, values)
+        return found
+
+    def _compile(self, statement: Any, values: Values) -> Compiled:
+        compiled = statement.compile(dialect=self._dialect, column_keys=list(values))
+        whole = compiled.construct_expanded_state(dict(values))
+        passed = _flat(values)
+        assert set(passed) <= set(whole.parameters), "the compiler names the members of lists differently"
+        return Compiled(
+            sql=whole.statement,
+            given={name: value for name, value in whole.parameters.items() if name not in passed},
+            order=whole.positiontup or (),
+            has_rows=not isinstance(statement, UpdateBase) or bool(compiled.effective_returning),
+        )
+
+
+def _flat(values: Values) -> Values:
+    """The values by the names that the compiler gives to the members of lists."""
+    if not any(isinstance(value, list) for value in values.values()):
+        return values
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if not isinstance(value, list):
+            flat[name] = value
+            continue
+        for place, member in enumerate(value, start=1):
+            if isinstance(member, tuple):
+                flat |= {f"{name}_{place}_{n}": one for n, one in enumerate(member, start=1)}
+            else:
+                flat[f"{name}_{place}"] = member
+    return flat

@@ -1,0 +1,152 @@
+"""A SQLite connection and the thread that owns it. Callers wait on the event loop; the thread does one job at a time,
+in the order in which they came."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+from sqlalchemy import Executable
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+from fabula.adapters.stores.database import PATIENCE_S
+from fabula.adapters.stores.sql import Compiler, Rows, Steps, Values
+
+T = TypeVar("T")
+
+Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+
+
+class SqliteThread:
+    """Runs jobs on its connection. `begin` is how its transactions begin."""
+
+    def __init__(self, file: Path, *, begin: str, pragmas: Sequence[str]) -> None:
+        self._file, self._begin, self._pragmas = file, begin, pragmas
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._compiler = Compiler(SQLiteDialect_pysqlite(paramstyle="named"))
+        self._opened: sqlite3.Connection | None = None
+        # A daemon: a process that ends without closing its store must not wait for it. Nothing is lost by that.
+        Thread(target=self._work, name=f"sqlite {file.name}", daemon=True).start()
+
+    async def call(self, job: Callable[[], T]) -> T:
+        """Does a job in the thread. It is done to its end, even if the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+        self._jobs.put((loop, done, job))
+        return await done
+
+    async def stop(self) -> None:
+        """Closes the connection after all jobs, and ends the thread."""
+        await self.call(self._close)
+        self._jobs.put(None)
+
+    # What follows runs in the thread.
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            loop, done, work = job
+            try:
+                settle = partial(_succeed, done, work())
+            except BaseException as error:  # noqa: BLE001 - whatever it is belongs to who waits for it
+                settle = partial(_fail, done, error)
+            # Who waited may be gone, and its loop with it.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle)
+            # What was done must not be kept alive until the next job comes.
+            del job, done, work, settle
+
+    def connection(self) -> sqlite3.Connection:
+        if self._opened is None:
+            # Without an isolation level the driver starts no transactions of its own.
+            self._opened = sqlite3.connect(self._file, isolation_level=None, timeout=PATIENCE_S)
+            for pragma in self._pragmas:
+                self._opened.execute(pragma)
+        return self._opened
+
+    def _close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def begin(self, *, durable: bool) -> None:
+        connection = self.connection()
+        if not durable:
+            connection.execute("PRAGMA synchronous=NORMAL")
+        try:
+            connection.execute(self._begin)
+        except BaseException:
+            self._wait_for_the_disk_again(durable)
+            raise
+
+    def end(self, how: str, *, durable: bool) -> None:
+        """Commits or rolls back; what cannot be committed is rolled back."""
+        connection = self.connection()
+        try:
+            connection.execute(how)
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._wait_for_the_disk_again(durable)
+
+    def _wait_for_the_disk_again(self, durable: bool) -> None:
+        if not durable:
+            self.connection().execute("PRAGMA synchronous=FULL")
+
+    def whole(self, steps: Steps[T], *, durable: bool) -> T:
+        """A whole transaction."""
+        self.begin(durable=durable)
+        try:
+            result = self.follow(steps)
+        except BaseException:
+            self.end("ROLLBACK", durable=durable)
+            raise
+        self.end("COMMIT", durable=durable)
+        return result
+
+    def follow(self, steps: Steps[T]) -> T:
+        """Runs steps to their end inside a transaction."""
+        try:
+            step = next(steps)
+            while True:
+                step = steps.send(self.execute(*step))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            steps.close()
+
+    def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Rows:
+        connection = self.connection()
+        if isinstance(values, Sequence):
+            compiled = self._compiler.compile(statement, values[0])
+            many = connection.executemany(compiled.sql, [compiled.named(one) for one in values])
+            return Rows((), many.rowcount)
+        compiled = self._compiler.compile(statement, values or {})
+        cursor = connection.execute(compiled.sql, compiled.named(values or {}))
+        if cursor.description is None:
+            return Rows((), cursor.rowcount)
+        row = _row_class(tuple(column[0] for column in cursor.description))
+        return Rows([row._make(one) for one in cursor.fetchall()], cursor.rowcount)
+
+
+@lru_cache(maxsize=512)
+def _row_class(columns: tuple[str, ...]) -> Any:
+    return namedtuple("Row", columns, rename=True)
+
+
+def _succeed(done: asyncio.Future[Any], result: Any) -> None:
+    if not done.done():
+        done.set_result(result)
+
+
+def _fail(done: asyncio.Future[Any], error: BaseException) -> None:
+    if not done.done():
+        done.set_exception(error)

@@ -1,0 +1,275 @@
+"""What happens to plays and turns, as steps: each runs whole, inside a unit of work or as one of its own.
+
+1. `read_turn_basis` brings everything that a turn starts from.
+2. `begin_turn` places it in the tree and takes the play.
+3. `commit_turn` makes turn, state, messages and head true together; `fail_turn` gives the play back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fabula.adapters.stores.calls import read_tokens_used
+from fabula.adapters.stores.play_tables import (
+    ADD_MESSAGES,
+    ADD_STATE,
+    ADD_TURN,
+    COMMIT_TURN,
+    FAIL_TURN,
+    GET_PLAY,
+    GET_TURN,
+    LEAVE,
+    LOCK_PLACE,
+    LOCK_TURN,
+    MOVE_ON,
+    OCCUPY,
+    PLACE,
+    STATE,
+    TRANSCRIPT,
+    UNUSED,
+)
+from fabula.adapters.stores.resources import read_revisions
+from fabula.adapters.stores.sql import Steps
+from fabula.adapters.stores.tables import Terms, legible, pack, spelled, unpack
+from fabula.adapters.stores.work import begin_work, end_work
+from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved
+from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn, TurnStatus
+from fabula.ports.store import TurnBasis, TurnQuestion
+from fabula.ports.work import NewWork, Work
+from fabula.story.error_values import ErrorValue, Hint, stored_error
+
+_ALL = 2**31 - 1
+
+
+def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
+    row = (yield GET_PLAY, {"session": spelled(question.session_id)}).first()
+    if row is None:
+        return None
+    play = play_of(row)
+    used = 0 if play.token_budget is None else (yield from read_tokens_used(play.session_id))
+    revisions = yield from read_revisions(question.names)
+    if play.head_turn_id == question.known_turn_id:
+        return TurnBasis(play=play, tokens_used=used, revisions=revisions)
+    packed = (yield STATE, {"turn": play.head_turn_id}).scalar()
+    past = (yield from read_transcript(play.head_turn_id, last=question.lines)) if question.lines else []
+    state = None if packed is None else unpack("play_state", packed)
+    return TurnBasis(play=play, tokens_used=used, revisions=revisions, state=state, past=past)
+
+
+def begin_turn(
+    terms: Terms, turn: NewTurn, *, expected_head: str | None = None, work: NewWork | None = None
+) -> Steps[Turn]:
+    """Places a turn below its parent; with an expected head, only if the play still stands there."""
+    assert turn.parent_id is not None
+    names = {"session": spelled(turn.session_id), "turn": spelled(turn.parent_id)}
+    place = (yield terms.choose(PLACE, LOCK_PLACE), names).first()
+    if place is None:
+        raise (yield from _why_unfit(turn))
+    if place.active_turn_id is not None:
+        raise busy(place.active_turn_id)
+    if expected_head not in (None, place.head_turn_id):
+        raise moved(place.head_turn_id)
+    placed = yield from _add(terms, turn, tree_id=place.tree_id, depth=place.depth + 1, jump_id=_jump(place))
+    yield OCCUPY, {"session": turn.session_id, "active": turn.turn_id, "now": terms.clock.now_ms()}
+    if work is not None:
+        yield from begin_work(terms.clock, work)
+    return placed
+
+
+def commit_turn(terms: Terms, finished: Finished, *, work: Work | None = None) -> Steps[bool]:
+    """Nothing is changed when the turn is no longer running, or its work is another's by now."""
+    turn = yield from _to_be_ended(terms, finished.turn_id)
+    if turn is None:
+        return False
+    if work is not None and not (yield from end_work(terms.clock, work, "done")):
+        return False
+    yield from _finish(terms, finished, turn)
+    return True
+
+
+def fail_turn(terms: Terms, turn_id: str, *, status: TurnStatus, error: ErrorValue) -> Steps[bool]:
+    turn = yield from _to_be_ended(terms, turn_id)
+    if turn is None:
+        return False
+    now = terms.clock.now_ms()
+    yield FAIL_TURN, {"turn": turn_id, "how": status, "why": pack("error", error.as_json()), "now": now}
+    yield LEAVE, {"session": turn.session_id, "now": now}
+    return True
+
+
+def amend_play(terms: Terms, turn: NewTurn, finished: Finished) -> Steps[Turn]:
+    placed = yield from begin_turn(terms, turn)
+    yield from _finish(terms, finished, placed)
+    return placed
+
+
+def add_start(terms: Terms, start: NewTurn, finished: Finished) -> Steps[Turn]:
+    """The first turn of a tree, which has its name."""
+    placed = yield from _add(terms, start, tree_id=start.turn_id, depth=0, jump_id=None)
+    yield from _finish(terms, finished, placed)
+    return placed
+
+
+def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[SpokenMessage]]:
+    if last is None:
+        return (yield from _read_back(turn_id, _ALL))[0]
+    turns = last // 3 + 8
+    messages, complete = yield from _read_back(turn_id, turns)
+    while len(messages) < last and not complete:
+        turns *= 4
+        messages, complete = yield from _read_back(turn_id, turns)
+    return messages[max(0, len(messages) - last) :]
+
+
+def existing_turn(turn_id: str) -> Steps[Turn]:
+    row = (yield GET_TURN, {"turn": spelled(turn_id)}).first()
+    if row is None:
+        raise NotFound(f"There is no turn named '{turn_id}'.", kind="turn", id=turn_id)
+    return turn_of(row)
+
+
+def committed_turn(turn_id: str) -> Steps[Turn]:
+    turn = yield from existing_turn(turn_id)
+    if turn.status != "committed":
+        raise InvalidRequest(f"The turn '{turn_id}' was not completed.", hint=Hint.LIST_BRANCHES)
+    return turn
+
+
+def _add(terms: Terms, new: NewTurn, *, tree_id: str, depth: int, jump_id: str | None) -> Steps[Turn]:
+    turn = Turn(
+        **vars(new),
+        tree_id=tree_id,
+        depth=depth,
+        jump_id=jump_id,
+        status="running",
+        created_at_ms=terms.clock.now_ms(),
+    )
+    yield ADD_TURN, {**vars(turn), **UNUSED, "player_input": legible(turn.player_input), "error": None}
+    return turn
+
+
+def _finish(terms: Terms, finished: Finished, turn: Turn) -> Steps[None]:
+    now = terms.clock.now_ms()
+    yield COMMIT_TURN, {"turn": turn.turn_id, "hash": finished.state_hash, "now": now}
+    result = None if finished.result is None else pack("turn_result", finished.result)
+    yield ADD_STATE, {"turn_id": turn.turn_id, "state": pack("play_state", finished.state), "result": result}
+    if finished.messages:
+        yield ADD_MESSAGES, [_message_row(turn.turn_id, at, change) for at, change in enumerate(finished.messages)]
+    yield (
+        MOVE_ON,
+        {
+            "session": turn.session_id,
+            "head": turn.turn_id,
+            "index": turn.turn_index,
+            "ended": "ended" if finished.ended else "open",
+            "now": now,
+        },
+    )
+
+
+def _to_be_ended(terms: Terms, turn_id: str) -> Steps[Turn | None]:
+    """The turn, if it is still running."""
+    row = (yield terms.choose(GET_TURN, LOCK_TURN), {"turn": spelled(turn_id)}).first()
+    return None if row is None or row.status != "running" else turn_of(row)
+
+
+def _why_unfit(turn: NewTurn) -> Steps[FabulaError]:
+    """Why no turn can be placed below this one's parent."""
+    row = (yield GET_PLAY, {"session": turn.session_id}).first()
+    if row is None:
+        return no_session(turn.session_id)
+    if row.active_turn_id is not None:
+        return busy(row.active_turn_id)
+    assert turn.parent_id is not None
+    yield from committed_turn(turn.parent_id)
+    return of_another_play(turn.parent_id)
+
+
+def _read_back(turn_id: str, turns: int) -> Steps[tuple[list[SpokenMessage], bool]]:
+    """What the last so many turns of a line say, and whether the line is not longer than that."""
+    rows = list((yield TRANSCRIPT, {"turn": spelled(turn_id), "furthest": turns}))
+    if turns == _ALL or (rows and rows[0].depth <= 1):
+        return _fold(rows), True
+    return _fold(rows), (yield from existing_turn(turn_id)).depth <= turns
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(f"There is no session named '{session_id}'.", kind="session", id=session_id)
+
+
+def of_another_play(turn_id: str) -> InvalidRequest:
+    return InvalidRequest(f"The turn '{turn_id}' belongs to another play.", hint=Hint.LIST_BRANCHES)
+
+
+def moved(head_turn_id: str) -> PlayMoved:
+    return PlayMoved("The session was moved meanwhile. Read it again, then repeat the turn.", head_turn_id=head_turn_id)
+
+
+def _jump(place: Any) -> str:
+    """Where a turn below this place jumps to: far, whenever the two jumps from here are equally long."""
+    if place.near_id is None:
+        return str(place.turn_id)
+    far_id, far_depth = (place.near_id, place.near_depth) if place.far_id is None else (place.far_id, place.far_depth)
+    even = place.depth - place.near_depth == place.near_depth - far_depth
+    return str(far_id if even else place.turn_id)
+
+
+def busy(active_turn_id: str) -> Conflict:
+    return Conflict(
+        "A turn of this session is still running. Wait for it, or cancel it.", active_turn_id=active_turn_id
+    )
+
+
+def _fold(rows: Sequence[Any]) -> list[SpokenMessage]:
+    """What a line of turns says in the end: later turns change or strike out what earlier ones said."""
+    messages: dict[str, SpokenMessage] = {}
+    for row in rows:
+        if row.op == "say":
+            messages[row.message_id] = _message(row)
+        elif row.message_id in messages:
+            if row.op == "edit":
+                messages[row.message_id] = _message(row)
+            else:
+                del messages[row.message_id]
+    return sorted(messages.values(), key=lambda message: message.sequence)
+
+
+def play_of(row: Any) -> Play:
+    return Play(**row._asdict())
+
+
+def turn_of(row: Any) -> Turn:
+    fields = {name: value for name, value in row._asdict().items() if name not in UNUSED}
+    return Turn(
+        **{**fields, "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"]))}
+    )
+
+
+def _message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:
+    said = vars(change.message)
+    return {
+        **said,
+        "text": legible(change.message.text),
+        "speaker_name": legible(change.message.speaker_name),
+        "said_in_turn_id": change.message.turn_id,
+        "turn_id": turn_id,
+        "ordinal": ordinal,
+        "op": change.op,
+    }
+
+
+def _message(row: Any) -> SpokenMessage:
+    return SpokenMessage(
+        message_id=row.message_id,
+        turn_id=row.said_in_turn_id,
+        turn_index=row.turn_index,
+        sequence=row.sequence,
+        kind=row.kind,
+        speaker_id=row.speaker_id,
+        speaker_name=row.speaker_name,
+        text=row.text,
+        recorded_at_ms=row.recorded_at_ms,
+        created_at_ms=row.created_at_ms,
+        updated_at_ms=row.updated_at_ms,
+    )
