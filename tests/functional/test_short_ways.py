@@ -12,7 +12,7 @@ from fabula.actions.plays.play_states import past_of, state_at
 from fabula.loops.scene.questions import Question
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.turn_state_cache import Standing, TurnStateCache
-from fabula.story.caches import LastUsed
+from fabula.ports.plays import Turn
 from fabula.story.state import MemoryEntry
 
 WORDS = ("I knock.", "go on", "I wait.\nAnd wait, \N{SNOWMAN}.", "go on")
@@ -62,7 +62,7 @@ async def asked(folder: Path, pace: str, *, forgetful: bool = False) -> list[Any
         session_id = await looking_back(house, pace)
         for words in WORDS:
             if forgetful:
-                house.client.house.turn_states._kept = LastUsed(1)
+                house.client.house.turn_states._kept.clear()
             await house.client.turn(session_id, words)
         return [request.body["messages"] for request in house.models.requests]
 
@@ -96,12 +96,14 @@ async def test_words_that_the_store_spells_differently_are_not_remembered(tmp_pa
         session_id = await looking_back(house, "swift")
         await house.client.turn(session_id, "I knock.")
         await check_standing(house, session_id)
-        standing = house.client.house.turn_states.after(
-            (await house.client.call("session.get", session_id))["head_turn_id"]
-        )
-    assert isinstance(standing, Standing)
+        head = (await house.client.call("session.get", session_id))["head_turn_id"]
+        standing = house.client.house.turn_states.after(head)
+        async with house.client.house.store.reading() as unit:
+            played = await unit.plays.turn(head)
+    assert isinstance(standing, Standing) and played is not None
     turn_states = TurnStateCache()
     for place, text in enumerate(("fine", "a NUL \0", "half a pair \ud800")):
         said = MemoryEntry(speaker_id="narrator", speaker_name="Narrator", kind="narration", text=text)
-        turn_states.keep(f"turn_{place}", standing.after(standing.play, [said]))
+        turn = Turn(**{**vars(played), "turn_id": f"turn_{place}"})
+        turn_states.keep(turn, standing.after(standing.play, [said]))
     assert [turn_states.after(f"turn_{place}") is not None for place in range(3)] == [True, False, False]

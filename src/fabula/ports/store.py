@@ -280,13 +280,14 @@ class Unit(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TurnQuestion:
-    """What a turn has to ask the store before it starts.
+    """What a turn has to ask the store before it starts. `token_id` is who asks.
 
     `known_turn_id` is a turn after which state and transcript are at hand; `lines` is how many lines of the transcript
     are wanted otherwise; `names` are the resources whose revisions tell whether what is at hand is still as it is.
     """
 
     session_id: str
+    token_id: str | None = None
     known_turn_id: str | None = None
     lines: int = 0
     names: Sequence[Reference] = ()
@@ -296,10 +297,11 @@ class TurnQuestion:
 class TurnBasis:
     """What a turn starts from. Without a state the play stands at the known turn, or its state is missing.
 
-    `tokens_used` is counted only for a play with a budget.
+    `tokens_used` is counted only for a play with a budget; `invited` is asked only for a play of somebody else.
     """
 
     play: Play
+    invited: bool
     tokens_used: int
     revisions: dict[Reference, int]
     state: JsonObject | None = None
@@ -335,7 +337,7 @@ class Store(Protocol):
     - A turn needs three questions, each of which is a unit of work of its own, with a single wait where the engine can.
       `read_turn_basis` answers what a turn starts from as of one moment, or None for an unknown session. `begin_turn`
       begins it as `plays.begin` does, and is refused with PlayMoved when the play's head is not `expected_head`.
-      `commit_turn` is `plays.commit`. Work that is given is begun or finished in the same transaction; a turn whose
+      `commit_turn` is `plays.commit`. The work on the turn is begun and finished in the same transactions; a turn whose
       work is another's by now is not committed.
     - If the caller is cancelled, the work may or may not have been committed; it is never partial.
     """
@@ -354,9 +356,9 @@ class Store(Protocol):
 
     async def read_turn_basis(self, question: TurnQuestion) -> TurnBasis | None: ...
 
-    async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork | None = None) -> Turn: ...
+    async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork) -> tuple[Turn, Work]: ...
 
-    async def commit_turn(self, finished: Finished, *, work: Work | None = None) -> bool: ...
+    async def commit_turn(self, finished: Finished, *, work: Work) -> bool: ...
 
     async def status(self) -> StoreStatus: ...
 

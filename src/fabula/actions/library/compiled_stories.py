@@ -6,8 +6,10 @@ turn asks the store for those revisions alone, in one read, and gathers anew onl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 from fabula.actions.library.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.knots.names import default_ai_seed
@@ -16,7 +18,6 @@ from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Reference, Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.caches import LastUsed
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Preset
 
@@ -51,27 +52,33 @@ class CompiledStories:
     """Published stories by the hash of their source. An edit is another source, so nothing is ever stale."""
 
     def __init__(self) -> None:
-        self._works: LastUsed[str, CompiledStory] = LastUsed(WORKS_KEPT)
-        self._materials: LastUsed[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LastUsed(
+        self._works: LRUCache[str, CompiledStory] = LRUCache(WORKS_KEPT)
+        self._materials: LRUCache[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LRUCache(
             MATERIALS_KEPT
         )
-        self._played: LastUsed[str, Played] = LastUsed(SESSIONS_KEPT)
+        self._played: LRUCache[str, Played] = LRUCache(SESSIONS_KEPT)
 
-    async def at_hand(self, unit: Unit, session_id: str) -> Played | None:
-        """What a session plays, if it was played lately and nothing of it has changed. Awaits nothing but the unit."""
+    def names_for(self, session_id: str) -> Sequence[Reference] | None:
+        """What the setup that is kept for a session was gathered from, if one is kept."""
         kept = self._played.get(session_id)
-        return kept if kept is not None and await _are_current(unit, kept.revisions) else None
+        return None if kept is None else list(kept.revisions)
+
+    def if_current(self, session_id: str, revisions: Mapping[Reference, int]) -> Played | None:
+        """What a session plays, if it was played lately and these revisions say that nothing of it has changed."""
+        kept = self._played.get(session_id)
+        return kept if kept is not None and kept.revisions == revisions else None
 
     async def played_by(self, unit: Unit, session_id: str) -> Played:
         """What a session plays, as it is now."""
-        known = await self.at_hand(unit, session_id)
-        if known is not None:
+        known = self._played.get(session_id)
+        if known is not None and await _are_current(unit, known.revisions):
             return known
         session = await SESSIONS.get(unit, session_id)
         itself = await unit.resources.revisions([Reference(kind="session", id=session_id)])
         material, revisions = await self._shared_by(unit, session)
         played = Played(session=session, material=material, revisions={**revisions, **itself})
-        return self._played.put(session_id, played)
+        self._played[session_id] = played
+        return played
 
     async def material(self, unit: Unit, session: SessionSettings) -> InkPlaySetup:
         """What a session plays that is about to start."""
@@ -81,7 +88,7 @@ class CompiledStories:
         key = (session.story_id, session.api_group_id, session.preset_id)
         kept = self._materials.get(key)
         if kept is None or not await _are_current(unit, kept[1]):
-            kept = self._materials.put(key, await self._gathered(unit, session))
+            kept = self._materials[key] = await self._gathered(unit, session)
         return kept
 
     async def _gathered(self, unit: Unit, session: SessionSettings) -> tuple[InkPlaySetup, dict[Reference, int]]:
@@ -111,7 +118,9 @@ class CompiledStories:
             raise InvalidRequest(f"The story has {size} characters; {LONGEST_SOURCE} is the most that can be taken.")
         digest = source_digest(source, files)
         work = self._works.get(digest)
-        return work or self._works.put(digest, CompiledStory(published=await run_in_thread(publish, source, files)))
+        if work is None:
+            work = self._works[digest] = CompiledStory(published=await run_in_thread(publish, source, files))
+        return work
 
     async def prepare(self, work: CompiledStory) -> int:
         """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.

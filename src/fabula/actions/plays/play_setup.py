@@ -6,9 +6,11 @@ asks the store for those revisions alone, in one read, and gathers anew only whe
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
+from cachetools import LRUCache
 
 from fabula.actions.library.repositories import (
     API_GROUPS,
@@ -25,7 +27,6 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
 from fabula.ports.stored import read_stored, versioned
-from fabula.story.caches import LastUsed
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
@@ -41,12 +42,32 @@ class _Kept:
     revisions: dict[Reference, int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class KeptSetup:
+    """What is kept of what a session plays: what it was gathered from, and how many lines of the past are told."""
+
+    names: Sequence[Reference]
+    lines: int = 0
+
+
 class PlaySetups:
     """PlaySetups that were gathered lately, by what they play."""
 
     def __init__(self) -> None:
-        self._shared: LastUsed[tuple[str, ...], _Kept] = LastUsed(BUNDLES_KEPT)
-        self._of_sessions: LastUsed[str, _Kept] = LastUsed(SESSIONS_KEPT)
+        self._shared: LRUCache[tuple[str, ...], _Kept] = LRUCache(BUNDLES_KEPT)
+        self._of_sessions: LRUCache[str, _Kept] = LRUCache(SESSIONS_KEPT)
+
+    def kept_for(self, session_id: str) -> KeptSetup | None:
+        """What is kept for a session, if anything."""
+        kept = self._of_sessions.get(session_id)
+        return None if kept is None else KeptSetup(names=list(kept.revisions), lines=kept.setup.told_history)
+
+    def if_current(self, session_id: str, graph_blob: str, revisions: Mapping[Reference, int]) -> PlaySetup | None:
+        """The setup that is kept for a session, if these revisions say that nothing of it has changed."""
+        kept = self._of_sessions.get(session_id)
+        if kept is None or kept.graph_blob != graph_blob or kept.revisions != revisions:
+            return None
+        return kept.setup
 
     async def of(self, unit: Unit, session: SessionSettings, graph_blob: str) -> PlaySetup:
         """The setup of a session for the version of the graph that it plays."""
@@ -61,14 +82,14 @@ class PlaySetups:
             itself = await unit.resources.revisions([Reference(kind="session", id=session_id)])
             setup = replace(shared.setup, session=session)
             kept = replace(shared, setup=setup, revisions={**shared.revisions, **itself})
-            self._of_sessions.put(session_id, kept)
+            self._of_sessions[session_id] = kept
         return kept.setup
 
     async def _shared_by(self, unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:
         key = (session.story_id, graph_blob, session.api_group_id, session.preset_id)
         kept = self._shared.get(key)
         if kept is None or not await _is_current(unit, kept):
-            kept = self._shared.put(key, await _gathered(unit, session, graph_blob))
+            kept = self._shared[key] = await _gathered(unit, session, graph_blob)
         return kept
 
 

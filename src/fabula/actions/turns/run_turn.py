@@ -1,6 +1,7 @@
 """Run a turn: the player's words are safe before anything else happens, then the scene loop takes them up.
 
-1. `begin` writes the input durably and takes the session (a second turn in flight is refused).
+1. One read brings what the turn starts from; what to play is decided; one write keeps the input durably and takes the
+   session, if it still stands where it stood (a second turn in flight is refused).
 2. The work on the turn stands in the same transaction. It runs apart from the request (see `turn_runner`): whoever
    asked may listen, leave, and come back.
 3. It ends committed, or failed or cancelled whole with the input kept for `retry_turn`.
@@ -11,23 +12,25 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.plays.kinds.protocol import TurnStart
-from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.library.repositories import SESSIONS, checked_name
+from fabula.actions.plays.kinds.protocol import Move, TurnStart
+from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state, play_of
-from fabula.actions.turns.turn_runner import SENTENCES, begin_work, start
+from fabula.actions.turns.turn_runner import SENTENCES, new_work, start
 from fabula.actions.views import Command, Nothing, View
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Cancelled, Conflict, InvalidRequest, NotFound
+from fabula.ports.errors import Cancelled, Conflict, InvalidRequest, NotFound, PlayMoved, StoreError
 from fabula.ports.plays import NewTurn, Play, Turn
-from fabula.ports.store import Unit
+from fabula.ports.store import TurnQuestion, Unit
 from fabula.ports.work import Work
+from fabula.story.plays import PlayState
 from fabula.story.seeds import FIRST_RANDOM_SEED
 
 LONGEST_INPUT = 20_000
@@ -36,6 +39,22 @@ Refusal = Callable[[Unit], Awaitable[None]]
 """Looks at a unit, and raises."""
 
 CANCELLED = Cancelled(SENTENCES.cancelled, hint=SENTENCES.hint).value()
+
+
+MOST_DECISIONS = 4
+"""How often a turn is decided upon, when others move the session between the decision and the beginning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WantedTurn:
+    """A turn as it was decided upon, where the play stood then. Without a seed, lots are drawn."""
+
+    play: Play
+    parent_id: str
+    turn_index: int
+    words: str
+    seed: int | None
+    start: TurnStart | None = None
 
 
 class RunTurn(Command):
@@ -72,25 +91,19 @@ async def run_turn(
     if len(command.player_input or "") > LONGEST_INPUT:
         raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
 
-    async def begin(unit: Unit, *, at_hand: bool) -> tuple[Turn, Work, TurnStart | None] | None:
-        play = await _ready(house, unit, actor, session_id)
-        if unless is not None:
-            await unless(unit)
-        before = await known_state(house, unit, play.head_turn_id)
-        move = await kind_of_play(before).prepare(
-            house, unit, play, before, said=command.player_input, choice=command.choice, at_hand=at_hand
-        )
-        if move is None:
-            return None
+    async def decide() -> _WantedTurn:
+        play, move = await _prepare(house, actor, session_id, command)
         wanted = seed if move.seed is None else move.seed
-        return *await _begin(house, unit, play, play.head_turn_id, move.words, request_id, wanted), move.start
+        return _WantedTurn(
+            play=play,
+            parent_id=play.head_turn_id,
+            turn_index=play.turn_index + 1,
+            words=move.words,
+            seed=wanted,
+            start=move.start,
+        )
 
-    begun = await house.store.write(partial(begin, at_hand=True))
-    if begun is None:
-        async with house.store.writing() as unit:
-            begun = await begin(unit, at_hand=False)
-    assert begun is not None, "what is not at hand was read"
-    return await start(house, *begun)
+    return await _begin(house, decide, request_id, unless)
 
 
 @allowed("player")
@@ -98,15 +111,16 @@ async def retry_turn(
     house: House, actor: Actor, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
 ) -> Turn:
     """Plays the words of the last failed or cancelled turn again."""
-    async with house.store.writing() as unit:
-        play = await _ready(house, unit, actor, session_id)
-        failed = await _last_failed(unit, play)
-        if failed is None or failed.parent_id is None:
-            raise NotFound("There is no failed turn here to try again.")
-        kind = kind_of_play(await known_state(house, unit, failed.parent_id))
-        seed = kind.seed_of_repeat(failed, seed, anew=False)
-        begun = await _begin(house, unit, play, failed.parent_id, failed.player_input, request_id, seed)
-    return await start(house, *begun)
+
+    async def decide() -> _WantedTurn:
+        async with house.store.reading() as unit:
+            play = await _ready(house, unit, actor, session_id)
+            failed = await _last_failed(unit, play)
+            if failed is None:
+                raise NotFound("There is no failed turn here to try again.")
+            return await _again(house, unit, play, failed, seed, anew=False)
+
+    return await _begin(house, decide, request_id)
 
 
 @allowed("player")
@@ -117,15 +131,16 @@ async def regenerate(
 
     The head stays where it is until the new turn is committed: one that fails loses nothing.
     """
-    async with house.store.writing() as unit:
-        play = await _ready(house, unit, actor, session_id)
-        old = await _last_played(unit, play)
-        if old is None or old.parent_id is None:
-            raise Conflict("Nothing has been played yet that could be played again.")
-        kind = kind_of_play(await known_state(house, unit, old.parent_id))
-        seed = kind.seed_of_repeat(old, seed, anew=True)
-        begun = await _begin(house, unit, play, old.parent_id, old.player_input, request_id, seed)
-    return await start(house, *begun)
+
+    async def decide() -> _WantedTurn:
+        async with house.store.reading() as unit:
+            play = await _ready(house, unit, actor, session_id)
+            old = await _last_played(unit, play)
+            if old is None:
+                raise Conflict("Nothing has been played yet that could be played again.")
+            return await _again(house, unit, play, old, seed, anew=True)
+
+    return await _begin(house, decide, request_id)
 
 
 @allowed("player")
@@ -161,41 +176,101 @@ async def _last_played(unit: Unit, play: Play) -> Turn | None:
     return turn if turn is not None and turn.kind == "play" else None
 
 
+async def _prepare(house: House, actor: Actor, session_id: str, command: RunTurn) -> tuple[Play, Move]:
+    """Where the session stands, and the player's move there: from one read, if what is kept is still current."""
+    basis = await house.store.read_turn_basis(_question(house, actor, session_id))
+    if basis is None or not (basis.invited or actor.owns(basis.play.owner_token_id)):
+        raise SESSIONS.missing(session_id)
+    play = basis.play
+    _check_budget(house, play, basis.tokens_used)
+    known = house.turn_states.after(play.head_turn_id)
+    if known is None and basis.state is None:
+        raise StoreError(f"The state of turn '{play.head_turn_id}' is missing. Restore a backup.")
+    before = PlayState.model_validate(basis.state) if known is None else known.play
+    kind = kind_of_play(before)
+    move = kind.prepare_at_hand(house, basis, before, said=command.player_input, choice=command.choice)
+    if move is None:
+        async with house.store.reading() as unit:
+            move = await kind.prepare(house, unit, play, before, said=command.player_input, choice=command.choice)
+    return play, move
+
+
+def _question(house: House, actor: Actor, session_id: str) -> TurnQuestion:
+    kept = next((kept for kind in KINDS if (kept := kind.kept_for(house, session_id)) is not None), None)
+    return TurnQuestion(
+        session_id=checked_name(session_id, SESSIONS.noun),
+        token_id=actor.token_id,
+        known_turn_id=house.turn_states.newest(session_id),
+        lines=0 if kept is None else kept.lines,
+        names=() if kept is None else kept.names,
+    )
+
+
 async def _ready(house: House, unit: Unit, actor: Actor, session_id: str) -> Play:
     play = await play_of(unit, actor, session_id)
-    if play.token_budget is not None:
-        used = await unit.calls.tokens_used(session_id) + house.models.unrecorded_tokens(session_id)
-        if used >= play.token_budget:
-            raise Conflict(
-                f"This session has used {used} of its {play.token_budget} tokens. Raise token_budget in its config.",
-                used=used,
-                token_budget=play.token_budget,
-            )
+    _check_budget(house, play, 0 if play.token_budget is None else await unit.calls.tokens_used(session_id))
     return play
 
 
-async def _begin(
-    house: House, unit: Unit, play: Play, parent_id: str, words: str, request_id: str, seed: int | None
-) -> tuple[Turn, Work]:
-    """Writes the turn and the work on it down.
-
-    With the same seed a model that heeds it answers alike; otherwise lots are drawn.
-    """
-    parent_index = play.turn_index
-    if parent_id != play.head_turn_id:
-        parent = await unit.plays.turn(parent_id)
-        assert parent is not None
-        parent_index = parent.turn_index
-    turn = await unit.plays.begin(
-        NewTurn(
-            turn_id=house.ids.new("turn"),
-            session_id=play.session_id,
-            parent_id=parent_id,
-            turn_index=parent_index + 1,
-            kind="play",
-            player_input=words,
-            request_id=request_id,
-            seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
+def _check_budget(house: House, play: Play, recorded: int) -> None:
+    if play.token_budget is None:
+        return
+    used = recorded + house.models.unrecorded_tokens(play.session_id)
+    if used >= play.token_budget:
+        raise Conflict(
+            f"This session has used {used} of its {play.token_budget} tokens. Raise token_budget in its config.",
+            used=used,
+            token_budget=play.token_budget,
         )
+
+
+async def _again(house: House, unit: Unit, play: Play, turn: Turn, seed: int | None, *, anew: bool) -> _WantedTurn:
+    """The words of a turn, once more at the same place."""
+    assert turn.parent_id is not None, "the first turn of a play has no words"
+    kind = kind_of_play(await known_state(house, unit, turn.parent_id))
+    return _WantedTurn(
+        play=play,
+        parent_id=turn.parent_id,
+        turn_index=turn.turn_index,
+        words=turn.player_input,
+        seed=kind.seed_of_repeat(turn, seed, anew=anew),
     )
-    return turn, await begin_work(house, unit, turn)
+
+
+async def _begin(
+    house: House, decide: Callable[[], Awaitable[_WantedTurn]], request_id: str, unless: Refusal | None = None
+) -> Turn:
+    """Begins what was decided upon, if the play still stands where it stood then; if not, it is decided again."""
+    for _ in range(MOST_DECISIONS - 1):
+        wanted = await decide()
+        try:
+            begun = await _write_down(house, wanted, request_id, unless)
+        except PlayMoved:
+            continue
+        return await start(house, *begun, wanted.start)
+    wanted = await decide()
+    return await start(house, *await _write_down(house, wanted, request_id, unless), wanted.start)
+
+
+async def _write_down(house: House, wanted: _WantedTurn, request_id: str, unless: Refusal | None) -> tuple[Turn, Work]:
+    """The turn and the work on it. With the same seed a model that heeds it answers alike; without, lots are drawn."""
+    seed, expected = wanted.seed, wanted.play.head_turn_id
+    turn = NewTurn(
+        turn_id=house.ids.new("turn"),
+        session_id=wanted.play.session_id,
+        parent_id=wanted.parent_id,
+        turn_index=wanted.turn_index,
+        kind="play",
+        player_input=wanted.words,
+        request_id=request_id,
+        seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
+    )
+    work = new_work(house, turn.turn_id, turn.session_id)
+    if unless is None:
+        return await house.store.begin_turn(turn, expected_head=expected, work=work)
+    async with house.store.writing() as unit:
+        play = await unit.plays.get(turn.session_id)
+        await unless(unit)
+        if play is not None and play.head_turn_id != expected:
+            raise PlayMoved("The session was moved meanwhile.", head_turn_id=play.head_turn_id)
+        return await unit.plays.begin(turn), await unit.work.begin(work)

@@ -54,11 +54,9 @@ def turn_kinds(house: House) -> dict[str, WorkKind]:
     return {"turn": turn}
 
 
-async def begin_work(house: House, unit: Unit, turn: Turn) -> Work:
-    """The work on a turn, begun in the transaction that begins the turn and held by this process."""
-    return await unit.work.begin(
-        NewWork(work_id=turn.turn_id, kind="turn", subject=turn.session_id, held=house.work.lease())
-    )
+def new_work(house: House, turn_id: str, session_id: str) -> NewWork:
+    """The work on a turn, to be begun in the transaction that begins the turn and held by this process."""
+    return NewWork(work_id=turn_id, kind="turn", subject=session_id, held=house.work.lease())
 
 
 async def start(house: House, turn: Turn, work: Work, turn_start: TurnStart | None = None) -> Turn:

@@ -1,5 +1,7 @@
-"""A SQLite connection and the thread that owns it. Callers wait on the event loop; the thread does one job at a time,
-in the order in which they came."""
+"""A SQLite connection and the thread that owns it.
+
+Callers wait on the event loop; the thread does one job at a time, in the order in which they came.
+"""
 
 from __future__ import annotations
 

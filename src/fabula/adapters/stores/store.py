@@ -15,7 +15,7 @@ from fabula.adapters.stores.migrations import REVISIONS
 from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
 from fabula.adapters.stores.sql import Connection, Steps
 from fabula.adapters.stores.tables import Access, Terms
-from fabula.adapters.stores.turn_steps import begin_turn, commit_turn, read_turn_basis
+from fabula.adapters.stores.turn_steps import begin_worked_turn, commit_turn, read_turn_basis
 from fabula.adapters.stores.unit import SqlUnit
 from fabula.ports.errors import WriteConflict
 from fabula.ports.plays import Finished, NewTurn, Turn
@@ -73,10 +73,10 @@ class SqlStore:
     async def read_turn_basis(self, question: TurnQuestion) -> TurnBasis | None:
         return await self.database.run("read", read_turn_basis(question))
 
-    async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork | None = None) -> Turn:
-        return await self._write_steps(lambda terms: begin_turn(terms, turn, expected_head=expected_head, work=work))
+    async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork) -> tuple[Turn, Work]:
+        return await self._write_steps(lambda terms: begin_worked_turn(terms, turn, expected_head, work))
 
-    async def commit_turn(self, finished: Finished, *, work: Work | None = None) -> bool:
+    async def commit_turn(self, finished: Finished, *, work: Work) -> bool:
         return await self._write_steps(lambda terms: commit_turn(terms, finished, work=work))
 
     def lone_transaction(self) -> AbstractAsyncContextManager[Connection]:

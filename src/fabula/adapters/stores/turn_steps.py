@@ -19,6 +19,7 @@ from fabula.adapters.stores.play_tables import (
     FAIL_TURN,
     GET_PLAY,
     GET_TURN,
+    IS_INVITED,
     LEAVE,
     LOCK_PLACE,
     LOCK_TURN,
@@ -48,18 +49,29 @@ def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
         return None
     play = play_of(row)
     used = 0 if play.token_budget is None else (yield from read_tokens_used(play.session_id))
+    invited = yield from _is_invited(play, question.token_id)
     revisions = yield from read_revisions(question.names)
     if play.head_turn_id == question.known_turn_id:
-        return TurnBasis(play=play, tokens_used=used, revisions=revisions)
+        return TurnBasis(play=play, invited=invited, tokens_used=used, revisions=revisions)
     packed = (yield STATE, {"turn": play.head_turn_id}).scalar()
     past = (yield from read_transcript(play.head_turn_id, last=question.lines)) if question.lines else []
     state = None if packed is None else unpack("play_state", packed)
-    return TurnBasis(play=play, tokens_used=used, revisions=revisions, state=state, past=past)
+    return TurnBasis(play=play, invited=invited, tokens_used=used, revisions=revisions, state=state, past=past)
 
 
-def begin_turn(
-    terms: Terms, turn: NewTurn, *, expected_head: str | None = None, work: NewWork | None = None
-) -> Steps[Turn]:
+def _is_invited(play: Play, token_id: str | None) -> Steps[bool]:
+    if token_id is None or token_id == play.owner_token_id:
+        return False
+    return (yield IS_INVITED, {"session": play.session_id, "token": spelled(token_id)}).first() is not None
+
+
+def begin_worked_turn(terms: Terms, turn: NewTurn, expected_head: str, work: NewWork) -> Steps[tuple[Turn, Work]]:
+    """A turn and the work on it."""
+    placed = yield from begin_turn(terms, turn, expected_head=expected_head)
+    return placed, (yield from begin_work(terms.clock, work))
+
+
+def begin_turn(terms: Terms, turn: NewTurn, *, expected_head: str | None = None) -> Steps[Turn]:
     """Places a turn below its parent; with an expected head, only if the play still stands there."""
     assert turn.parent_id is not None
     names = {"session": spelled(turn.session_id), "turn": spelled(turn.parent_id)}
@@ -72,8 +84,6 @@ def begin_turn(
         raise moved(place.head_turn_id)
     placed = yield from _add(terms, turn, tree_id=place.tree_id, depth=place.depth + 1, jump_id=_jump(place))
     yield OCCUPY, {"session": turn.session_id, "active": turn.turn_id, "now": terms.clock.now_ms()}
-    if work is not None:
-        yield from begin_work(terms.clock, work)
     return placed
 
 

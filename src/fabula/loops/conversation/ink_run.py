@@ -9,6 +9,7 @@ from fabula.knots.character_lines import Learned, learn
 from fabula.knots.published import Published
 from fabula.knots.talk_context import TalkContext, goal_passage
 from fabula.loops.conversation.questions import Asker
+from fabula.loops.conversation.shared_cache import SharedCache
 from fabula.loops.conversation.turn_record import Kept
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import TurnStateCache
@@ -17,7 +18,6 @@ from fabula.ports.store import Store
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
-from fabula.story.caches import LastUsed
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 
@@ -34,9 +34,9 @@ class CompiledStory:
     """A published story with what was learned of its characters, by character and seed, and the places lately read."""
 
     published: Published
-    _groundings: LastUsed[tuple[str, int], Learned] = field(default_factory=lambda: LastUsed(GROUNDINGS_KEPT))
-    _places: LastUsed[str, Story] = field(default_factory=lambda: LastUsed(PLACES_KEPT))
-    _goals: LastUsed[str, tuple[str, ...]] = field(default_factory=lambda: LastUsed(PLACES_KEPT))
+    _groundings: SharedCache[tuple[str, int], Learned] = field(default_factory=lambda: SharedCache(GROUNDINGS_KEPT))
+    _places: SharedCache[str, Story] = field(default_factory=lambda: SharedCache(PLACES_KEPT))
+    _goals: SharedCache[str, tuple[str, ...]] = field(default_factory=lambda: SharedCache(PLACES_KEPT))
 
     def find(self, state: str) -> Story:
         """A play at a saved place, to be looked at; raises InkEditedError when the place is gone."""

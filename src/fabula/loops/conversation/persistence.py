@@ -12,7 +12,6 @@ from fabula.knots.story_steps import Line
 from fabula.loops.conversation.ink_run import InkRun
 from fabula.loops.conversation.teller import Telling, choices_view, input_asked
 from fabula.loops.conversation.turn_record import Kept, Spoken
-from fabula.loops.turns.commit import commit_turn
 from fabula.loops.turns.turn_state_cache import Standing
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
@@ -135,6 +134,6 @@ async def persist(run: InkRun, kept: Kept) -> None:
         ),
         ended=play.ended,
     )
-    if await commit_turn(run.store, finished, run.held):
-        run.turn_states.keep(run.turn.turn_id, Standing(play=play, past=(), lines=0))
+    if await run.store.commit_turn(finished, work=run.held):
+        run.turn_states.keep(run.turn, Standing(play=play, past=(), lines=0))
         run.stage.complete(cast(JsonObject, result))

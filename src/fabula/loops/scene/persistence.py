@@ -9,7 +9,6 @@ from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_run import SceneRun
-from fabula.loops.turns.commit import commit_turn
 from fabula.loops.turns.turn_state_cache import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
 from fabula.story.events import KeeperApplied, StoryEnded
@@ -58,9 +57,9 @@ async def persist(
         messages=messages,
         ended=play.ended,
     )
-    if await commit_turn(run.store, finished, run.held):
+    if await run.store.commit_turn(finished, work=run.held):
         now = Standing(play=run.before, past=run.past, lines=run.setup.told_history)
-        run.turn_states.keep(run.turn.turn_id, now.after(play, [entry_of(change.message) for change in messages]))
+        run.turn_states.keep(run.turn, now.after(play, [entry_of(change.message) for change in messages]))
         run.stage.complete(cast(JsonObject, result))
 
 

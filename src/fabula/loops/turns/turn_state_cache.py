@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabula.ports.plays import SpokenMessage
-from fabula.story.caches import LastUsed
+from cachetools import LRUCache
+
+from fabula.ports.plays import SpokenMessage, Turn
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 
@@ -32,15 +33,22 @@ class Standing:
 
 
 class TurnStateCache:
-    """The turn_states of the turns that were played last."""
+    """The states after the turns that were played last."""
 
     def __init__(self, *, kept: int = STANDINGS_KEPT) -> None:
-        self._kept: LastUsed[str, Standing] = LastUsed(kept)
+        self._kept: LRUCache[str, Standing] = LRUCache(kept)
+        self._newest: LRUCache[str, str] = LRUCache(kept)
 
-    def keep(self, turn_id: str, standing: Standing) -> None:
+    def keep(self, turn: Turn, standing: Standing) -> None:
         """Remembers how a turn left the play, unless the store would spell its words differently."""
         if all(_plain(entry) for entry in standing.past):
-            self._kept.put(turn_id, standing)
+            self._kept[turn.turn_id] = standing
+            self._newest[turn.session_id] = turn.turn_id
+
+    def newest(self, session_id: str) -> str | None:
+        """The turn of a session that was remembered last: most likely where it stands now."""
+        turn_id = self._newest.get(session_id)
+        return turn_id if turn_id in self._kept else None
 
     def after(self, turn_id: str) -> Standing | None:
         """The standing after a turn, if it is still remembered."""

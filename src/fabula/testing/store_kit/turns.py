@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from fabula.ports.errors import Conflict, NotFound, PlayMoved
 from fabula.ports.models import CallOrigin, CallRecord, Usage
-from fabula.ports.plays import Finished
+from fabula.ports.plays import Finished, Turn
 from fabula.ports.store import Reference, Store, TurnQuestion
-from fabula.ports.work import Lease, NewWork
+from fabula.ports.work import Lease, NewWork, Work
 from fabula.testing.plays_kit import finished, new_turn, opened, played, said, says
-from fabula.testing.world import FixedClock
 
 
 class TurnsLaw:
@@ -48,12 +48,12 @@ class TurnsLaw:
 
     async def test_begin_turn_and_commit_turn_do_what_the_plays_do(self, store: Store) -> None:
         await opened(store)
-        begun = await store.begin_turn(new_turn("t1", "t0"), expected_head="t0")
+        begun, work = await _begin(store, "t1", "t0")
         with pytest.raises(Conflict) as refused:
-            await store.begin_turn(new_turn("t2", "t0"), expected_head="t0")
+            await _begin(store, "t2", "t0")
         assert refused.value.data["active_turn_id"] == "t1"
-        assert await store.commit_turn(finished("t1", says(said("t1", 1, "one"))))
-        assert not await store.commit_turn(finished("t1"))
+        assert await store.commit_turn(finished("t1", says(said("t1", 1, "one"))), work=work)
+        assert not await store.commit_turn(finished("t1"), work=work)
         async with store.reading() as unit:
             play, turn = await unit.plays.get("s"), await unit.plays.turn("t1")
             lines = await unit.plays.transcript("t1")
@@ -64,55 +64,56 @@ class TurnsLaw:
     async def test_begin_turn_is_refused_when_the_head_is_not_the_expected_one(self, store: Store) -> None:
         await _standing_at_t1(store)
         with pytest.raises(PlayMoved) as refused:
-            await store.begin_turn(new_turn("t2", "t0"), expected_head="t0")
+            await _begin(store, "t2", "t0")
         assert refused.value.data["head_turn_id"] == "t1"
         # A turn beside the head is begun as long as the head is where it was.
-        await store.begin_turn(new_turn("t3", "t0"), expected_head="t1")
+        await _begin(store, "t3", "t0", head="t1")
 
     async def test_begin_turn_of_an_unknown_session_is_refused(self, store: Store) -> None:
         with pytest.raises(NotFound):
-            await store.begin_turn(new_turn("t1", "t0", session_id="nobody"), expected_head="t0")
+            await _begin(store, "t1", "t0", session_id="nobody")
 
     async def test_of_many_who_begin_at_once_one_succeeds(self, store: Store) -> None:
         await opened(store)
-        turns = (store.begin_turn(new_turn(f"t{number}", "t0"), expected_head="t0") for number in range(1, 9))
+        turns = (_begin(store, f"t{number}", "t0") for number in range(1, 9))
         outcomes = await asyncio.gather(*turns, return_exceptions=True)
         assert sum(not isinstance(one, Conflict) for one in outcomes) == 1
 
-    async def test_work_is_begun_and_finished_in_the_same_transaction(self, store: Store, clock: FixedClock) -> None:
+    async def test_the_work_on_the_turn_is_begun_and_finished_in_the_same_transactions(self, store: Store) -> None:
         await opened(store)
-        work = NewWork(work_id="w1", kind="turn", held=Lease(owner="me", until_ms=clock.now_ms() + 1000))
-        await store.begin_turn(new_turn("t1", "t0"), expected_head="t0", work=work)
+        _, held = await _begin(store, "t1", "t0")
         async with store.reading() as unit:
-            held = await unit.work.get("w1")
-        assert held is not None and held.status == "running"
+            running = await unit.work.get("t1")
+        assert running == held and held.status == "running"
         assert await store.commit_turn(finished("t1"), work=held)
         async with store.reading() as unit:
-            done = await unit.work.get("w1")
+            done = await unit.work.get("t1")
         assert done is not None and done.status == "done"
 
-    async def test_work_of_a_turn_that_was_refused_was_never_begun(self, store: Store) -> None:
+    async def test_work_on_a_turn_that_was_refused_was_never_begun(self, store: Store) -> None:
         await _standing_at_t1(store)
         with pytest.raises(PlayMoved):
-            await store.begin_turn(new_turn("t2", "t0"), expected_head="t0", work=NewWork(work_id="w1", kind="turn"))
+            await _begin(store, "t2", "t0")
         async with store.reading() as unit:
-            assert await unit.work.get("w1") is None
+            assert await unit.work.get("t2") is None
 
-    async def test_a_turn_whose_work_is_anothers_by_now_is_not_committed(self, store: Store, clock: FixedClock) -> None:
+    async def test_a_turn_whose_work_is_anothers_by_now_is_not_committed(self, store: Store) -> None:
         await opened(store)
-        mine = Lease(owner="me", until_ms=clock.now_ms() + 1000)
-        await store.begin_turn(
-            new_turn("t1", "t0"), expected_head="t0", work=NewWork(work_id="w1", kind="turn", held=mine)
-        )
+        _, held = await _begin(store, "t1", "t0")
         async with store.writing() as unit:
-            held = await unit.work.get("w1")
-            await unit.work.hold("w1", Lease(owner="other", until_ms=clock.now_ms() + 1000), gone=["me"])
-        assert held is not None
+            await unit.work.hold("t1", Lease(owner="other", until_ms=FOREVER_MS), gone=["me"])
         assert not await store.commit_turn(finished("t1"), work=held)
         async with store.reading() as unit:
             turn, play = await unit.plays.turn("t1"), await unit.plays.get("s")
         assert turn is not None and turn.status == "running"
         assert play is not None and play.head_turn_id == "t0"
+
+    async def test_who_was_invited_is_told_apart_from_who_was_not(self, store: Store) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            await unit.plays.invite("s", "guest")
+        answers = [await store.read_turn_basis(TurnQuestion(session_id="s", token_id=id)) for id in ("guest", "other")]
+        assert [one is not None and one.invited for one in answers] == [True, False]
 
     async def test_if_the_caller_is_cancelled_a_turn_is_committed_whole_or_not_at_all(self, store: Store) -> None:
         await opened(store)
@@ -121,9 +122,9 @@ class TurnsLaw:
                 play = await unit.plays.get("s")
             assert play is not None
             turn = new_turn(f"c{number}", play.head_turn_id, turn_index=play.turn_index + 1)
-            await store.begin_turn(turn, expected_head=play.head_turn_id)
+            _, held = await _begin(store, turn.turn_id, play.head_turn_id, turn_index=turn.turn_index)
             lines = [said(turn.turn_id, place, "line") for place in range(5)]
-            committing = asyncio.create_task(store.commit_turn(finished(turn.turn_id, says(*lines))))
+            committing = asyncio.create_task(store.commit_turn(finished(turn.turn_id, says(*lines)), work=held))
             await asyncio.sleep(0.001 * number)
             committing.cancel()
             await asyncio.gather(committing, return_exceptions=True)
@@ -141,7 +142,15 @@ async def _standing_at_t1(store: Store) -> None:
         await unit.resources.add("schema", "there", {})
 
 
+async def _begin(
+    store: Store, turn_id: str, parent_id: str, *, head: str | None = None, **more: Any
+) -> tuple[Turn, Work]:
+    work = NewWork(work_id=turn_id, kind="turn", held=Lease(owner="me", until_ms=FOREVER_MS))
+    return await store.begin_turn(new_turn(turn_id, parent_id, **more), expected_head=head or parent_id, work=work)
+
+
 LINES = ("one", "two", "three")
+FOREVER_MS = 2**50
 
 
 def _call(tokens: int) -> CallRecord:

@@ -9,16 +9,16 @@ from typing import Any
 from fabula.actions.house import House
 from fabula.actions.library.repositories import SESSIONS, STORIES
 from fabula.actions.plays.amend import AtHead
-from fabula.actions.plays.kinds.graph_turns import SceneTurnStart, read_scene_start, words_of
+from fabula.actions.plays.kinds.graph_turns import SceneTurnStart, read_scene_start, scene_start_at_hand, words_of
 from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
 from fabula.actions.plays.kinds.scene_prompts import scene_context
-from fabula.actions.plays.play_setup import gather_new_setup, graph_document, keep_graph
+from fabula.actions.plays.play_setup import KeptSetup, gather_new_setup, graph_document, keep_graph
 from fabula.actions.views import refuse
 from fabula.loops.scene import scene_player
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.plays import Play, Turn
-from fabula.ports.store import Unit
+from fabula.ports.store import TurnBasis, Unit
 from fabula.story.changes import apply_all, opening_state, remember, reworded
 from fabula.story.graph import graph_problems
 from fabula.story.guests import added, entered
@@ -73,6 +73,16 @@ class GraphPlays:
             view={},
         )
 
+    def kept_for(self, house: House, session_id: str) -> KeptSetup | None:
+        return house.play_setups.kept_for(session_id)
+
+    def prepare_at_hand(
+        self, house: House, basis: TurnBasis, before: PlayState, *, said: str | None, choice: int | None
+    ) -> Move | None:
+        words = words_of(said, choice)
+        start = scene_start_at_hand(house, basis, before)
+        return None if start is None else Move(words=words, start=start)
+
     async def prepare(
         self,
         house: House,
@@ -82,8 +92,7 @@ class GraphPlays:
         *,
         said: str | None,
         choice: int | None,
-        at_hand: bool,
-    ) -> Move | None:
+    ) -> Move:
         words = words_of(said, choice)
         try:
             start = await read_scene_start(house, unit, play.session_id, play.head_turn_id, before)

@@ -12,9 +12,10 @@ from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.stage import Stage
+from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.errors import InvalidParams, InvalidRequest
 from fabula.ports.plays import Turn
-from fabula.ports.store import Unit
+from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
 from fabula.story.plays import PlayState
@@ -50,6 +51,21 @@ class SceneTurnStart:
             first_played=first_played,
         )
         await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
+
+
+def scene_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> SceneTurnStart | None:
+    """What a turn starts from, if what is kept and what was just read are enough."""
+    play = basis.play
+    setup = house.play_setups.if_current(play.session_id, before.graph, basis.revisions)
+    if setup is None:
+        return None
+    known = house.turn_states.after(play.head_turn_id)
+    if known is not None and known.lines == setup.told_history:
+        return SceneTurnStart(before=before, setup=setup, past=known.past)
+    if basis.state is None:
+        return None
+    # The lines that were asked for are those of the setup that was kept, which is the current one.
+    return SceneTurnStart(before=before, setup=setup, past=[entry_of(message) for message in basis.past])
 
 
 async def read_scene_start(

@@ -10,19 +10,21 @@ from fabula.actions.plays.amend import AtHead
 from fabula.actions.plays.kinds.ink_turns import (
     FIRST_VARIATION,
     InkTurnStart,
-    cached_ink_start,
     ink_in,
+    ink_start_at_hand,
     ink_words,
     open_ink,
     read_ink_start,
+    refuse_edited,
 )
 from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
+from fabula.actions.plays.play_setup import KeptSetup
 from fabula.knots.edited_history import reworded
 from fabula.loops.conversation import knot_player
 from fabula.loops.conversation.persistence import ink_view
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, Turn
-from fabula.ports.store import Unit
+from fabula.ports.store import TurnBasis, Unit
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.state import MemoryEntry, StateUpdate
@@ -43,6 +45,18 @@ class InkPlays:
     ) -> Opening:
         return await open_ink(house, session, player, turn_id=turn_id, seed=seed)
 
+    def kept_for(self, house: House, session_id: str) -> KeptSetup | None:
+        names = house.works.names_for(session_id)
+        return None if names is None else KeptSetup(names=names)
+
+    def prepare_at_hand(
+        self, house: House, basis: TurnBasis, before: PlayState, *, said: str | None, choice: int | None
+    ) -> Move | None:
+        start = ink_start_at_hand(house, basis, before)
+        if start is None:
+            return None
+        return Move(words=ink_words(start, said, choice), seed=FIRST_VARIATION, start=start)
+
     async def prepare(
         self,
         house: House,
@@ -52,14 +66,10 @@ class InkPlays:
         *,
         said: str | None,
         choice: int | None,
-        at_hand: bool,
-    ) -> Move | None:
-        read = cached_ink_start if at_hand else read_ink_start
-        start = await read(house, unit, play.session_id, before)
-        if start is None:
-            return None
-        words = await ink_words(unit, play, start, said, choice)
-        return Move(words=words, seed=FIRST_VARIATION, start=start)
+    ) -> Move:
+        start = await read_ink_start(house, unit, play.session_id, before)
+        await refuse_edited(unit, play, start)
+        return Move(words=ink_words(start, said, choice), seed=FIRST_VARIATION, start=start)
 
     async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> InkTurnStart:
         return await read_ink_start(house, unit, turn.session_id, before)

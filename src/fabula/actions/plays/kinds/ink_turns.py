@@ -22,7 +22,7 @@ from fabula.loops.conversation.teller import Telling, edited
 from fabula.loops.turns.stage import Stage, unheard
 from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.plays import Play, Turn
-from fabula.ports.store import Unit
+from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
 from fabula.story.error_values import Hint
@@ -66,11 +66,15 @@ def ink_in(state: PlayState) -> InkPlay:
     return state.ink
 
 
-async def cached_ink_start(house: House, unit: Unit, session_id: str, before: PlayState) -> InkTurnStart | None:
-    """What a turn starts from, if nothing has to be compiled or loaded for it. Awaits nothing but the unit."""
+def ink_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> InkTurnStart | None:
+    """What a turn starts from, if nothing has to be compiled or loaded for it, and its place was not edited away."""
     ink = ink_in(before)
-    played = await house.works.at_hand(unit, session_id)
+    played = house.works.if_current(basis.play.session_id, basis.revisions)
     if played is None or not played.material.work.is_near(ink.state):
+        return None
+    try:
+        played.material.work.find(ink.state)
+    except InkEditedError:
         return None
     return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
 
@@ -84,14 +88,13 @@ async def read_ink_start(house: House, unit: Unit, session_id: str, before: Play
     return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
 
 
-async def ink_words(unit: Unit, play: Play, turn_start: InkTurnStart, said: str | None, choice: int | None) -> str:
+def ink_words(turn_start: InkTurnStart, said: str | None, choice: int | None) -> str:
     """The words of the turn to be: a choice by its label, anything else as it was said."""
     waiting = turn_start.ink.waiting
     if waiting.kind == "nothing":
         raise Conflict("The story has ended. It can be started anew.", hint=Hint.BACKTRACK)
     if choice is not None and said is not None:
         raise InvalidRequest("Send either `choice` or `player_input`, not both.")
-    await _still_there(turn_start.material.work, turn_start.ink, unit, play)
     if waiting.kind == "choice":
         return _chosen(waiting, said, choice)
     if choice is not None:
@@ -109,10 +112,13 @@ def _chosen(waiting: Waiting, said: str | None, choice: int | None) -> str:
     return label_of(waiting, choice)
 
 
-async def _still_there(work: CompiledStory, ink: InkPlay, unit: Unit, play: Play) -> None:
+async def refuse_edited(unit: Unit, play: Play, turn_start: InkTurnStart) -> None:
     """Refuses a turn whose place was edited away, and names the turn from which play can go on."""
+    work = turn_start.material.work
+    if turn_start.ink.waiting.kind == "nothing":
+        return
     try:
-        work.find(ink.state)
+        work.find(turn_start.ink.state)
     except InkEditedError as error:
         refusal = edited(error)
         turn_id = await _last_sound(work, unit, play)

@@ -1,7 +1,7 @@
 """What a kind of play promises, so that no caller needs to know which kind it has before it.
 
 1. `open` tells a new play up to where the player comes in.
-2. `prepare` turns the player's move into the words of a turn, and gathers what the turn starts from.
+2. `prepare_at_hand` and `prepare` turn the player's move into the words of a turn, and gather what it starts from.
 3. The `TurnStart` plays the turn with the loop of its kind.
 4. `view` shows what only this kind shows.
 5. The edits change a play by hand; what makes no sense in a kind is refused with a sentence that says why.
@@ -17,9 +17,10 @@ from typing import Any, Protocol
 
 from fabula.actions.house import House
 from fabula.actions.plays.amend import AtHead
+from fabula.actions.plays.play_setup import KeptSetup
 from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
-from fabula.ports.store import Unit
+from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.work import Work
 from fabula.story.contexts import ActorPurpose, KeeperPhase, NarratorPurpose, RoleContext
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
@@ -96,8 +97,8 @@ class PlayKind(Protocol):
 
     - `is_played_in` is true of a state for one kind only, the first of `KINDS`.
     - `open` writes nothing.
-    - `prepare` with `at_hand` awaits nothing but the unit; when that is not enough, it answers None, and is asked
-      again without. It refuses a move that cannot be made, before anything is written.
+    - `prepare_at_hand` decides from what was read in one go and what is kept; when that is not enough, it answers None,
+      and `prepare` reads what is missing. Both refuse a move that cannot be made, before anything is written.
     - `seed_of_repeat` is asked when a turn is played again: after it failed, or (`anew`) to get another one.
     - An edit answers the state after the change and writes nothing but what it must keep beside it.
     """
@@ -120,6 +121,14 @@ class PlayKind(Protocol):
         self, house: House, session: SessionSettings, player: Player, *, turn_id: str, seed: int | None
     ) -> Opening: ...
 
+    def kept_for(self, house: House, session_id: str) -> KeptSetup | None:
+        """What is kept of what a session plays, if anything."""
+        ...
+
+    def prepare_at_hand(
+        self, house: House, basis: TurnBasis, before: PlayState, *, said: str | None, choice: int | None
+    ) -> Move | None: ...
+
     async def prepare(
         self,
         house: House,
@@ -129,8 +138,7 @@ class PlayKind(Protocol):
         *,
         said: str | None,
         choice: int | None,
-        at_hand: bool,
-    ) -> Move | None: ...
+    ) -> Move: ...
 
     async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> TurnStart: ...
 
