@@ -50,6 +50,11 @@ class Beat:
     entries: list[MemoryEntry]
 
 
+def said_in(beats: list[Beat]) -> list[MemoryEntry]:
+    """All that was said, done, told and thought, in order."""
+    return [entry for beat in beats for entry in beat.entries]
+
+
 @dataclass(kw_only=True)
 class NarratorStage:
     """Tells one narrator beat while its text comes in."""

@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Any, Protocol, TypedDict
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.channels import EphemeralValue, LastValue
+from langgraph.pregel import NodeBuilder, Pregel
 from langgraph.runtime import Runtime
 
 from fabula.loops.checkpoint_version import can_go_on, loop_version
-from fabula.loops.scene.beats import Beat, beat_question
+from fabula.loops.scene.beats import beat_question, said_in
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import after_beats, applied, ask_keeper, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
@@ -34,58 +34,67 @@ from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateUpdate
 from fabula.story.values import JsonObject
 
-VERSION = loop_version(2, "play_state")
-"""Raise the number when `SceneState` changes.
+VERSION = loop_version(3, "play_state")
+"""Raise the number when what stands between the nodes changes.
 
-Since 2 the guests of a plan have come and gone when `resolve` is done.
+Since 2 the guests of a plan have come and gone when `resolve` is done; since 3 each node has a channel of its own.
 """
 
 
-class SceneState(TypedDict, total=False):
-    """What is handed from node to node, as plain JSON; its size does not grow with the story."""
+class Loaded(TypedDict):
+    """What `resolve` sets out with. This and what follows is plain JSON; its size does not grow with the story."""
 
-    v: str
-    turn_id: str
+    play: JsonObject
+
+
+class Resolved(TypedDict):
+    """What `narrate` sets out with."""
+
     play: JsonObject
     scene: JsonObject
     way: JsonObject | None
     first_keeper: JsonObject
     director: JsonObject
+
+
+class Narrated(Resolved):
+    """What `persist_turn_artifacts` sets out with."""
+
     beats: list[JsonObject]
     said: list[JsonObject]
     update: JsonObject | None
     output: JsonObject | None
 
 
-async def load_context(run: SceneRun) -> SceneState:
+async def load_context(run: SceneRun) -> dict[str, Loaded | Resolved | str]:
     """The player's words join the state that the turn starts from, and the first question leaves. Nothing is written.
 
     This is what the graph sets out with, hence no node of it. No model has a say in how a swift turn is resolved, so
     that is done here, too, and its graph begins with `narrate`.
     """
     play = record_input(run)
-    loaded: SceneState = {"v": VERSION, "turn_id": run.turn.turn_id}
     if run.setup.swift:
-        return {**loaded, **await _resolve(run, play)}
+        return {"v": VERSION, "resolved": await _resolve(run, play)}
     asked = await ask_ahead(run, keeper_question(before_beats(run, play)))
-    run.handover.put(play, None, asked)
-    return {**loaded, "play": play.as_json()}
+    run.handover.put(play, asked=asked)
+    return {"v": VERSION, "loaded": {"play": play.as_json()}}
 
 
-async def resolve(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
+async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
     """Keeper, transition, director."""
     run = runtime.context
     return await _resolve(run, run.handover.play or PlayState.model_validate(state["play"]))
 
 
-async def _resolve(run: SceneRun, play: PlayState) -> SceneState:
+async def _resolve(run: SceneRun, play: PlayState) -> Resolved:
     kept = await first_keeper(run, play)
     play, scene, way = move_on(run, kept.play)
     director = await make_plan(run, play, scene)
     plan = director.response_plan
     play = come_and_go(run, play, plan)
     question = _first_of_beats(run, play, scene, plan)
-    run.handover.put(play, scene, None if question is None else await ask_ahead(run, question))
+    asked = None if question is None else await ask_ahead(run, question)
+    run.handover.put(play, scene, asked=asked)
     return {
         "play": play.as_json(),
         "scene": scene.as_json(),
@@ -102,31 +111,31 @@ def _first_of_beats(run: SceneRun, play: PlayState, scene: Scene, plan: Response
     return beat_question(run.teller(play, scene), plan.beats[0], 0) if plan.beats else None
 
 
-async def narrate(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
+async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
     """The beats, in the pace of the preset."""
     run = runtime.context
     play, scene = _standing(run, state)
+    proposed: JsonObject | None = None
+    output, asked = None, None
     if run.setup.swift:
         play, beats, update, output = await perform_swiftly(run, play, scene)
-        proposed: JsonObject | None = update.as_json()
-        run.handover.put(play, scene, None)
+        said, proposed = said_in(beats), update.as_json()
     else:
-        plan = ResponsePlan.model_validate(state["director"]["response_plan"])
-        play, beats = await perform(run, play, scene, plan)
-        said = [entry for beat in beats for entry in beat.entries]
+        play, beats = await perform(run, play, scene, ResponsePlan.model_validate(state["director"]["response_plan"]))
+        said = said_in(beats)
         asked = await ask_ahead(run, keeper_question(after_beats(run, play, scene, said)))
-        run.handover.put(play, scene, asked)
-        proposed = output = None
+    run.handover.put(play, scene, said, asked=asked)
     return {
+        **state,
         "play": play.as_json(),
         "beats": [beat.view for beat in beats],
-        "said": [entry.as_json() for beat in beats for entry in beat.entries],
+        "said": [entry.as_json() for entry in said],
         "update": proposed,
         "output": output,
     }
 
 
-def _standing(run: SceneRun, state: SceneState) -> tuple[PlayState, Scene]:
+def _standing(run: SceneRun, state: Resolved) -> tuple[PlayState, Scene]:
     """Where the play stands: as the step before left it, or, in a turn that is resumed, as it was checkpointed."""
     play, scene = run.handover.play, run.handover.scene
     if play is not None and scene is not None:
@@ -134,11 +143,13 @@ def _standing(run: SceneRun, state: SceneState) -> tuple[PlayState, Scene]:
     return PlayState.model_validate(state["play"]), Scene.model_validate(state["scene"])
 
 
-async def persist_turn_artifacts(state: SceneState, runtime: Runtime[SceneRun]) -> SceneState:
+async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) -> None:
     """The keeper again, then one transaction."""
     run = runtime.context
     play, scene = _standing(run, state)
-    said = [MemoryEntry.model_validate(entry) for entry in state["said"]]
+    said = run.handover.said
+    if said is None:
+        said = [MemoryEntry.model_validate(entry) for entry in state["said"]]
     way = None if state["way"] is None else Transition.model_validate(state["way"])
     update = state["update"]
     if update is None:
@@ -146,24 +157,13 @@ async def persist_turn_artifacts(state: SceneState, runtime: Runtime[SceneRun]) 
     else:
         second = applied(run, play, StateUpdate.model_validate(update), output=state["output"], way=way)
     await persist(
-        run,
-        scene=scene,
-        first=state["first_keeper"],
-        director=state["director"],
-        beats=_beats(state["beats"], said),
-        second=second,
+        run, first=state["first_keeper"], director=state["director"], beats=state["beats"], said=said, second=second
     )
-    return {}
-
-
-def _beats(views: list[JsonObject], said: list[MemoryEntry]) -> list[Beat]:
-    """All entries in order; the transcript does not ask which beat they came from."""
-    return [Beat(view=view, entries=said if place == 0 else []) for place, view in enumerate(views)]
 
 
 async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool) -> None:
     """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
-    graph = _compiled(saver)
+    graph = scene_graph(saver)
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     try:
         known = resumed and await can_go_on(saver, config, VERSION)
@@ -174,27 +174,31 @@ async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool
         await run.handover.close()
 
 
+CHANNELS = ("loaded", "resolved", "narrated")
+"""What stands between the nodes: each is filled by the one before and emptied by the one after."""
+
+
 @lru_cache(maxsize=8)
-def _compiled(saver: Any) -> CompiledStateGraph[SceneState, SceneRun, Any, Any]:
-    return scene_graph().compile(checkpointer=saver)
+def scene_graph(saver: Any) -> Pregel[Any, SceneRun, Any, Any]:
+    """The graph. Built of nodes and channels, because a state that all nodes share costs a third more."""
+    return Pregel(
+        nodes={
+            "resolve": _node(resolve, takes="loaded").write_to("resolved"),
+            "narrate": _node(narrate, takes="resolved").write_to("narrated"),
+            "persist_turn_artifacts": _node(persist_turn_artifacts, takes="narrated"),
+        },
+        channels={"v": LastValue(str), **{name: EphemeralValue(dict) for name in CHANNELS}},
+        input_channels=["v", "loaded", "resolved"],
+        output_channels=[],
+        checkpointer=saver,
+        context_schema=SceneRun,
+        name="scene",
+    )
 
 
-@lru_cache(maxsize=1)
-def scene_graph() -> StateGraph[SceneState, SceneRun, Any, Any]:
-    """The graph, not yet bound to a checkpointer."""
-    graph: StateGraph[SceneState, SceneRun, Any, Any] = StateGraph(SceneState, context_schema=SceneRun)
-    graph.add_node("resolve", resolve)
-    graph.add_node("narrate", narrate)
-    graph.add_node("persist_turn_artifacts", persist_turn_artifacts)
-    graph.add_conditional_edges(START, _first_node, ["resolve", "narrate"])
-    graph.add_edge("resolve", "narrate")
-    graph.add_edge("narrate", "persist_turn_artifacts")
-    graph.add_edge("persist_turn_artifacts", END)
-    return graph
-
-
-def _first_node(state: SceneState) -> str:
-    return "narrate" if "scene" in state else "resolve"
+def _node(step: Any, *, takes: str) -> NodeBuilder:
+    """A node that runs when its channel is filled. LangGraph also passes the runtime, which its types do not tell."""
+    return NodeBuilder().subscribe_only(takes).do(step)
 
 
 class PlayScene(Protocol):

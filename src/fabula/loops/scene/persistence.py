@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import cast
 
-from fabula.loops.scene.beats import Beat
-from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_run import SceneRun
@@ -13,6 +11,7 @@ from fabula.loops.turns.turn_state_cache import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
 from fabula.story.events import KeeperApplied, StoryEnded
 from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry
 from fabula.story.state_hash import json_hash
 from fabula.story.turn_results import SceneTurnResult
 from fabula.story.values import JsonObject
@@ -23,15 +22,15 @@ _SPOKEN: dict[str, MessageKind] = {"narration": "narration", "dialogue": "dialog
 async def persist(
     run: SceneRun,
     *,
-    scene: Scene,
     first: JsonObject,
     director: JsonObject,
-    beats: list[Beat],
+    beats: list[JsonObject],
+    said: list[MemoryEntry],
     second: Kept,
 ) -> None:
     """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again."""
     run.stage.tell(KeeperApplied(phase="after_turn_outputs", update=second.update, snapshot=second.play.snapshot))
-    messages = spoken(run, second.play, beats)
+    messages = spoken(run, second.play, said)
     play = second.play.model_copy(
         update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(run, second.play)}
     )
@@ -45,7 +44,7 @@ async def persist(
         "player_input": run.turn.player_input,
         "first_keeper": first,
         "director": director,
-        "completed_beats": [beat.view for beat in beats],
+        "completed_beats": [*beats],
         "second_keeper": second.view(),
         "snapshot": state["snapshot"],
     }
@@ -63,9 +62,9 @@ async def persist(
         run.stage.complete(cast(JsonObject, result))
 
 
-def spoken(run: SceneRun, play: PlayState, beats: list[Beat]) -> list[MessageChange]:
+def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[MessageChange]:
     """The lines that the turn adds to the transcript: the player's own, then what was told, said and done."""
-    entries = [player_entry(run), *(entry for beat in beats for entry in beat.entries if entry.kind in _SPOKEN)]
+    entries = [player_entry(run), *(entry for entry in said if entry.kind in _SPOKEN)]
     now = run.clock.now_ms()
     return [
         MessageChange(

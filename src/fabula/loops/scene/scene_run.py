@@ -56,17 +56,25 @@ def _ignore(text: str) -> None:
 
 @dataclass(kw_only=True)
 class Handover:
-    """What a step hands to the next one as it is: where the play stands, and the question it sent for that step.
+    """What a step hands to the next one as it is: where the play stands, what was said, and the question it sent.
 
-    The state of the graph has the play and the scene, too, as JSON; a turn that is resumed finds only those.
+    The graph has all but the question, too, as JSON; a turn that is resumed finds only that.
     """
 
     play: PlayState | None = None
     scene: Scene | None = None
+    said: list[MemoryEntry] | None = None
     asked: PendingAnswer | None = None
 
-    def put(self, play: PlayState, scene: Scene | None, asked: PendingAnswer | None) -> None:
-        self.play, self.scene, self.asked = play, scene, asked
+    def put(
+        self,
+        play: PlayState,
+        scene: Scene | None = None,
+        said: list[MemoryEntry] | None = None,
+        *,
+        asked: PendingAnswer | None,
+    ) -> None:
+        self.play, self.scene, self.said, self.asked = play, scene, said, asked
 
     def answer_to(self, call: str) -> PendingAnswer | None:
         """The answer that the step before asked for, if it was to this call."""
