@@ -1,13 +1,11 @@
-"""Keyword search: which of some texts names a keyword first, as a whole word or anywhere."""
+"""Keyword search: which keywords a text names, as whole words or anywhere."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 
 from fabula.language.caches import cached_if_short
 from fabula.language.vocabulary import UNSPACED
@@ -16,39 +14,35 @@ _LETTER = rf"[^\W{UNSPACED}]"
 _WORD = re.compile(rf"{_LETTER}+")
 
 
-class KeywordSearch:
-    """Texts in which keywords are looked for, folded to one case and split into words once."""
+class KeywordIndex:
+    """Groups of keywords, each with its way of matching, `word` or `substring`; made once, asked for many texts.
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        read = [_read(text) for text in texts]
-        self._text = "\n".join(folded for folded, _ in read)
-        self._ends = list(accumulate(len(folded) + 1 for folded, _ in read))
-        self._words: dict[str, int] = {}
-        for number, (_, words) in enumerate(read):
-            for word in words:
-                self._words.setdefault(word, number)
+    The lines of a history are asked for again in every turn, so what a text names is remembered.
+    """
 
-    def first(self, keywords: Iterable[str], *, match: str) -> int | None:
-        """The number of the text in which one of the keywords stands first; `match` is `word` or `substring`."""
-        known = [found for keyword in keywords if (found := _keyword(keyword)).folded]
-        places = [place for keyword in known if (place := self._find(keyword, match)) is not None]
-        return min(places, default=None)
+    def __init__(self, groups: Iterable[tuple[Sequence[str], str]]) -> None:
+        self._words: dict[str, list[int]] = {}
+        self._others: list[tuple[int, str, str]] = []
+        for number, (keywords, match) in enumerate(groups):
+            for keyword in filter(lambda one: one.folded, map(_keyword, keywords)):
+                if match == "word" and keyword.is_word:
+                    self._words.setdefault(keyword.folded, []).append(number)
+                else:
+                    self._others.append((number, keyword.folded, match))
+        self.named_in: Callable[[str], tuple[int, ...]] = cached_if_short(most=512, longest=4_000)(self._named_in)
+        """The numbers of the groups of which a text names a keyword, in their order."""
 
-    def _find(self, keyword: Keyword, match: str) -> int | None:
-        if match == "word" and keyword.is_word:
-            return self._words.get(keyword.folded)
-        place = self._text.find(keyword.folded)
-        if place >= 0 and match == "word":
-            found = _whole_word(keyword.folded).search(self._text)
-            place = found.start() if found else -1
-        return bisect_right(self._ends, place) if place >= 0 else None
+    def _named_in(self, text: str) -> tuple[int, ...]:
+        folded = text.casefold()
+        found = {number for word in _WORD.findall(folded) for number in self._words.get(word, ())}
+        found.update(number for number, keyword, match in self._others if _stands_in(folded, keyword, match))
+        return tuple(sorted(found))
 
 
-@cached_if_short(most=1024, longest=4_000)
-def _read(text: str) -> tuple[str, tuple[str, ...]]:
-    """A text in one case, and its words."""
-    folded = text.casefold()
-    return folded, tuple(dict.fromkeys(_WORD.findall(folded)))
+def _stands_in(folded: str, keyword: str, match: str) -> bool:
+    if keyword not in folded:
+        return False
+    return match != "word" or _whole_word(keyword).search(folded) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fabula.language.keywords import KeywordSearch
+from fabula.language.keywords import KeywordIndex
+from fabula.story.caches import IdentityCache
 from fabula.story.contexts import Lore, LoreNote
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry
@@ -38,24 +39,46 @@ def active_lore(
     those that were played on the way. A note is tied to the entry that called it up first, or with which a scene began
     that did: there it stays, and prompts keep their beginning. What the present scene calls up applies in any case.
     """
+    book = _book_of(entries)
+    if not book.candidates:
+        return Lore(base=book.base_notes, matched=[])
+    found = _called_up(book, _placed(texts, history, scenes))
+    here = {number for text in texts for number in book.index.named_in(text)}
+    matches = [
+        Match(entry=book.candidates[n], place=found[n], of_scene=found[n] is None or n in here) for n in sorted(found)
+    ]
+    kept = _within_limit(matches, len(history))
+    return Lore(base=book.base_notes, matched=[note(one.entry, one) for one in kept])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Book:
+    """All entries that may apply: those that always do, and candidates with an index of their keywords."""
+
+    base: Sequence[LorebookEntry]
+    base_notes: list[LoreNote]
+    candidates: Sequence[LorebookEntry]
+    index: KeywordIndex
+
+
+_books: IdentityCache[Iterable[LorebookEntry], _Book] = IdentityCache(64)
+
+
+def _book_of(entries: Iterable[LorebookEntry]) -> _Book:
+    """The entries in order. A tuple never changes, so what is made of one is made once."""
+    return _books.of(entries, lambda: _book(entries)) if isinstance(entries, tuple) else _book(entries)
+
+
+def _book(entries: Iterable[LorebookEntry]) -> _Book:
     enabled = sorted((entry for entry in entries if entry.enabled), key=lambda entry: entry.order)
     base = [entry for entry in enabled if entry.always_include][:MOST_BASE]
     candidates = [entry for entry in enabled if not entry.always_include]
-    if not candidates:
-        return Lore(base=[note(entry) for entry in base], matched=[])
-    found = _called_up(candidates, base, _placed(texts, history, scenes))
-    here = KeywordSearch(texts)
-    matches = [
-        Match(
-            entry=entry,
-            place=found[n],
-            of_scene=found[n] is None or here.first(entry.keywords, match=entry.match) is not None,
-        )
-        for n, entry in enumerate(candidates)
-        if n in found
-    ]
-    kept = _within_limit(matches, len(history))
-    return Lore(base=[note(entry) for entry in base], matched=[note(one.entry, one) for one in kept])
+    return _Book(
+        base=base,
+        base_notes=[note(entry) for entry in base],
+        candidates=candidates,
+        index=KeywordIndex((entry.keywords, entry.match) for entry in candidates),
+    )
 
 
 def scene_began(history: Sequence[MemoryEntry], turns_ago: int, *, complete: bool) -> int | None:
@@ -93,22 +116,27 @@ class Match:
     of_scene: bool = False
 
 
-def _called_up(
-    candidates: Sequence[LorebookEntry], base: Sequence[LorebookEntry], placed: Sequence[Placed]
-) -> dict[int, int | None]:
+def _called_up(book: _Book, placed: Sequence[Placed]) -> dict[int, int | None]:
     """The candidates that come to mind, with their places; the content of recursive ones may call up more."""
     found: dict[int, int | None] = {}
-    asked: list[Sequence[Placed]] = [placed, *([(None, entry.content)] for entry in base if entry.recursive)]
+    asked: list[Sequence[Placed]] = [placed, *([(None, entry.content)] for entry in book.base if entry.recursive)]
     while asked:
-        texts = asked.pop(0)
-        heard = KeywordSearch([text for _, text in texts])
-        for number, entry in enumerate(candidates):
-            if number in found or (first := heard.first(entry.keywords, match=entry.match)) is None:
-                continue
-            found[number] = texts[first][0]
-            if entry.recursive:
-                asked.append([(found[number], entry.content)])
+        for number, place in sorted(_named_first(book, asked.pop(0)).items()):
+            if number not in found:
+                found[number] = place
+                entry = book.candidates[number]
+                if entry.recursive:
+                    asked.append([(place, entry.content)])
     return found
+
+
+def _named_first(book: _Book, texts: Sequence[Placed]) -> dict[int, int | None]:
+    """The candidates that some texts name, each with the place of the first that does."""
+    first: dict[int, int | None] = {}
+    for place, text in texts:
+        for number in book.index.named_in(text):
+            first.setdefault(number, place)
+    return first
 
 
 def _within_limit(matches: list[Match], history_length: int) -> list[Match]:
