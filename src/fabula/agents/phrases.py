@@ -12,6 +12,7 @@ from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry
 from fabula.story.values import Json, JsonObject
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _VERBS = {"dialogue": "says", "action": "does", "thought": "thinks", "player_input": "(the player)"}
 
 
@@ -126,4 +127,4 @@ def titled(title: str, body: str) -> str:
 
 
 def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)

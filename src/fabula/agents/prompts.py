@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ from fabula.agents.renderings import character_card, rendered
 from fabula.agents.windows import budget_of, estimated_tokens, shortened, windows_of, within_windows
 from fabula.ports.models import Message
 from fabula.story.caches import IdentityCache
-from fabula.story.contexts import ActorContext, ArchitectContext, RoleContext
+from fabula.story.contexts import ActorContext, ArchitectContext, LoreNote, RoleContext
 from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, PresetEntry, PresetModule
 
 CARD_MODULE = "character_card"
@@ -52,7 +52,7 @@ class Block:
 
     @property
     def text(self) -> str:
-        return "\n\n".join(part.text for part in self.parts if part.text)
+        return _joined(part.text for part in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,41 +66,84 @@ class Prompt:
 
 def write_prompt(agent: AgentPreset, context: RoleContext) -> Prompt:
     """The prompt of a role. For the swift role, `agent` is the director's preset."""
-    found, cut = fitting_blocks(agent, context)
-    messages = messages_of(found)
-    return Prompt(messages=messages, tokens=estimated_tokens(messages), shortened=cut)
+    return _fitting(agent, context)[1]
 
 
 def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block], bool]:
     """The modules of a prompt that keeps to its windows and budget, and whether it had to be shortened for that."""
+    seen, prompt = _fitting(agent, context)
+    told = _told(agent, seen)
+    found = blocks(told.role, agent, values=rendered(told), mode=_mode(told))
+    if isinstance(told, ActorContext):
+        found.append(_card_block(told))
+    return found, prompt.shortened
+
+
+def _fitting(agent: AgentPreset, context: RoleContext) -> tuple[RoleContext, Prompt]:
+    """What of the context is told, and the prompt that tells it."""
     budget = budget_of(context.role, agent)
     seen = within_windows(context, windows_of(context.role, agent))
-    found, cut = _blocks_for(agent, seen), False
-    while estimated_tokens(messages_of(found)) > budget and (less := shortened(seen)) is not None:
+    cut = False
+    while True:
+        messages = _messages(agent, _told(agent, seen))
+        tokens = estimated_tokens(messages)
+        if tokens <= budget or (less := shortened(seen)) is None:
+            return seen, Prompt(messages=messages, tokens=tokens, shortened=cut)
         seen, cut = less, True
-        found = _blocks_for(agent, seen)
-    return found, cut
 
 
-def _blocks_for(agent: AgentPreset, context: RoleContext) -> list[Block]:
-    context = _told(agent, context)
-    mode = context.mode if isinstance(context, ArchitectContext) else None
-    found = blocks(context.role, agent, values=rendered(context), mode=mode)
+def _messages(agent: AgentPreset, context: RoleContext) -> tuple[Message, ...]:
+    """One system message and one user message: the texts of the blocks, without making the blocks."""
+    values = rendered(context)
+    modules: dict[MessageRole, list[str]] = {role: [] for role in MESSAGE_ROLES}
+    for role, slots in _outline(context.role, agent, _mode(context)):
+        modules[role].append(_joined(text if key is None else values.get(key, "") for text, key in slots))
     if isinstance(context, ActorContext):
-        found.append(_card_block(context))
-    return found
+        modules["system"].append(character_card(context.actor))
+    return _as_messages({role: _joined(texts) for role, texts in modules.items()})
+
+
+Slot = tuple[str, str | None]
+"""A text as it stands, or the key of the context that stands there."""
+Outline = Sequence[tuple[MessageRole, Sequence[Slot]]]
+
+_outlines: IdentityCache[AgentPreset, Outline] = IdentityCache(128)
+
+
+def _outline(role: PromptRole, agent: AgentPreset, mode: ArchitectMode | None) -> Outline:
+    """The modules of a preset as far as they do not change from turn to turn."""
+
+    def make() -> Outline:
+        return [
+            (
+                module.message_role or "user",
+                [(_text(entry, None), entry.context_key) for entry in _used_entries(role, module, mode)],
+            )
+            for module in _modules(role, agent)
+        ]
+
+    return _outlines.of(agent, make, use=(role, mode))
+
+
+def _mode(context: RoleContext) -> ArchitectMode | None:
+    return context.mode if isinstance(context, ArchitectContext) else None
 
 
 def _told(agent: AgentPreset, context: RoleContext) -> RoleContext:
     """The context as far as the preset uses it: lore stands in the history only where both are wanted."""
-    entries = [entry for module in agent.modules for entry in module.entries]
-    switched_off = {entry.entry_id for entry in entries if entry.kind == "built_in_context_ref" and not entry.enabled}
-    matched = context.lore.matched
+    switched_off = _switched_off(agent)
     if "lorebook_matched" in switched_off:
-        matched = []
+        matched = list[LoreNote]()
     elif "shared_history" in switched_off:
-        matched = [note.model_copy(update={"heard_at": None}) for note in matched]
+        matched = [note.model_copy(update={"heard_at": None}) for note in context.lore.matched]
+    else:
+        return context
     return context.model_copy(update={"lore": context.lore.model_copy(update={"matched": matched})})
+
+
+def _switched_off(agent: AgentPreset) -> frozenset[str]:
+    entries = (entry for module in agent.modules for entry in module.entries)
+    return frozenset(one.entry_id for one in entries if one.kind == "built_in_context_ref" and not one.enabled)
 
 
 def blocks(
@@ -179,10 +222,9 @@ def _swift_preset(director: AgentPreset) -> AgentPreset:
     return director.model_copy(update={"modules": modules})
 
 
-def messages_of(found: list[Block]) -> tuple[Message, ...]:
-    """One system message and one user message, each without its empty modules."""
-    texts = {
-        role: "\n\n".join(block.text for block in found if block.message_role == role and block.text)
-        for role in MESSAGE_ROLES
-    }
+def _joined(texts: Iterable[str]) -> str:
+    return "\n\n".join(text for text in texts if text)
+
+
+def _as_messages(texts: Mapping[MessageRole, str]) -> tuple[Message, ...]:
     return tuple(Message(role=role, content=text) for role, text in texts.items() if text)

@@ -34,6 +34,8 @@ class OpenTag:
 
     def _guarded(self, text: str) -> str:
         """Pieces that are innocent alone may spell a tag together, so each `<` waits for what follows it."""
+        if not self.held and "<" not in text:
+            return text
         text, self.held = self.held + text, ""
         passed = []
         place = 0

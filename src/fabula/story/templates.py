@@ -18,6 +18,8 @@ NAMELESS_PLAYER = "User"
 
 def fill(text: str, *, char: str, user: str, fields: Mapping[str, Json]) -> str:
     """The text with its variables filled in once; unknown ones stay as they are, values that are no texts are JSON."""
+    if "{{" not in text:
+        return text
     known: dict[str, Json] = {**fields, "char": char, "user": user}
 
     def value(found: re.Match[str]) -> str:

@@ -182,7 +182,7 @@ def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
 
 
 async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
-    name = teller.member(beat.speaker_id).name
+    name = teller.name_of(beat.speaker_id)
     told = ActorStage(run=run, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
     parser = TagParser(ACTOR_TAGS)
 

@@ -149,6 +149,15 @@ class SceneTeller:
         )
         return cast_member(stand_in, user=self._play.player_name, state=state, schema=None)
 
+    def name_of(self, id: str) -> str:
+        """What a character of the scene is called."""
+        content = self._bundle.characters.get(id)
+        return content.name if content is not None else self._play.session_characters[id].display_name
+
+    def here(self) -> list[str]:
+        """Who is in the scene, by id."""
+        return [id for id in self._play.world.active_characters if self.knows(id)]
+
     def cast(self) -> list[CastMember]:
         """Who is in the scene."""
         return self._cast(self._play.world.active_characters)

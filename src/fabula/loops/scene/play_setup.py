@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fabula.agents.windows import shared_history_limit, told_history, windows_of
 from fabula.story.changes import Bounds
@@ -62,23 +63,23 @@ class PlaySetup:
         """The revision at which a role's api was read, if it is known."""
         return self.api_revisions.get(self.group.bindings.api_for(role))
 
-    @property
+    @cached_property
     def swift(self) -> bool:
         """Whether one call writes the whole turn."""
         extra = self.preset.agents.director.extra
         return isinstance(extra, dict) and extra.get("pace") == "swift"
 
-    @property
+    @cached_property
     def told_history(self) -> int:
         """How many lines of the transcript the role that looks back furthest is told."""
         return max(told_history(self.preset.agents.of(role)) for role in ROLES)
 
-    @property
+    @cached_property
     def shared_window(self) -> int:
         """How many entries the shared history keeps."""
         return shared_history_limit(self.preset.agents)
 
-    @property
+    @cached_property
     def private_window(self) -> int:
         """How many of its own thoughts a character keeps."""
         return windows_of("actor", self.preset.agents.actor).private

@@ -100,7 +100,7 @@ async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> DirectorRes
 
 async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePlan:
     teller = run.teller(play, scene)
-    cast = [member.id for member in teller.cast()]
+    cast = teller.here()
     with during("director"):
         proposal = await propose(
             run,

@@ -105,7 +105,7 @@ class _Writing:
             index=len(self._beats),
             purpose="ReactToPlayer",
             speaker_id=speaker,
-            speaker_name=self.teller.member(speaker).name,
+            speaker_name=self.teller.name_of(speaker),
         )
         self._actor.start()
 
@@ -134,7 +134,7 @@ class _Writing:
     def _speaker(self, who: str) -> str | None:
         """The character that is meant, by id or by name; what an unknown voice says is told by the narrator."""
         named = who.strip().casefold()
-        for member in self.teller.cast():
-            if named in (member.id.casefold(), member.name.casefold()):
-                return member.id
+        for id in self.teller.here():
+            if named in (id.casefold(), self.teller.name_of(id).casefold()):
+                return id
         return None
