@@ -8,7 +8,7 @@ from typing import Any, get_args
 import orjson
 import pytest
 
-from fabula.loops.turns.stage import GATHER_S, Stage
+from fabula.loops.turns.stage import GATHER_S, Stage, gather_s
 from fabula.server.stream.envelope import frame_json
 from fabula.story import events as told
 from fabula.story.error_values import ErrorValue, Hint
@@ -152,6 +152,10 @@ async def test_the_first_piece_is_told_at_once_and_what_follows_quickly_together
     assert heard.deltas() == [(0, "One "), (0, "two three ")]
     stage.tell(piece("four"))
     assert heard.deltas()[-1] == (0, "four")
+
+
+def test_a_few_turns_are_told_piece_by_piece_and_many_in_longer_ones() -> None:
+    assert [gather_s(calls) for calls in (1, 7, 10, 50, 1000)] == [0.0, 0.0, 0.02, 0.06, 0.06]
 
 
 async def test_text_of_another_place_is_never_joined_and_order_stays() -> None:

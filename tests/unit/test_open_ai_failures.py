@@ -37,6 +37,7 @@ from fabula.testing.model_script import (
     ErrorInStream,
     Fail,
     Garbage,
+    Pace,
     Refuse,
     Say,
     Silence,
@@ -123,6 +124,15 @@ async def test_what_was_said_before_the_cut_was_delivered() -> None:
                 assert isinstance(part, Piece)
                 heard.append(part.text)
         assert "".join(heard) == "one two "
+
+
+async def test_pieces_are_gathered_after_the_first_and_nothing_is_lost() -> None:
+    text = " ".join(f"word{number}" for number in range(40))
+    async with talking_to([Say(text=text, pace=Pace(tokens_per_second=400))]) as (client, _):
+        parts = [part async for part in client.stream(question(gather_s=0.05))]
+    pieces = [part.text for part in parts[:-1]]
+    assert pieces[0] == "word0 " and len(pieces) < 20
+    assert "".join(pieces) == parts[-1].text == text
 
 
 async def test_usage_comes_from_the_provider() -> None:

@@ -90,6 +90,7 @@ class ModelRequest:
     `seed` None means that the answer may vary and is not memoised.
     `streaming` False, or an output schema, means that nobody reads along: pieces come only when the answer is whole,
     so that a broken answer can be asked for again. What was already read along cannot be taken back.
+    `gather_s`: after the first piece, what comes within that time may be passed on as one piece, which costs less.
     """
 
     origin: CallOrigin
@@ -102,6 +103,7 @@ class ModelRequest:
     max_chars: int = 200_000
     streaming: bool = True
     first_asked: bool = False
+    gather_s: float = 0.0
     deadline: float
 
 

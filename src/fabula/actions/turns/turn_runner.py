@@ -14,7 +14,7 @@ from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.plays.sessions import DELETED
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind
-from fabula.loops.turns.stage import Stage
+from fabula.loops.turns.stage import Stage, gather_s
 from fabula.ports.errors import BackendError, Interrupted
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
@@ -110,7 +110,7 @@ async def _resume(house: House, held: HeldWork) -> JsonObject | None:
 
 async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: HeldWork, *, resumed: bool) -> None:
     """Runs the loop to its end. A turn that it does not end is failed by the runner, its words kept."""
-    stage = Stage(held.sender)
+    stage = Stage(held.sender, gather_s=gather_s(house.models.calls_under_way))
     stage.start()
     try:
         await _play_on(house, turn, turn_start, stage, held.work, resumed=resumed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -15,25 +15,35 @@ class NotAnEvent(ValueError):
     """The bytes are no event that can be read."""
 
 
-async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """The events' data, until the stream or its `[DONE]`. Comments and other fields are skipped.
+class EventReader:
+    """Makes events of bytes. Comments and other fields are skipped; after `[DONE]` (`done`) nothing counts.
 
     Each event of a model's stream is one `data:` line, so a line is an event.
     """
-    waiting = b""
-    async for chunk in chunks:
-        *lines, waiting = (waiting + chunk).split(b"\n")
-        if len(waiting) > LONGEST_LINE:
+
+    def __init__(self) -> None:
+        self._waiting = b""
+        self.done = False
+
+    def feed(self, chunk: bytes) -> Iterator[dict[str, Any]]:
+        """The data of the events that these bytes end; raises NotAnEvent at the first that cannot be read."""
+        *lines, self._waiting = (self._waiting + chunk).split(b"\n")
+        if len(self._waiting) > LONGEST_LINE:
             raise NotAnEvent("an event is too long")
+        return self._read(lines)
+
+    def close(self) -> Iterator[dict[str, Any]]:
+        """What the stream leaves behind that ends without the end of a line."""
+        last, self._waiting = self._waiting, b""
+        return self._read([last])
+
+    def _read(self, lines: list[bytes]) -> Iterator[dict[str, Any]]:
         for line in lines:
-            data = data_of(line)
+            data = data_of(line) if line and not self.done else b""
             if data == DONE:
-                return
-            if data:
+                self.done = True
+            elif data:
                 yield _decoded(data)
-    last = data_of(waiting)
-    if last and last != DONE:
-        yield _decoded(last)
 
 
 def data_of(line: bytes) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.adapters.models.capabilities import Capabilities, default_capabilities, without_parameter
-from fabula.adapters.models.events import events
+from fabula.adapters.models.events import EventReader, NotAnEvent
 from fabula.adapters.models.structure import decoded, strict_schema, with_schema_in_words
 from fabula.adapters.models.thought_filter import Spoken
 from fabula.adapters.models.wire import Answer, BadRequest, Wire, in_our_words, names_of
@@ -56,10 +56,14 @@ class OpenAiClient:
         answer = await self._opened(request)
         try:
             with in_our_words():
-                async for event in events(answer.chunks()):
-                    text = gathered.take(event)
+                while not gathered.ended:
+                    text, failure = gathered.take(await answer.read())
                     if text:
                         yield Piece(text=text)
+                    if failure is not None:
+                        raise failure
+                    if text and request.gather_s and not gathered.ended:
+                        await asyncio.sleep(request.gather_s)
             if rest := gathered.kept(gathered.spoken.rest()):
                 yield Piece(text=rest)
             complete = True
@@ -88,11 +92,26 @@ class _Gathered:
     model: str
     parts: list[str] = field(default_factory=list)
     spoken: Spoken = field(default_factory=Spoken)
+    reader: EventReader = field(default_factory=EventReader)
+    ended: bool = False
     finish: str | None = None
     refusal: str = ""
     usage: Usage | None = None
 
-    def take(self, event: dict[str, Any]) -> str:
+    def take(self, chunk: bytes) -> tuple[str, Exception | None]:
+        """The text in these bytes, and what went wrong after it; no bytes are the end of the stream."""
+        events = self.reader.feed(chunk) if chunk else self.reader.close()
+        texts: list[str] = []
+        failure: Exception | None = None
+        try:
+            for event in events:
+                texts.append(self._text_of(event))
+        except (ModelBusy, NotAnEvent) as error:
+            failure = error
+        self.ended = self.reader.done or not chunk
+        return "".join(texts), failure
+
+    def _text_of(self, event: dict[str, Any]) -> str:
         if event.get("error"):
             raise ModelBusy("The model server failed in the middle of its answer. Try again.")
         self.model = event.get("model") or self.model

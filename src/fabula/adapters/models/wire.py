@@ -12,7 +12,7 @@ import asyncio
 import email.utils
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -118,9 +118,9 @@ class Answer:
     def __init__(self, response: aiohttp.ClientResponse, lingering: set[asyncio.Task[None]]) -> None:
         self._response, self._lingering = response, lingering
 
-    def chunks(self) -> AsyncIterator[bytes]:
-        """The bytes as they come."""
-        return self._response.content.iter_any()
+    async def read(self) -> bytes:
+        """The bytes that have come, or the next ones; none at the end."""
+        return await self._response.content.readany()
 
     def close(self, *, complete: bool) -> None:
         """Lets go of it. A complete one has only its last line outstanding, after which its connection serves again."""

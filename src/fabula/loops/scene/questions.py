@@ -142,6 +142,7 @@ def _request(run: SceneRun, role: AgentRole, question: Question, messages: tuple
         max_tokens=agent.max_tokens,
         deadline=run.deadline,
         first_asked=run.first_played,
+        gather_s=run.stage.gather_s,
     )
 
 

@@ -1,7 +1,8 @@
 """The stage: what happens in a turn goes from here to everyone who watches, as events of the turn's stream.
 
 Text that arrives in quick succession is sent as one event: the first piece at once, what follows within a few
-milliseconds together. It costs no one a visible delay and the server a fraction of the work.
+milliseconds together. It costs no one a visible delay and the server a fraction of the work. Where many turns run,
+more is gathered, already where a model's answer is read (`gather_s`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ from fabula.story.events import Completed, Delta, Failed, Started, TextDelta, Tu
 from fabula.story.values import JsonObject
 
 GATHER_S: Final = 0.015
+GATHER_PER_CALL_S: Final = 0.002
+LONGEST_GATHER_S: Final = 0.06
+
+
+def gather_s(calls: int) -> float:
+    """How long the pieces of an answer are gathered while that many models are asked: not at all while they are few."""
+    wanted = min(LONGEST_GATHER_S, calls * GATHER_PER_CALL_S)
+    return wanted if wanted > GATHER_S else 0.0
 
 
 class Tell(Protocol):
@@ -31,8 +40,8 @@ def unheard(event: TurnEvent) -> None:
 class Stage:
     """The writing end of one turn's stream."""
 
-    def __init__(self, sender: Sender[TurnFrame]) -> None:
-        self._sender = sender
+    def __init__(self, sender: Sender[TurnFrame], *, gather_s: float = 0.0) -> None:
+        self._sender, self.gather_s = sender, gather_s
         self._gathered: TextDelta | None = None
         self._place: object = None
         self._texts: list[str] = []
