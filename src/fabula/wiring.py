@@ -13,7 +13,7 @@ from fabula.actions.house import House
 from fabula.actions.library.apis import secret_name
 from fabula.actions.library.builtins import set_out_builtins
 from fabula.actions.npcs.address_npc import GAME_API_ID
-from fabula.actions.plays.play_setup import PlaySetups
+from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.turns.turn_runner import adopt_old_turns
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.actions.work_kinds import work_kinds

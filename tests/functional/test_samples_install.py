@@ -10,11 +10,11 @@ import pytest
 from fabula.actions.care.overview import get_dashboard
 from fabula.actions.house import House
 from fabula.actions.library.characters import NameCharacter, get_character, list_characters
-from fabula.actions.library.repositories import LOREBOOKS, STORIES
 from fabula.actions.library.samples import install_samples, install_samples_at_first, read_worlds, sample_folder
 from fabula.actions.library.stories import NameStory, delete_story, list_stories
 from fabula.actions.plays.sessions import get_session
 from fabula.actions.plays.start_session import StartSession, start_session
+from fabula.actions.repositories import LOREBOOKS, STORIES
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.ports.actors import OPERATOR

@@ -15,7 +15,8 @@ import pytest
 from tests.live import live_server
 from tests.stored.golden_play import Door, play_everything, scripted_models
 
-from fabula.actions.library.repositories import (
+from fabula.actions.library.samples import install_samples
+from fabula.actions.repositories import (
     API_GROUPS,
     APIS,
     CHARACTERS,
@@ -30,7 +31,6 @@ from fabula.actions.library.repositories import (
     STORY_RESOURCES,
     Repository,
 )
-from fabula.actions.library.samples import install_samples
 from fabula.adapters.models.memo import from_stored
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError

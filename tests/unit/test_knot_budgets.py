@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.actions.library.compiled_stories import STEPS_PREPARED, CompiledStories
+from fabula.actions.setups.compiled_stories import STEPS_PREPARED, CompiledStories
 from fabula.ink import InkBudgetExceeded, Story
 from fabula.knots.character_lines import STEPS_PER_RUN, grounding_of, learn
 from fabula.knots.names import default_ai_seed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabula.actions.library.compiled_stories import CompiledStories
-from fabula.actions.plays.play_setup import PlaySetups
+from fabula.actions.setups.compiled_stories import CompiledStories
+from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses

@@ -6,10 +6,9 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import ALL_STORIES, CHARACTERS, SESSIONS
+from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SESSIONS
 from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Conflict
 from fabula.ports.store import Unit
 from fabula.story.values import Value
 
@@ -77,15 +76,6 @@ async def get_dashboard(house: House, actor: Actor, command: Nothing) -> Dashboa
             recent_stories=await _recent_stories(unit),
             recent_sessions=await _recent_sessions(unit, actor),
         )
-
-
-async def default_binding(unit: Unit, api_group_id: str | None, preset_id: str | None) -> tuple[str, str]:
-    """The named group and preset, or the first available ones; Conflict when there is none."""
-    group = api_group_id or await unit.resources.first("api_group")
-    preset = preset_id or await unit.resources.first("preset")
-    if group is None or preset is None:
-        raise Conflict("No model is set up yet: make an api group and a preset first.")
-    return group, preset
 
 
 async def _global_config(unit: Unit) -> GlobalConfig:

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import DRAFTS
 from fabula.actions.plays.play_states import play_of
+from fabula.actions.repositories import DRAFTS
 from fabula.actions.views import Command, ListView
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest

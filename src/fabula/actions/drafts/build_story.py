@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from fabula.actions.authority import allowed
-from fabula.actions.drafts.draft_setup import gather_draft_setup
 from fabula.actions.drafts.draft_work import (
     DraftWork,
     command_name,
@@ -23,8 +22,9 @@ from fabula.actions.drafts.draft_work import (
 from fabula.actions.drafts.new_draft import Order, add_section, checked_variables, open_draft
 from fabula.actions.drafts.story_drafts import NameDraft, StoryDraftView, draft_view, remove_draft, story_from
 from fabula.actions.house import House
-from fabula.actions.library.repositories import DRAFTS, SCHEMAS, STORIES
 from fabula.actions.library.stories import StoryGenerated
+from fabula.actions.repositories import DRAFTS, SCHEMAS, STORIES
+from fabula.actions.setups.draft_setup import gather_draft_setup
 from fabula.actions.views import Command, View
 from fabula.actions.work.work_kind import HeldWork, Run, WorkKind
 from fabula.actions.work.work_runner import tell_progress

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabula.actions.drafts.story_drafts import GENERATED, draft_tag
 from fabula.actions.house import House
-from fabula.actions.library.repositories import DRAFTS, SCHEMAS
+from fabula.actions.repositories import DRAFTS, SCHEMAS
 from fabula.actions.views import refuse
 from fabula.loops.generation.draft_setup import DraftSetup
 from fabula.loops.generation.section_run import Opened

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fabula.actions.authority import allowed
-from fabula.actions.drafts.draft_setup import draft_findings
 from fabula.actions.drafts.draft_work import cancel_work, refuse_busy
 from fabula.actions.house import House
-from fabula.actions.library.repositories import DRAFTS, SCHEMAS, STORIES, checked_name
 from fabula.actions.library.stories import CreateStory, StoryGenerated, add_story
+from fabula.actions.repositories import DRAFTS, SCHEMAS, STORIES, checked_name
+from fabula.actions.setups.draft_setup import draft_findings
 from fabula.actions.views import Command, ListView, Paging, View, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import API_GROUPS, checked_new_name
+from fabula.actions.repositories import API_GROUPS, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
 from fabula.ports.actors import Actor
 from fabula.story.resources import ApiGroup, Bindings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import API_GROUPS, APIS, PRESETS
+from fabula.actions.repositories import API_GROUPS, APIS, PRESETS
 from fabula.agents.presets.forms import builtin_preset
 from fabula.ports.store import Unit
 from fabula.story.resources import ROLES, Api, ApiGroup, Bindings

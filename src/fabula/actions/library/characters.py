@@ -6,7 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import CHARACTERS, checked_name, checked_new_name
+from fabula.actions.repositories import CHARACTERS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest

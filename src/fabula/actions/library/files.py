@@ -8,7 +8,7 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.characters import checked_content, drop_cover
 from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
-from fabula.actions.library.repositories import CHARACTERS, SCHEMAS, checked_name
+from fabula.actions.repositories import CHARACTERS, SCHEMAS, checked_name
 from fabula.actions.views import View, refuse
 from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
 from fabula.formats.images import cover_name, read_image

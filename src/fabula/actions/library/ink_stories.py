@@ -6,8 +6,8 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import INK_STORIES
 from fabula.actions.library.stories import InkStoryView, story_view
+from fabula.actions.repositories import INK_STORIES
 from fabula.actions.views import Command, View
 from fabula.ink import Problem
 from fabula.knots.published import Published

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import LOREBOOKS, checked_name, checked_new_name
+from fabula.actions.repositories import LOREBOOKS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed, part_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, NotFound

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.player_profiles import profile_of
-from fabula.actions.library.repositories import (
+from fabula.actions.library.stories import story_problems
+from fabula.actions.repositories import (
     ALL_STORIES,
     CHARACTERS,
     LOREBOOKS,
@@ -23,7 +24,6 @@ from fabula.actions.library.repositories import (
     Repository,
     checked_name,
 )
-from fabula.actions.library.stories import story_problems
 from fabula.actions.views import Command, Nothing, View, refuse
 from fabula.actions.work.work_kind import HeldWork, WorkKind, taken_over
 from fabula.actions.work.work_runner import tell_progress

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import PLAYER_PROFILES, checked_new_name
+from fabula.actions.repositories import PLAYER_PROFILES, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
 from fabula.ports.actors import Actor
 from fabula.ports.store import Unit

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import PRESETS, checked_name, checked_new_name
+from fabula.actions.repositories import PRESETS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
 from fabula.agents.presets.entries import Changed, Refusal, create_entry, delete_entry, update_entry
 from fabula.agents.presets.forms import expand, normalise

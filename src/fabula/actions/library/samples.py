@@ -14,7 +14,7 @@ import orjson
 import fabula
 from fabula.actions.house import House
 from fabula.actions.library.files import keep_cover
-from fabula.actions.library.repositories import (
+from fabula.actions.repositories import (
     CHARACTERS,
     INK_STORIES,
     LOREBOOKS,

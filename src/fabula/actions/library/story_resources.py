@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import STORY_RESOURCES, checked_name
+from fabula.actions.repositories import STORY_RESOURCES, checked_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import API_GROUPS, APIS
+from fabula.actions.repositories import API_GROUPS, APIS
 from fabula.loops.npc.company import Company
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.speech import NpcRun, Voice

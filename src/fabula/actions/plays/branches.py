@@ -9,11 +9,11 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS, checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, reaches, state_at
 from fabula.actions.plays.sessions import SessionView, session_view
+from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.views import Command, Nothing, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound

@@ -7,11 +7,11 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.sessions import MessageView, message_view
+from fabula.actions.repositories import checked_name
 from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS, checked_name
+from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Denied, StoreError

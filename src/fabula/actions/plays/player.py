@@ -6,10 +6,10 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.sessions import SessionVariables, SessionView, player_name, session_view, variables_view
+from fabula.actions.repositories import SESSIONS
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.story.state import Snapshot, StateUpdate

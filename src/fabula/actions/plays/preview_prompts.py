@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.actions.authority import allowed
-from fabula.actions.drafts.draft_setup import gather_draft_setup
 from fabula.actions.house import House
-from fabula.actions.library.repositories import DRAFTS, PRESETS, SCHEMAS, SESSIONS
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.plays.suggest_replies import checked_limit
+from fabula.actions.repositories import DRAFTS, PRESETS, SCHEMAS, SESSIONS
+from fabula.actions.setups.draft_setup import gather_draft_setup
 from fabula.actions.views import Command, View
 from fabula.agents.previews import mode_problem, preview_runtime, preview_template
 from fabula.loops.generation.contexts import graph_context, opening_context, planner_context, section_context

@@ -6,10 +6,10 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import checked_name
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
+from fabula.actions.repositories import checked_name
 from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound

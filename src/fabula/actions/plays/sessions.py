@@ -7,9 +7,9 @@ from typing import Literal
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.player_profiles import profile_of
-from fabula.actions.library.repositories import API_GROUPS, PRESETS, SESSIONS
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state, own_play_of, play_of
+from fabula.actions.repositories import API_GROUPS, PRESETS, SESSIONS
 from fabula.actions.views import Command, ListView, Nothing, Paging, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound

@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from fabula.actions.authority import allowed
-from fabula.actions.care.overview import default_binding
 from fabula.actions.house import House
 from fabula.actions.library.characters import CharacterSummary, summary_of
-from fabula.actions.library.repositories import ALL_STORIES, API_GROUPS, CHARACTERS, PRESETS, SESSIONS, AnyStory
 from fabula.actions.plays.kinds.protocol import Opening, Player
 from fabula.actions.plays.kinds.rows import kind_of_story
 from fabula.actions.plays.sessions import Config, MessageView, message_view, player_name
+from fabula.actions.repositories import ALL_STORIES, API_GROUPS, CHARACTERS, PRESETS, SESSIONS, AnyStory
+from fabula.actions.setups.default_binding import default_binding
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, NewTurn

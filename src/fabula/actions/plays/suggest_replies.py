@@ -6,10 +6,10 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
+from fabula.actions.repositories import SESSIONS
 from fabula.actions.views import Command, View
 from fabula.agents.replies.replyer import read_replies
 from fabula.agents.replies.shapes import output_schema

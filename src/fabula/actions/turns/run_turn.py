@@ -19,10 +19,10 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS, checked_name
 from fabula.actions.plays.kinds.protocol import Move, TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state, play_of
+from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.turns.turn_runner import SENTENCES, new_work, start
 from fabula.actions.views import Command, Nothing, View
 from fabula.ports.actors import Actor

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import INK_STORIES
+from fabula.actions.repositories import INK_STORIES
 from fabula.ink import compile_ink
 from fabula.knots.published import source_digest
 from fabula.knots.talk_context import introduction_of

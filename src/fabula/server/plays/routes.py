@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
-from fabula.actions.plays.agent_decision import SayToAgent, say_to_agent
+from fabula.actions.turns.agent_decision import SayToAgent, say_to_agent
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabula.actions.house import House
-from fabula.actions.library.repositories import SESSIONS, STORIES
 from fabula.actions.plays.amend import AtHead
 from fabula.actions.plays.kinds.graph_turns import SceneTurnStart, read_scene_start, scene_start_at_hand, words_of
 from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
 from fabula.actions.plays.kinds.scene_prompts import scene_context
-from fabula.actions.plays.play_setup import KeptSetup, gather_new_setup, graph_document, keep_graph
+from fabula.actions.repositories import SESSIONS, STORIES
+from fabula.actions.setups.play_setup import KeptSetup, gather_new_setup, graph_document, keep_graph
 from fabula.actions.views import refuse
 from fabula.loops.scene import scene_player
 from fabula.loops.scene.play_setup import PlaySetup

@@ -18,7 +18,7 @@ from fabula.actions.plays.kinds.ink_turns import (
     refuse_edited,
 )
 from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
-from fabula.actions.plays.play_setup import KeptSetup
+from fabula.actions.setups.play_setup import KeptSetup
 from fabula.knots.edited_history import reworded
 from fabula.loops.conversation import knot_player
 from fabula.loops.conversation.persistence import ink_view

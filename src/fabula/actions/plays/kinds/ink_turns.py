@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.actions.house import House
-from fabula.actions.library.compiled_stories import InkPlaySetup
 from fabula.actions.plays.kinds.protocol import Opening, Player
 from fabula.actions.plays.play_states import state_at
+from fabula.actions.setups.compiled_stories import InkPlaySetup
 from fabula.ink import InkEditedError
 from fabula.knots.names import default_ai_seed
 from fabula.loops.conversation import is_loaded, knot_player

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from fabula.actions.house import House
 from fabula.actions.plays.amend import AtHead
-from fabula.actions.plays.play_setup import KeptSetup
+from fabula.actions.setups.play_setup import KeptSetup
 from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
 from fabula.ports.store import TurnBasis, Unit

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from fabula.actions.library.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
+from fabula.actions.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.knots.names import default_ai_seed
 from fabula.knots.published import publish, source_digest
 from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.actions.care.overview import default_binding
-from fabula.actions.library.repositories import (
+from fabula.actions.repositories import (
     API_GROUPS,
     APIS,
     CHARACTERS,
@@ -12,6 +11,7 @@ from fabula.actions.library.repositories import (
     SCHEMAS,
     STORY_RESOURCES,
 )
+from fabula.actions.setups.default_binding import default_binding
 from fabula.loops.generation.draft_setup import DraftSetup, ground_of
 from fabula.ports.store import Unit
 from fabula.story.lint import Finding, lint

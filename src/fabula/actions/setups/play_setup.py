@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import orjson
 from cachetools import LRUCache
 
-from fabula.actions.library.repositories import (
+from fabula.actions.repositories import (
     API_GROUPS,
     APIS,
     CHARACTERS,

@@ -1,0 +1,1 @@
+"""What plays and drafts start from, gathered once and cached with the revisions of everything in it."""
