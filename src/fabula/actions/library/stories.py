@@ -81,11 +81,14 @@ class StoriesListed(ListView):
     stories: list[StorySummary]
 
 
-class InkStoryView(_StoryFields):
-    """An Ink story. What graph stories have is there, too, with nothing in it: a graph of one node, empty names."""
-
+class _InkKind(View):
     type: Literal["story"] = "story"
     kind: Literal["ink"] = "ink"
+
+
+class InkStoryView(_StoryFields, _InkKind):
+    """An Ink story. What graph stories have is there, too, with nothing in it: a graph of one node, empty names."""
+
     source: str
     files: dict[str, str]
 
