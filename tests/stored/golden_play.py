@@ -143,7 +143,8 @@ class _Model(BaseHTTPRequestHandler):
             self.asked.release()
             self.ended.wait()
         refusal = {"error": {"message": "This model is broken.", "type": "golden"}}
-        self._send(400, "application/json", json.dumps(refusal).encode())
+        with suppress(ConnectionError):  # whoever asked the silent model may be gone by now
+            self._send(400, "application/json", json.dumps(refusal).encode())
 
     def _send(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)

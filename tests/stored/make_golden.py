@@ -7,6 +7,10 @@
    while turns, drafts and an NPC's answer are under way.
 3. The folder and a dump are written to `golden/`, each beside the answers that the old server gave at the end.
 
+The old version needs what it depended on then; of that, Fabula itself has given up since:
+
+    pip install langgraph-checkpoint-sqlite==3.1.2 langgraph-checkpoint-postgres==3.2.0 "psycopg[binary,pool]==3.3.8"
+
 Golden data is written once. Run this again only for a new kind of store or a new old version, under a new name.
 """
 
