@@ -107,9 +107,11 @@ class LoopSaver(BaseCheckpointSaver[int]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
+        """Keeps what a step led to. What a loop sets out with can be had again by setting out again."""
         place = config["configurable"]
         thread_id, namespace = str(place["thread_id"]), place["checkpoint_ns"]
-        self._changes.put(_Put(thread_id=thread_id, config=config, checkpoint=checkpoint, metadata=metadata))
+        if metadata.get("source") != "input":
+            self._changes.put(_Put(thread_id=thread_id, config=config, checkpoint=checkpoint, metadata=metadata))
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
