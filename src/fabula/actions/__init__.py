@@ -1,1 +1,1 @@
-"""One verb per file: an action checks, writes in one unit of work, and returns a view."""
+"""Verbs, gathered by what they are about: an action checks, writes in one unit of work, and returns a view."""

@@ -34,4 +34,4 @@ class House:
     play_setups: PlaySetups
     turn_states: TurnStateCache
     owner: str
-    works: CompiledStories = field(default_factory=CompiledStories)
+    compiled_stories: CompiledStories = field(default_factory=CompiledStories)

@@ -665,6 +665,8 @@ export interface InkStatistics {
 
 /** A story that was published, with what its author may want to look at. */
 export interface InkStoryPublished {
+  type: "story";
+  kind: "ink";
   story_id: string;
   display_name: string;
   resource_id: string;
@@ -673,8 +675,6 @@ export interface InkStoryPublished {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
-  type: "story";
-  kind: "ink";
   source: string;
   files: { [key: string]: string };
   problems: InkProblem[];
@@ -682,6 +682,8 @@ export interface InkStoryPublished {
 
 /** An Ink story. What graph stories have is there, too, with nothing in it: a graph of one node, empty names. */
 export interface InkStoryView {
+  type: "story";
+  kind: "ink";
   story_id: string;
   display_name: string;
   resource_id: string;
@@ -690,8 +692,6 @@ export interface InkStoryView {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
-  type: "story";
-  kind: "ink";
   source: string;
   files: { [key: string]: string };
 }

@@ -142,7 +142,7 @@ async def update_ink(house: House, actor: Actor, command: UpdateInk) -> InkStory
 @allowed("author")
 async def check_ink(house: House, actor: Actor, command: CheckInk) -> InkChecked:
     """Looks an Ink source through: problems, knots, variables, what is never reached, and its size."""
-    return checked((await house.works.of(command.source, command.files)).published)
+    return checked((await house.compiled_stories.of(command.source, command.files)).published)
 
 
 def checked(published: Published) -> InkChecked:
@@ -185,11 +185,11 @@ def checked(published: Published) -> InkChecked:
 
 async def _sound(house: House, source: str, files: dict[str, str]) -> CompiledStory:
     """The story, ready to be played; one with errors is refused."""
-    work = await house.works.of(source, files)
+    work = await house.compiled_stories.of(source, files)
     if work.published.errors:
         problems: list[Json] = [one.as_json() for one in _problems(work.published.problems)]
         raise InvalidRequest(_refusal(work.published.errors), problems=problems)
-    await house.works.prepare(work)
+    await house.compiled_stories.prepare(work)
     return work
 
 

@@ -18,7 +18,7 @@ from fabula.story.ink_stories import InkStory
 async def publish_file(house: House, file: Path) -> str:
     """The story of a file, published under the hash of its source, so that playing it again makes no second one."""
     source, files = await run_in_thread(read_ink, file)
-    work = await house.works.of(source, files)
+    work = await house.compiled_stories.of(source, files)
     if work.published.errors:
         errors = [f"  {error.removeprefix('ERROR: ')}" for error in work.published.errors_in(file.name)]
         raise InvalidRequest("\n".join(["The story has errors:", *errors]))

@@ -107,7 +107,7 @@ class _Interrupts:
     """While a turn runs, Ctrl+C stops it; a second Ctrl+C leaves the player."""
 
     def __init__(self, house: House, session_id: str, writer: TerminalWriter) -> None:
-        self._house, self._session_id, self._paper = house, session_id, writer
+        self._house, self._session_id, self._writer = house, session_id, writer
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self._before = signal.getsignal(signal.SIGINT)
@@ -140,4 +140,4 @@ class _Interrupts:
             await cancel_turn(self._house, OPERATOR, self._session_id, Nothing())
         except FabulaError as error:
             # It was over before it could be stopped.
-            self._paper.say(for_terminal(error), "yellow")
+            self._writer.say(for_terminal(error), "yellow")

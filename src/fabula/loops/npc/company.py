@@ -39,7 +39,7 @@ class Company:
     """The NPCs that a connection has spoken of. `send` tells the game of an event."""
 
     def __init__(self, run: NpcRun, *, new_id: Callable[[str], str], send: Callable[[NpcEvent], None]) -> None:
-        self._desk, self._new_id, self._send = run, new_id, send
+        self._run, self._new_id, self._send = run, new_id, send
         self._npcs: dict[str, Npc] = {}
 
     @property
@@ -81,7 +81,7 @@ class Company:
         for npc in self._npcs.values():
             npc.tell(Gone())
         await asyncio.gather(*(npc.finish() for npc in self._npcs.values()))
-        await self._desk.ledger.close()
+        await self._run.ledger.close()
 
     def _notify(self, message: NoticeCame) -> None:
         names = message.agent_ids
@@ -98,7 +98,7 @@ class Company:
                 self._send(NpcProblem(name="busy", message=sentence, agent_id=agent_id))
                 return None
             floor = Floor(agent_id, new_id=self._new_id)
-            self._npcs[agent_id] = Npc(self._desk, agent_id, floor=floor, send=self._send)
+            self._npcs[agent_id] = Npc(self._run, agent_id, floor=floor, send=self._send)
         return self._npcs[agent_id]
 
     def _known(self, agent_id: str, turn_id: str | None) -> Npc | None:

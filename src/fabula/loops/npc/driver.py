@@ -42,7 +42,7 @@ class Npc:
     """One NPC of one connection. `send` tells the game of an event."""
 
     def __init__(self, run: NpcRun, agent_id: str, *, floor: Floor, send: Callable[[NpcEvent], None]) -> None:
-        self._desk, self._agent_id, self._floor, self._send = run, agent_id, floor, send
+        self._run, self._agent_id, self._floor, self._send = run, agent_id, floor, send
         self._key = NpcKey(game_id=run.game_id, agent_id=agent_id)
         self._loop = asyncio.get_running_loop()
         self._to_do: deque[Effect] = deque()
@@ -87,7 +87,7 @@ class Npc:
                 self._settle(effect)
             case Drop():
                 turn_id = effect.turn_id
-                self._desk.ledger.write(lambda unit: unit.npcs.drop(self._key, turn_id=turn_id))
+                self._run.ledger.write(lambda unit: unit.npcs.drop(self._key, turn_id=turn_id))
             case Notice():
                 self.notice(effect)
             case _:
@@ -96,9 +96,9 @@ class Npc:
     def notice(self, notice: Notice) -> None:
         """Keeps something that the NPC noticed; no turn begins or ends for it."""
         event = notice.event
-        self._desk.ledger.write(
+        self._run.ledger.write(
             lambda unit: unit.npcs.notice(
-                self._key, connection_id=self._desk.connection_id, event=event, words=cues(event)
+                self._key, connection_id=self._run.connection_id, event=event, words=cues(event)
             )
         )
 
@@ -109,7 +109,7 @@ class Npc:
 
     async def _take(self, begin: Begin) -> None:
         try:
-            await take_turn(self._desk, self._agent_id, begin, self.tell)
+            await take_turn(self._run, self._agent_id, begin, self.tell)
         finally:
             # The call upstream has ended; what waited for that is done here, before the loop's next round.
             self._stopped(asyncio.current_task())
@@ -118,7 +118,7 @@ class Npc:
         if self._turns.get(begin.turn_id) is task:
             del self._turns[begin.turn_id]
         if not task.cancelled() and (error := task.exception()) is not None:
-            facts = {"connection_id": self._desk.connection_id, "agent_id": self._agent_id, "turn_id": begin.turn_id}
+            facts = {"connection_id": self._run.connection_id, "agent_id": self._agent_id, "turn_id": begin.turn_id}
             log.error("an NPC's turn failed", extra={"facts": facts}, exc_info=error)
             self.tell(ReplyFailed(turn_id=begin.turn_id, attempt=begin.attempt, message=_INSIDE))
 
@@ -141,7 +141,7 @@ class Npc:
         self.tell(wait.then)
 
     def _settle(self, settle: Settle) -> None:
-        written = self._desk.ledger.write(
+        written = self._run.ledger.write(
             lambda unit: unit.npcs.settle(
                 self._key,
                 turn_id=settle.turn_id,

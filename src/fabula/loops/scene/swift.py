@@ -59,7 +59,7 @@ class _Writing:
     """Turns tags into beats: a beat goes on while its voice stays the same."""
 
     def __init__(self, run: SceneRun, teller: SceneTeller, scene: Scene) -> None:
-        self._desk, self.teller, self._scene = run, teller, scene
+        self._run, self.teller, self._scene = run, teller, scene
         self._beats: list[Beat] = []
         self._narrator: NarratorStage | None = None
         self._actor: ActorStage | None = None
@@ -95,13 +95,13 @@ class _Writing:
         self._end_beat()
         first = self._scene.transitioned and not self._beats
         purpose: NarratorBeatPurpose = "DescribeTransition" if first else "DescribeResult"
-        self._narrator = NarratorStage(run=self._desk, index=len(self._beats), purpose=purpose)
+        self._narrator = NarratorStage(run=self._run, index=len(self._beats), purpose=purpose)
         self._narrator.start()
 
     def _begin_acting(self, speaker: str) -> None:
         self._end_beat()
         self._actor = ActorStage(
-            run=self._desk,
+            run=self._run,
             index=len(self._beats),
             purpose="ReactToPlayer",
             speaker_id=speaker,

@@ -46,7 +46,7 @@ class InkPlays:
         return await open_ink(house, session, player, turn_id=turn_id, seed=seed)
 
     def kept_for(self, house: House, session_id: str) -> KeptSetup | None:
-        names = house.works.names_for(session_id)
+        names = house.compiled_stories.names_for(session_id)
         return None if names is None else KeptSetup(names=names)
 
     def prepare_at_hand(

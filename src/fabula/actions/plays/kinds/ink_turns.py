@@ -69,7 +69,7 @@ def ink_in(state: PlayState) -> InkPlay:
 def ink_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> InkTurnStart | None:
     """What a turn starts from, if nothing has to be compiled or loaded for it, and its place was not edited away."""
     ink = ink_in(before)
-    played = house.works.if_current(basis.play.session_id, basis.revisions)
+    played = house.compiled_stories.if_current(basis.play.session_id, basis.revisions)
     if played is None or not played.material.work.is_near(ink.state):
         return None
     try:
@@ -82,7 +82,7 @@ def ink_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> InkT
 async def read_ink_start(house: House, unit: Unit, session_id: str, before: PlayState) -> InkTurnStart:
     """The same; its story is compiled, and its place loaded, if needed."""
     ink = ink_in(before)
-    played = await house.works.played_by(unit, session_id)
+    played = await house.compiled_stories.played_by(unit, session_id)
     with suppress(InkEditedError):
         await played.material.work.story_at(ink.state)
     return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
@@ -164,7 +164,7 @@ async def open_ink(
     The opening may ask a model for texts, so it is told before anything is written.
     """
     async with house.store.reading() as unit:
-        material = await house.works.material(unit, session)
+        material = await house.compiled_stories.material(unit, session)
     work = material.work
     told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
     ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
