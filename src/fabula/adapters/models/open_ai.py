@@ -57,14 +57,15 @@ class OpenAiClient:
         try:
             with in_our_words():
                 while not gathered.ended:
-                    text, failure = gathered.take(await answer.read())
-                    if text:
+                    texts, failure = gathered.take(await answer.read())
+                    pieces = ["".join(texts)] if texts and request.gather_s else texts
+                    for text in pieces:
                         yield Piece(text=text)
                     if failure is not None:
                         raise failure
-                    if text and request.gather_s and not gathered.ended:
+                    if texts and request.gather_s and not gathered.ended:
                         await asyncio.sleep(request.gather_s)
-            if rest := gathered.kept(gathered.spoken.rest()):
+            if rest := gathered.rest():
                 yield Piece(text=rest)
             complete = True
         finally:
@@ -98,20 +99,29 @@ class _Gathered:
     refusal: str = ""
     usage: Usage | None = None
 
-    def take(self, chunk: bytes) -> tuple[str, Exception | None]:
-        """The text in these bytes, and what went wrong after it; no bytes are the end of the stream."""
+    def take(self, chunk: bytes) -> tuple[list[str], Exception | None]:
+        """The texts in these bytes, and what went wrong after them; no bytes are the end of the stream."""
         events = self.reader.feed(chunk) if chunk else self.reader.close()
         texts: list[str] = []
         failure: Exception | None = None
         try:
             for event in events:
-                texts.append(self._text_of(event))
+                if text := self._text_of(event):
+                    texts.append(text)
         except (ModelBusy, NotAnEvent) as error:
             failure = error
         self.ended = self.reader.done or not chunk
-        return "".join(texts), failure
+        self.parts += texts
+        return texts, failure
+
+    def rest(self) -> str:
+        """What was held back until the end."""
+        held = self.spoken.rest()
+        self.parts.append(held)
+        return held
 
     def _text_of(self, event: dict[str, Any]) -> str:
+        """What an event adds to the text. Every token of every answer comes by here."""
         if event.get("error"):
             raise ModelBusy("The model server failed in the middle of its answer. Try again.")
         self.model = event.get("model") or self.model
@@ -121,21 +131,16 @@ class _Gathered:
             )
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        return self._heard(choice) if isinstance(choice, dict) else ""
-
-    def _heard(self, choice: dict[str, Any]) -> str:
+        if not isinstance(choice, dict):
+            return ""
         self.finish = choice.get("finish_reason") or self.finish
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return ""
-        self.refusal += delta.get("refusal") or ""
+        if refusal := delta.get("refusal"):
+            self.refusal += refusal
         text = delta.get("content")
-        return self.kept(self.spoken.of(text)) if isinstance(text, str) else ""
-
-    def kept(self, text: str) -> str:
-        if text:
-            self.parts.append(text)
-        return text
+        return self.spoken.of(text) if isinstance(text, str) else ""
 
     def reply(self, request: ModelRequest) -> ModelReply:
         text = "".join(self.parts)
