@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 def is_loaded() -> bool:
     """Whether asking for the player takes no time."""
-    return "fabula.loops.scene.graph" in sys.modules
+    # A module is listed while it is still being imported; its last name tells that it is whole.
+    return hasattr(sys.modules.get("fabula.loops.scene.graph"), "PlayScene")
 
 
 def scene_player() -> PlayScene:
