@@ -256,4 +256,14 @@ def _topics(context: InkAgentContext) -> list[str]:
     topics = [topic for about, topic in reversed(found.items()) if not about & itself]
     if context.character is not None and not fresh:
         topics = [topic for topic in topics if stems(topic) & goal]
-    return sorted(topics, key=weight)[:3]
+    return _different(sorted(topics, key=weight))[:3]
+
+
+def _different(topics: Sequence[str]) -> list[str]:
+    """The topics without those that say only a part of an earlier one, or more of the same: the spare key, the key."""
+    chosen: list[str] = []
+    for topic in topics:
+        about = stems(topic)
+        if not any(about <= stems(other) or stems(other) <= about for other in chosen):
+            chosen.append(topic)
+    return chosen
