@@ -287,7 +287,9 @@ class BusKit:
         marker = await heard(listening, "s", after=sender.next_sequence - 1)
         sender.send(b"end", last=True)
         assert [frame.event for frame in await to_the_end(marker)] == [b"end"]
-        assert [frame.sequence for frame in await to_the_end(frames)] == []
+        # How much of it is still there when the listener reads on is the adapter's own affair; a gap never is.
+        seen = [frame.sequence for frame in await to_the_end(frames)]
+        assert seen == list(range(1, 1 + len(seen)))
 
     async def test_close_ends_the_streams_that_are_open_in_this_process(
         self, bus: Bus[bytes], listening: Bus[bytes]
