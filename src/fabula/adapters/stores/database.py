@@ -7,8 +7,9 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Literal, Protocol, TypeVar
 
 from sqlalchemy import Connection as SqlAlchemyConnection
+from sqlalchemy import Executable
 
-from fabula.adapters.stores.sql import Connection, Steps
+from fabula.adapters.stores.sql import Connection, Rows, Steps, Values
 
 T = TypeVar("T")
 
@@ -42,6 +43,10 @@ class Database(Protocol):
 
     async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
         """Steps in a transaction of their own. If the caller is cancelled, they may still be done, whole."""
+        ...
+
+    async def ask(self, mode: Mode, statement: Executable, values: Values) -> Rows:
+        """One statement, which is a transaction of its own."""
         ...
 
     async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import immutabledict
 
 from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
+from fabula.adapters.stores.postgres_turns import WRITERS_LOCK
 from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
 from fabula.ports.errors import StoreError, WriteConflict
 
@@ -24,10 +25,6 @@ except ModuleNotFoundError as missing:
     raise StoreError("Postgres needs a driver. Install it with `pip install 'fabula[scaled]'`.") from missing
 
 T = TypeVar("T")
-
-WRITERS_LOCK = 0x6661_6275_6C61
-"""The advisory lock that ordinary writers share. Whoever changes everything at once (a migration, a restore) holds it
-alone: it waits for the writers that are at work, and those that come later wait for it."""
 
 _BEGIN: dict[Mode, str] = {
     "read": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -102,6 +99,11 @@ class PostgresDatabase:
     async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
         async with self.transaction(mode, durable=durable) as connection:
             return await connection.run(steps)
+
+    async def ask(self, mode: Mode, statement: Executable, values: Values) -> Rows:
+        async with self._connected() as driver:
+            with self.plain_words():
+                return await PostgresConnection(driver, self._compiler).execute(statement, values)
 
     async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
         url = self._url.set(drivername="postgresql+asyncpg").difference_update_query(["sslmode"])

@@ -78,6 +78,11 @@ class SqliteDatabase:
             with self.plain_words():
                 return await thread.call(partial(thread.whole, steps, durable=durable))
 
+    async def ask(self, mode: Mode, statement: Executable, values: Values) -> Rows:
+        async with self._thread(mode) as thread:
+            with self.plain_words():
+                return await thread.call(partial(thread.execute, statement, values))
+
     async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
         async with self._turn_to(self._writing):
             with self.plain_words():

@@ -15,7 +15,15 @@ from fabula.adapters.stores.migrations import REVISIONS
 from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
 from fabula.adapters.stores.sql import Connection, Steps
 from fabula.adapters.stores.tables import Access, Terms
-from fabula.adapters.stores.turn_steps import begin_worked_turn, commit_turn, read_turn_basis
+from fabula.adapters.stores.turn_steps import (
+    KNOWN_BASIS,
+    NAMES_AT_ONCE,
+    begin_worked_turn,
+    commit_turn,
+    known_basis,
+    known_basis_values,
+    read_turn_basis,
+)
 from fabula.adapters.stores.unit import SqlUnit
 from fabula.ports.errors import WriteConflict
 from fabula.ports.plays import Finished, NewTurn, Turn
@@ -71,12 +79,18 @@ class SqlStore:
             return await work(unit)
 
     async def read_turn_basis(self, question: TurnQuestion) -> TurnBasis | None:
-        return await self.database.run("read", read_turn_basis(question))
+        known = await self._known_basis(question)
+        return known or await self.database.run("read", read_turn_basis(question))
 
     async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork) -> tuple[Turn, Work]:
+        at_once = await self._begin_at_once(turn, expected_head, work)
+        if at_once is not None:
+            return at_once
         return await self._write_steps(lambda terms: begin_worked_turn(terms, turn, expected_head, work))
 
     async def commit_turn(self, finished: Finished, *, work: Work) -> bool:
+        if await self._commit_at_once(finished, work):
+            return True
         return await self._write_steps(lambda terms: commit_turn(terms, finished, work=work))
 
     def lone_transaction(self) -> AbstractAsyncContextManager[Connection]:
@@ -100,6 +114,33 @@ class SqlStore:
         from fabula.adapters.stores.backup import back_up
 
         await back_up(self, target)
+
+    async def _known_basis(self, question: TurnQuestion) -> TurnBasis | None:
+        """The answer in one statement, where it is all that has to be known."""
+        if question.known_turn_id is None or not 0 < len(question.names) <= NAMES_AT_ONCE:
+            return None
+        rows = await self.database.ask("read", KNOWN_BASIS, known_basis_values(question))
+        return known_basis(question, rows)
+
+    async def _begin_at_once(self, turn: NewTurn, expected_head: str, work: NewWork) -> tuple[Turn, Work] | None:
+        """On Postgres in one statement; None when something stands in the way, or on another engine."""
+        if self.database.engine != "postgres":
+            return None
+        from fabula.adapters.stores.postgres_turns import BEGIN_TURN, begin_values, begun
+
+        values = begin_values(self._terms(writes=True), turn, expected_head, work)
+        rows = await _until_no_conflict(lambda: self.database.ask("write", BEGIN_TURN, values))
+        row = rows.first()
+        return None if row is None else begun(turn, work, values["now"], row)
+
+    async def _commit_at_once(self, finished: Finished, work: Work) -> bool:
+        if self.database.engine != "postgres":
+            return False
+        from fabula.adapters.stores.postgres_turns import COMMIT_TURN, commit_values
+
+        values = commit_values(self._terms(writes=True), finished, work)
+        rows = await _until_no_conflict(lambda: self.database.ask("write", COMMIT_TURN, values))
+        return rows.first() is not None
 
     async def _write_steps(self, steps: Callable[[Terms], Steps[T]]) -> T:
         """A whole unit of work, with one wait where the engine can."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import bindparam, select, tuple_
+
 from fabula.adapters.stores.calls import read_tokens_used
 from fabula.adapters.stores.play_tables import (
     ADD_MESSAGES,
@@ -26,21 +28,24 @@ from fabula.adapters.stores.play_tables import (
     MOVE_ON,
     OCCUPY,
     PLACE,
+    PLAYS,
     STATE,
     TRANSCRIPT,
     UNUSED,
 )
-from fabula.adapters.stores.resources import read_revisions
-from fabula.adapters.stores.sql import Steps
+from fabula.adapters.stores.resources import RESOURCES, read_revisions
+from fabula.adapters.stores.sql import Rows, Steps
 from fabula.adapters.stores.tables import Terms, legible, pack, spelled, unpack
 from fabula.adapters.stores.work import begin_work, end_work
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn, TurnStatus
-from fabula.ports.store import TurnBasis, TurnQuestion
+from fabula.ports.store import Reference, TurnBasis, TurnQuestion
 from fabula.ports.work import NewWork, Work
 from fabula.story.error_values import ErrorValue, Hint, stored_error
 
 _ALL = 2**31 - 1
+NAMES_AT_ONCE = 500
+PLAY_FIELDS = [column.name for column in PLAYS.columns]
 
 
 def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
@@ -57,6 +62,35 @@ def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
     past = (yield from read_transcript(play.head_turn_id, last=question.lines)) if question.lines else []
     state = None if packed is None else unpack("play_state", packed)
     return TurnBasis(play=play, invited=invited, tokens_used=used, revisions=revisions, state=state, past=past)
+
+
+KNOWN_BASIS = (
+    select(PLAYS, RESOURCES.c.kind, RESOURCES.c.id, RESOURCES.c.revision)
+    .select_from(
+        PLAYS.outerjoin(RESOURCES, tuple_(RESOURCES.c.kind, RESOURCES.c.id).in_(bindparam("names", expanding=True)))
+    )
+    .where(PLAYS.c.session_id == bindparam("session"))
+)
+"""A play beside the revision of each resource that was asked for, in one statement."""
+
+
+def known_basis_values(question: TurnQuestion) -> dict[str, Any]:
+    names = [(one.kind, spelled(one.id)) for one in question.names]
+    return {"session": spelled(question.session_id), "names": names}
+
+
+def known_basis(question: TurnQuestion, rows: Rows) -> TurnBasis | None:
+    """What a turn starts from, if the play stands at the known turn and nobody has to be counted or let in."""
+    first = rows.first()
+    if first is None:
+        return None
+    fields = first._asdict()
+    play = Play(**{name: fields[name] for name in PLAY_FIELDS})
+    ours = question.token_id is None or question.token_id == play.owner_token_id
+    if play.head_turn_id != question.known_turn_id or play.token_budget is not None or not ours:
+        return None
+    revisions = {Reference(kind=row.kind, id=row.id): row.revision for row in rows if row.id is not None}
+    return TurnBasis(play=play, invited=False, tokens_used=0, revisions=revisions)
 
 
 def _is_invited(play: Play, token_id: str | None) -> Steps[bool]:
@@ -165,7 +199,7 @@ def _finish(terms: Terms, finished: Finished, turn: Turn) -> Steps[None]:
     result = None if finished.result is None else pack("turn_result", finished.result)
     yield ADD_STATE, {"turn_id": turn.turn_id, "state": pack("play_state", finished.state), "result": result}
     if finished.messages:
-        yield ADD_MESSAGES, [_message_row(turn.turn_id, at, change) for at, change in enumerate(finished.messages)]
+        yield ADD_MESSAGES, [message_row(turn.turn_id, at, change) for at, change in enumerate(finished.messages)]
     yield (
         MOVE_ON,
         {
@@ -256,7 +290,7 @@ def turn_of(row: Any) -> Turn:
     )
 
 
-def _message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:
+def message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:
     said = vars(change.message)
     return {
         **said,

@@ -272,8 +272,14 @@ class SqlWork:
 
 def begin_work(clock: Clock, new: NewWork) -> Steps[Work]:
     """Adds work, or answers the work that is there already."""
-    now = clock.now_ms()
-    work = Work(
+    work = new_row(new, clock.now_ms())
+    added = yield ADD, {**vars(work), "input": pack("work_input", work.input)}
+    return work if added.rowcount == 1 else (yield from _already_there(new))
+
+
+def new_row(new: NewWork, now: int) -> Work:
+    """Work as it stands when it was just begun."""
+    return Work(
         work_id=spelled(new.work_id),
         kind=spelled(new.kind),
         key=spelled(new.key),
@@ -289,8 +295,6 @@ def begin_work(clock: Clock, new: NewWork) -> Steps[Work]:
         created_at_ms=now,
         updated_at_ms=now,
     )
-    added = yield ADD, {**vars(work), "input": pack("work_input", work.input)}
-    return work if added.rowcount == 1 else (yield from _already_there(new))
 
 
 def _already_there(new: NewWork) -> Steps[Work]:

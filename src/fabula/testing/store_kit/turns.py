@@ -115,6 +115,32 @@ class TurnsLaw:
         answers = [await store.read_turn_basis(TurnQuestion(session_id="s", token_id=id)) for id in ("guest", "other")]
         assert [one is not None and one.invited for one in answers] == [True, False]
 
+    async def test_any_ancestor_is_found_of_turns_that_were_begun_so(self, store: Store) -> None:
+        await opened(store)
+        for number in range(1, 40):
+            _, work = await _begin(store, f"t{number}", f"t{number - 1}", turn_index=number)
+            await store.commit_turn(finished(f"t{number}"), work=work)
+        async with store.reading() as unit:
+            found = [(await unit.plays.ancestor("t39", number)).turn_id for number in range(40)]
+            turns = [await unit.plays.turn(f"t{number}") for number in range(1, 40)]
+        assert found == [f"t{number}" for number in range(40)]
+        assert any(turn is not None and turn.jump_id != turn.parent_id for turn in turns)
+
+    async def test_what_was_said_is_kept_letter_for_letter(self, store: Store) -> None:
+        await opened(store)
+        _, work = await _begin(store, "t1", "t0")
+        texts = [
+            "\"quoted\" \\ and 'quoted'",
+            "zero\x01one",
+            "snow \N{SNOWMAN} \U0001f3ad",
+            "",
+            "two\nlines\tand $1 :name",
+        ]
+        lines = [said("t1", place, text) for place, text in enumerate(texts)]
+        assert await store.commit_turn(finished("t1", says(*lines)), work=work)
+        async with store.reading() as unit:
+            assert await unit.plays.transcript("t1") == lines
+
     async def test_if_the_caller_is_cancelled_a_turn_is_committed_whole_or_not_at_all(self, store: Store) -> None:
         await opened(store)
         for number in range(6):
