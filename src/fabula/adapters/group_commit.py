@@ -71,7 +71,7 @@ class DelayedBatch(Generic[T]):
 
     @property
     def unwritten(self) -> list[T]:
-        """What was put and is not written yet. Asked from any thread."""
+        """What was put and is not written yet."""
         return [*self._unwritten]
 
     def put(self, item: T) -> None:

@@ -172,7 +172,7 @@ class ModelClients(Protocol):
     read again. Who names none gets a new key after two seconds.
     `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
     Calls are recorded a moment after they ended: `settle` returns when all are, and `unrecorded_tokens` tells what a
-    session used in those that are not; it may be asked from any thread.
+    session used in those that are not.
     """
 
     async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedModel: ...

@@ -38,7 +38,7 @@ class Journal:
         self._records.put(record)
 
     def unwritten_tokens(self, session_id: str) -> int:
-        """The tokens of a session's calls that are not written yet. Asked from any thread."""
+        """The tokens of a session's calls that are not written yet."""
         return sum(one.usage.total_tokens for one in self._records.unwritten if one.origin.session_id == session_id)
 
     def complain(self, sentence: str) -> None:
