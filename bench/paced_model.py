@@ -43,7 +43,7 @@ def _frame(text: str, finish: str | None = None) -> bytes:
     return b"data: " + orjson.dumps(frame) + b"\n\n"
 
 
-SCENE = [_frame(token) for token in scene_tokens("lighthouse-marit")]
+SCENE = [_frame(token) for token in scene_tokens("lighthouse-tobias")]
 NPC = [_frame(token) for token in npc_tokens()]
 USAGE = {"prompt_tokens": 2000, "completion_tokens": TOKENS, "total_tokens": 2000 + TOKENS}
 LAST = b"".join((_frame("", "stop"), b"data: ", orjson.dumps({"choices": [], "usage": USAGE}), b"\n\ndata: [DONE]\n\n"))

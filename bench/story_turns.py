@@ -104,7 +104,7 @@ async def sessions_of(at: Addresses, count: int) -> list[str]:
 
 
 def words(session: int, turn: int) -> str:
-    return f"I ask Marit what she saw from the lamp room, and look at the oil. (Session {session}, turn {turn}.)"
+    return f"I ask Tobias what he saw from the lamp room, and look at the oil. (Session {session}, turn {turn}.)"
 
 
 def ask_model(at: Addresses) -> Ask:

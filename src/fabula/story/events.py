@@ -372,7 +372,10 @@ def event_fields(event: Event) -> JsonObject:
 
 def plain(value: object) -> Any:
     """A value inside an event as JSON."""
-    if isinstance(value, Value | ErrorValue):
+    if isinstance(value, Value):
+        # Written straight to JSON: a snapshot stands in four events of every turn.
+        return orjson.Fragment(value.model_dump_json(by_alias=True))
+    if isinstance(value, ErrorValue):
         return value.as_json()
     raise TypeError(f"{type(value).__name__} does not belong into an event")
 

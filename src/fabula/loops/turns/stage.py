@@ -46,6 +46,7 @@ class Stage:
         self._place: object = None
         self._texts: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._gathers_until = 0.0
         self._ended = False
 
     @property
@@ -85,13 +86,19 @@ class Stage:
     def _tell_text(self, event: TextDelta) -> None:
         if not event.delta:
             return
-        if self._timer is not None and self._goes_on(event):
+        if self._goes_on(event) and self._is_quick():
             self._texts.append(event.delta)
             return
         self._flush()
-        self._sender.send(event)
+        self._send_text(event)
         self._gathered, self._place = event, event.place(event)
-        self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
+
+    def _is_quick(self) -> bool:
+        """Whether a piece comes soon after the last one was sent. Only then is a timer worth its price."""
+        loop = asyncio.get_running_loop()
+        if self._timer is None and loop.time() < self._gathers_until:
+            self._timer = loop.call_at(self._gathers_until, self._time_is_up)
+        return self._timer is not None
 
     def _goes_on(self, event: TextDelta) -> bool:
         return type(self._gathered) is type(event) and event.place(event) == self._place
@@ -100,7 +107,6 @@ class Stage:
         self._timer = None
         if self._texts:
             self._send_gathered()
-            self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
 
     def _flush(self) -> None:
         if self._timer is not None:
@@ -112,7 +118,11 @@ class Stage:
     def _send_gathered(self) -> None:
         text, self._texts = "".join(self._texts), []
         assert self._gathered is not None
-        self._sender.send(replace(self._gathered, delta=text))
+        self._send_text(replace(self._gathered, delta=text))
+
+    def _send_text(self, event: TextDelta) -> None:
+        self._gathers_until = asyncio.get_running_loop().time() + GATHER_S
+        self._sender.send(event)
 
     def _end(self, frame: Completed | Failed) -> None:
         self._flush()
