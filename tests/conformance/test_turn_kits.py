@@ -62,6 +62,18 @@ class TestCheckpoints(CheckpointsKit):
         await asyncio.sleep(0.1)
         assert await checkpoints.threads() == set()
 
+    async def test_a_loop_forgotten_in_the_moment_its_step_is_taken_to_be_written_leaves_no_row(
+        self, checkpoints: Checkpoints
+    ) -> None:
+        await checkpoints.saver()
+        checkpoints.expect_new("a:turn_1")
+        await run_loop(checkpoints, "a:turn_1", look=False)
+        reading = asyncio.create_task(checkpoints.threads())
+        await asyncio.sleep(0)
+        await checkpoints.forget("a:turn_1")
+        await reading
+        assert await checkpoints.threads() == set()
+
     async def test_where_a_loop_stands_is_soon_seen_by_who_would_take_it_up(
         self, place: Place, checkpoints: Checkpoints
     ) -> None:

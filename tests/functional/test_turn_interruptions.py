@@ -339,7 +339,9 @@ async def test_a_turn_that_stopped_the_server_twice_is_failed_with_its_words_kep
 async def test_finished_turns_leave_no_checkpoints(house: Theatre) -> None:
     session_id, playing = await begun(house, "ensemble", NEVER)
     checkpoints = house.client.house.checkpoints
-    assert len(await checkpoints.threads()) == 1
+    while not (threads := await checkpoints.threads()):
+        await asyncio.sleep(0.01)
+    assert len(threads) == 1
     assert await house.client.house.work.sweep_checkpoints() == 0
     await house.client.call("session.cancel_turn", session_id)
     await playing

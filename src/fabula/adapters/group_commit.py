@@ -80,11 +80,12 @@ class DelayedBatch(Generic[T]):
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._after_s, self._begin)
 
-    def drop(self, unwanted: Callable[[T], bool]) -> None:
-        """Forgets what is waiting and not wanted any more; what is being written is not stopped."""
+    def drop(self, unwanted: Callable[[T], bool]) -> bool:
+        """Forgets what is waiting and not wanted any more. False: some of it is being written and cannot be stopped."""
         dropped = [item for item in self._waiting if unwanted(item)]
         self._waiting = [item for item in self._waiting if not unwanted(item)]
         self._forget(dropped)
+        return not any(unwanted(item) for item in self._unwritten)
 
     async def settle(self) -> None:
         """Returns when everything that was put is written."""

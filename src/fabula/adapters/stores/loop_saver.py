@@ -125,11 +125,11 @@ class LoopSaver(BaseCheckpointSaver[int]):
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Forgets a thread; its row goes a moment later, if it ever had one."""
-        self._changes.drop(lambda change: change.thread_id == thread_id)
+        all_dropped = self._changes.drop(lambda change: change.thread_id == thread_id)
+        without_row = all_dropped and thread_id in self._never_written
         self._new_threads.discard(thread_id)
-        if thread_id in self._never_written:
-            self._never_written.discard(thread_id)
-        else:
+        self._never_written.discard(thread_id)
+        if not without_row:
             self._changes.put(_Removal(thread_id=thread_id))
 
     async def threads(self) -> set[str]:
