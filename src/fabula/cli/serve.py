@@ -111,7 +111,7 @@ def spare_what_stays() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(2_000, 4, 1_000_000)
+    gc.set_threshold(20_000, 4, 1_000_000)
 
 
 async def _tidy_up(house: House) -> None:

@@ -122,9 +122,12 @@ class _Flight:
             self._tell()
 
     def _end(self) -> None:
+        """Lets go of who listened, too: a call and its readers must not keep each other alive."""
         self.ended = True
         if self.at_end is not None:
             self.at_end()
+            self.at_end = None
+        self._listeners.clear()
         self._tell()
 
     def _tell(self) -> None:

@@ -36,7 +36,11 @@ class PendingAnswer:
         for text in self._came:
             tell(text)
         self._tell = tell
-        return await self._task
+        try:
+            return await self._task
+        finally:
+            # Who was told knows the turn, and the turn this answer: all of it would wait for the garbage collector.
+            self._tell = _ignore
 
     async def close(self) -> None:
         """Lets go of an answer that was not read to its end."""
