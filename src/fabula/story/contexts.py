@@ -7,6 +7,7 @@ from typing import Literal
 from fabula.story.graph import Condition, Node
 from fabula.story.ink_stories import Heard, Talk
 from fabula.story.npc import GameEvent, Lived, NpcState
+from fabula.story.readings import Understood
 from fabula.story.resources import ArchitectMode
 from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry
@@ -91,7 +92,7 @@ class ArchitectContext(Value):
 
 
 class SceneContext(Value):
-    """What all roles of a turn share."""
+    """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said."""
 
     lore: Lore = Lore()
     player: PlayerCard
@@ -100,6 +101,7 @@ class SceneContext(Value):
     transitioned_this_turn: bool = False
     world_state: StateView
     shared_history: list[MemoryEntry] = []
+    understood: Understood | None = None
 
 
 class DirectorContext(SceneContext):
