@@ -93,7 +93,10 @@ class Settings(BaseModel):
         aliases=("ACTIVE_STREAM_LLM_MODEL",),
     )
     samples: bool = _setting(True, "Install the sample stories when the server starts with an empty store.")
-    max_body_mib: int = _setting(16, "The largest request body, in MiB; uploads may be as large as an archive.")
+    max_body_mib: int = _setting(1, "The largest request body, in MiB; stories and uploads have bounds of their own.")
+    max_story_mib: int = _setting(
+        8, "The largest request that brings a whole story, graph or lorebook, in MiB; authors alone may send one."
+    )
     max_archive_mib: int = _setting(64, "The largest uploaded or unpacked archive, in MiB.")
     turn_deadline_s: float = _setting(120.0, "How long a turn may take in all, in seconds.")
     section_deadline_s: float = _setting(900.0, "How long building one section of a story may take in all, in seconds.")

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.story.changes import (
+    MOST_OPS,
     Bounds,
-    RefusedOp,
-    apply,
     apply_all,
     enter,
     opening_state,
@@ -50,6 +49,7 @@ WORLD = Schema(
 PERSON = Schema(schema_id="person", display_name="P", fields={"mood": SchemaField(value_type="string", default="calm")})
 BOUNDS = Bounds(world=WORLD, player=None, characters={"mira": PERSON, "tom": None}, nodes=frozenset({"yard", "hall"}))
 STATE = WorldState(current_node="yard", active_characters=["mira"])
+NONE = Bounds()
 
 
 def entry(number: int, kind: Any = "dialogue") -> MemoryEntry:
@@ -96,12 +96,31 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
         RemoveCharacterState(character="mira", key="x"),
         RemoveActiveCharacter(character="tom"),
     ):
-        assert apply(op, STATE, BOUNDS) == STATE
+        assert apply_all([op], STATE, BOUNDS).state == STATE
 
 
 def test_a_cast_with_a_stranger_is_refused_whole() -> None:
-    result = apply(SetActiveCharacters(characters=["mira", "ghost"]), STATE, BOUNDS)
-    assert isinstance(result, RefusedOp) and result.reason == "there is no character 'ghost'"
+    result = apply_all([SetActiveCharacters(characters=["mira", "ghost"])], STATE, BOUNDS)
+    assert result.state == STATE and [one.reason for one in result.refused] == ["there is no character 'ghost'"]
+
+
+def test_variables_that_grow_too_large_are_refused_and_may_shrink() -> None:
+    play = apply_all(
+        [SetState(key=f"note{n}", value="x" * 90_000) for n in range(3)], WorldState(current_node="x"), NONE
+    )
+    assert list(play.state.custom) == ["note0", "note1"]
+    assert [one.reason for one in play.refused] == [
+        "the variables of a play may have 200000 letters, and these would have 270050"
+    ]
+    old = WorldState(current_node="x", custom={"note": "x" * 900_000, "rest": 1})
+    shorter = apply_all([SetState(key="note", value="x" * 800_000), SetPlayerState(key="hp", value=1)], old, NONE)
+    assert len(str(shorter.state.custom["note"])) == 800_000 and len(shorter.refused) == 1
+
+
+def test_too_many_operations_at_once_are_refused_from_the_limit_on() -> None:
+    done = apply_all([SetState(key=f"k{n}", value=n) for n in range(MOST_OPS + 2)], WorldState(current_node="x"), NONE)
+    assert len(done.ops) == MOST_OPS
+    assert {one.reason for one in done.refused} == {"more than 500 operations came at once"}
 
 
 def test_a_play_starts_from_the_defaults_and_the_start_node() -> None:

@@ -3,6 +3,7 @@
 1. The directory at the end is measured before it is read, so that its size cannot hurt.
 2. Every entry's name, kind, method and declared size is checked before the first byte is inflated.
 3. Inflating stops at the declared size; what does not add up refuses the archive.
+4. The values of its documents are counted before the first one is decoded.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Final
 from pydantic import JsonValue
 from pydantic_core import from_json
 
+from fabula.formats.json_bounds import bounds_problem, nul_problem, value_count
+
 JsonObject = dict[str, JsonValue]
 
 _END_RECORD: Final = struct.Struct("<4s4H2LH")
@@ -29,6 +32,8 @@ _ZIP64_LOCATOR: Final = b"PK\x06\x07"
 _LONGEST_COMMENT: Final = 65_535
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED: Final = 0x1
+LARGEST_DOCUMENT: Final = 8 * 1024 * 1024
+MOST_VALUES_IN_ALL: Final = 500_000
 _BROKEN: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -63,7 +68,8 @@ def unpack(data: bytes, limits: Limits | None = None) -> tuple[dict[str, bytes],
             problems = _listing_problems(infos, limits)
             if problems:
                 return {}, problems
-            return _inflate(archive, [info for info in infos if not info.is_dir()])
+            files, problems = _inflate(archive, [info for info in infos if not info.is_dir()])
+            return ({}, problems) if (problems := problems or _json_problems(files)) else (files, [])
     except _BROKEN:
         return {}, ["the archive is damaged or is not a ZIP file"]
 
@@ -140,6 +146,25 @@ def _inflate(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> tuple[di
             return {}, [f"the archive entry '{shown(info.filename)}' is not as long as it claims"]
         found[info.filename] = content
     return found, []
+
+
+def _json_problems(files: dict[str, bytes]) -> list[str]:
+    """What keeps the documents of an archive from being decoded, each by itself or all together."""
+    documents = {name: content for name, content in files.items() if name.endswith(".json")}
+    problems = [
+        f"'{shown(name)}' is refused: {problem}"
+        for name, content in documents.items()
+        if (problem := _document_problem(content)) is not None
+    ]
+    if not problems and sum(map(value_count, documents.values())) > MOST_VALUES_IN_ALL:
+        problems.append(f"its documents have more than {MOST_VALUES_IN_ALL} values together")
+    return problems
+
+
+def _document_problem(content: bytes) -> str | None:
+    if len(content) > LARGEST_DOCUMENT:
+        return f"It is larger than {LARGEST_DOCUMENT // (1024 * 1024)} MiB."
+    return bounds_problem(content) or nul_problem(content)
 
 
 def shown(name: str) -> str:

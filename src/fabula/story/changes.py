@@ -8,6 +8,7 @@ from typing import assert_never
 
 from fabula.story.graph import Comparison, Graph, Node, Transition
 from fabula.story.schemas import Schema, defaults_of, value_problem
+from fabula.story.sizes import json_size
 from fabula.story.state import (
     AddActiveCharacter,
     MemoryEntry,
@@ -27,6 +28,9 @@ from fabula.story.state import (
 from fabula.story.values import Json, JsonObject
 
 SMALL_WINDOW = 16
+LARGEST_STATE = 200_000
+MOST_OPS = 500
+"""Every turn keeps the variables whole, and every operation copies those of its scope: both are bounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,24 +60,52 @@ class Applied:
     refused: tuple[RefusedOp, ...] = ()
 
 
-def apply(op: StateOp, state: WorldState, bounds: Bounds) -> WorldState | RefusedOp:
-    """The state after one operation, or why it is refused."""
-    reason = refusal(op, bounds)
-    return state.model_copy(update=_effect(op, state)) if reason is None else RefusedOp(op=op, reason=reason)
-
-
 def apply_all(ops: Sequence[StateOp], state: WorldState, bounds: Bounds) -> Applied:
     """Operations in order; a refused one leaves the state as it was and does not stop the others."""
     applied: list[StateOp] = []
     refused: list[RefusedOp] = []
-    for op in ops:
-        result = apply(op, state, bounds)
-        if isinstance(result, RefusedOp):
-            refused.append(result)
-        else:
-            state = result
-            applied.append(op)
+    size = variables_size(state) if ops else 0
+    for op in ops[:MOST_OPS]:
+        more = _growth(op, state)
+        reason = refusal(op, bounds) or _size_refusal(size, more)
+        if reason is not None:
+            refused.append(RefusedOp(op=op, reason=reason))
+            continue
+        state = state.model_copy(update=_effect(op, state))
+        size += more
+        applied.append(op)
+    refused += [RefusedOp(op=op, reason=f"more than {MOST_OPS} operations came at once") for op in ops[MOST_OPS:]]
     return Applied(state=state, ops=tuple(applied), refused=tuple(refused))
+
+
+def variables_size(state: WorldState) -> int:
+    """About the letters of all variables as JSON."""
+    return json_size([state.custom, state.player_state, dict(state.character_state)])
+
+
+def _growth(op: StateOp, state: WorldState) -> int:
+    """By how much an operation makes the variables larger."""
+    match op:
+        case SetState():
+            return _growth_of(state.custom, op.key, op.value)
+        case SetPlayerState():
+            return _growth_of(state.player_state, op.key, op.value)
+        case SetCharacterState():
+            return _growth_of(state.character_state.get(op.character, {}), op.key, op.value)
+        case _:
+            return 0
+
+
+def _growth_of(variables: JsonObject, key: str, value: Json) -> int:
+    before = json_size({key: variables[key]}) if key in variables else 0
+    return json_size({key: value}) - before
+
+
+def _size_refusal(size: int, more: int) -> str | None:
+    # What an older play holds beyond the limit stays, and may become smaller.
+    if more <= 0 or size + more <= LARGEST_STATE:
+        return None
+    return f"the variables of a play may have {LARGEST_STATE} letters, and these would have {size + more}"
 
 
 def refusal(op: StateOp, bounds: Bounds) -> str | None:

@@ -8,6 +8,7 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.characters import checked_content, drop_cover
 from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
+from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import CHARACTERS, SCHEMAS, checked_name
 from fabula.actions.views import View, refuse
 from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
@@ -106,7 +107,9 @@ async def _take_archive(house: House, character_id: str, data: bytes) -> None:
     assert card is not None
     if card.character_id != character_id:
         raise InvalidRequest(f"The archive holds the character '{card.character_id}', not '{character_id}'.")
-    content = checked_content(CharacterContent.model_validate({"tags": [], "folder": "", **card.content}))
+    content = checked_content(
+        outside_value(CharacterContent, {"tags": [], "folder": "", **card.content}, "The character in the archive")
+    )
     async with house.store.writing() as unit:
         if await CHARACTERS.find(unit, character_id) is not None:
             raise Conflict(f"There is already a character named '{character_id}'. Delete it, or rename the new one.")
@@ -121,7 +124,7 @@ async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None
         return
     if card.schema is None:
         raise SCHEMAS.missing(schema_id)
-    schema = Schema.model_validate(card.schema)
+    schema = outside_value(Schema, card.schema, "The schema in the archive")
     refuse(schema_problems(schema.fields), "schema of the archive")
     await SCHEMAS.add(unit, schema_id, schema)
 

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
-from pydantic import ValidationError
-
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.player_profiles import profile_of
 from fabula.actions.library.stories import story_problems
+from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import (
     ALL_STORIES,
     CHARACTERS,
@@ -410,13 +409,8 @@ def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], 
 
 async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
-    try:
-        owned = {**document, "owner_token_id": None} if shelf == "player_profiles" else document
-        value: Value = _model(shelf, document).model_validate(owned)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InvalidRequest(f"{shelf}/{id} in the package cannot be used: {field}: {first['msg']}.") from None
+    owned = {**document, "owner_token_id": None} if shelf == "player_profiles" else document
+    value = outside_value(_model(shelf, document), owned, f"{shelf}/{id} in the package")
     match value:
         case CharacterContent():
             return Character(content=value, cover=await _cover(unit, package.covers.get(id)))

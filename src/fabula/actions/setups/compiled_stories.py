@@ -18,13 +18,13 @@ from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Reference, Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.field_bounds import LONGEST_SOURCE
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Preset
 
 WORKS_KEPT = 32
 MATERIALS_KEPT = 64
 SESSIONS_KEPT = 256
-LONGEST_SOURCE = 4_000_000
 STEPS_PREPARED = 600_000
 
 

@@ -63,7 +63,7 @@ async def _let_in(
     if scope["type"] == "websocket":
         await app(scope, receive, send)
     else:
-        await _within_limit(app, access.limit_for(scope["path"]), headers, scope, receive, send)
+        await _within_limit(app, access.limit_for(scope["path"], actor), headers, scope, receive, send)
 
 
 def _strange(access: AccessRules, headers: Mapping[str, str]) -> Refusal | None:

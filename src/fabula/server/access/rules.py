@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from fabula.ports.actors import Actor
 from fabula.server.access.callers import TokenLookup
 from fabula.settings import Settings
 
@@ -32,7 +33,8 @@ class AccessRules:
     any_address: bool = False
     origins: frozenset[str] = frozenset()
     tokens_required: bool = False
-    max_body: int = 16 * MIB
+    max_body: int = MIB
+    max_story: int = 8 * MIB
     max_upload: int = 64 * MIB
     open_paths: frozenset[str] = OPEN_PATHS
     open_prefixes: tuple[str, ...] = OPEN_PREFIXES
@@ -54,8 +56,13 @@ class AccessRules:
     def is_open(self, path: str) -> bool:
         return path in self.open_paths or path.startswith(self.open_prefixes)
 
-    def limit_for(self, path: str) -> int:
-        return self.max_upload if path.startswith("/upload/") else self.max_body
+    def limit_for(self, path: str, actor: Actor | None) -> int:
+        """The largest body. Files and whole stories are read only from those who may send some."""
+        if actor is None or not actor.may_act_as("author"):
+            return self.max_body
+        if path.startswith("/upload/"):
+            return self.max_upload
+        return max(self.max_body, self.max_story) if path == "/rpc" else self.max_body
 
 
 def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
@@ -69,6 +76,7 @@ def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
         origins=frozenset(origin.lower().rstrip("/") for origin in settings.allowed_origins),
         tokens_required=tokens_required(settings),
         max_body=settings.max_body_mib * MIB,
+        max_story=settings.max_story_mib * MIB,
         max_upload=settings.max_archive_mib * MIB,
     )
 

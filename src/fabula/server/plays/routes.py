@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
 from fabula.actions.turns.agent_decision import SayToAgent, say_to_agent
+from fabula.formats.json_bounds import bounds_problem, nul_problem
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
@@ -33,6 +34,8 @@ def play_routes(house: House) -> APIRouter:
 
 
 def _object(body: bytes) -> JsonObject:
+    if (problem := bounds_problem(body) or nul_problem(body)) is not None:
+        raise InvalidRequest(problem)
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:

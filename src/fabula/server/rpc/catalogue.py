@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fabula.actions.care import overview, usage
 from fabula.actions.drafts import build_story, story_drafts
 from fabula.actions.library import (
@@ -33,10 +35,24 @@ from fabula.server.rpc.method import Catalogue, Method, free_method, method, ses
 from fabula.server.rpc.progress import progress_method
 from fabula.server.rpc.streams import turn_methods
 
+TAKE_STORIES = frozenset(
+    {
+        "lorebook.create",
+        "story.create",
+        "story.update_graph",
+        "story_draft.update_graph",
+        "story.create_ink",
+        "story.update_ink",
+        "ink.check",
+    }
+)
+"""The methods to which whole stories, graphs and lorebooks are sent."""
+
 
 def build_catalogue() -> Catalogue:
     """All methods; `rpc.discover` describes the others and is added by the door that serves them."""
-    return Catalogue([*_operating(), *_authoring(), *_packages(), *_overview(), *_sessions()])
+    methods = [*_operating(), *_authoring(), *_packages(), *_overview(), *_sessions()]
+    return Catalogue([replace(one, takes_stories=one.name in TAKE_STORIES) for one in methods])
 
 
 def _operating() -> list[Method]:

@@ -16,6 +16,7 @@ from fabula.ports.errors import FabulaError, InvalidParams, InvalidRequest
 from fabula.server.error_codes import INSIDE, MethodNotFound, error_payload
 from fabula.server.rpc.envelopes import Request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
+from fabula.story.field_bounds import bounded
 from fabula.story.values import Json, JsonObject
 
 log = logging.getLogger("fabula.rpc")
@@ -28,6 +29,7 @@ OUT_OF_BOUNDS = frozenset(
         "greater_than_equal",
         "less_than_equal",
         "too_long",
+        "value_too_large",
     }
 )
 
@@ -42,12 +44,14 @@ class Prepared:
     call: Call
 
 
-def prepare(catalogue: Catalogue, request: Request, actor: Actor) -> Prepared:
-    """Checks method, rule, session and params, in this order; raises a FabulaError that says what is wrong."""
+def prepare(catalogue: Catalogue, request: Request, actor: Actor, *, max_body: int) -> Prepared:
+    """Checks method, rule, size, session and params, in this order; raises a FabulaError that says what is wrong."""
     method = catalogue.find(request.method)
     if method is None:
         raise MethodNotFound(_unknown(catalogue, request.method))
     actor.must_be(method.role, method.name)
+    if request.size > max_body and not method.takes_stories:
+        raise InvalidRequest(f"{method.name} takes at most {max_body // 1024} KiB. Send less at once.")
     if method.session_bound and not (request.session_id or "").strip():
         raise InvalidRequest(f"{method.name} is about a session: put its id into the envelope as `session_id`.")
     call = Call(session_id=request.session_id, actor=actor, request_id=request.id)
@@ -57,7 +61,7 @@ def prepare(catalogue: Catalogue, request: Request, actor: Actor) -> Prepared:
 def decode(command: type[Command], params: JsonObject) -> Command:
     """The typed command; every field that does not fit is named in `data.errors`."""
     try:
-        return command.model_validate_json(orjson.dumps(params))
+        decoded: Command = bounded(command).validate_json(orjson.dumps(params))
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         errors: list[Json] = [{"field": _field(one["loc"]), "message": one["msg"]} for one in found[:50]]
@@ -65,10 +69,11 @@ def decode(command: type[Command], params: JsonObject) -> Command:
         # An empty name or a number out of bounds decodes well; it is refused for what it says, not for its shape.
         refusal = InvalidRequest if all(one["type"] in OUT_OF_BOUNDS for one in found) else InvalidParams
         raise refusal(f"The parameters do not fit: {first}.", errors=errors) from None
+    return decoded
 
 
 def _field(place: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in place) or "params"
+    return ".".join(str(part)[:100] for part in place) or "params"
 
 
 async def answer(house: House, prepared: Prepared) -> bytes:

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import orjson
 
+from fabula.formats.json_bounds import bounds_problem, nul_problem
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.error_codes import ParseError
 from fabula.story.values import Json, JsonObject
 
-DEEPEST = 64
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A well-formed request; its params are not decoded yet."""
+    """A well-formed request of so many bytes; its params are not decoded yet."""
 
     id: str
     method: str
     params: JsonObject
     session_id: str | None
+    size: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,8 @@ class Malformed:
 
 def read_request(body: bytes) -> Request | Malformed:
     """Makes a request of bytes, or says why they are none."""
+    if (problem := bounds_problem(body)) is not None:
+        return Malformed(error=InvalidRequest(problem))
     try:
         raw: Json = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -41,7 +43,7 @@ def read_request(body: bytes) -> Request | Malformed:
         return Malformed(error=InvalidRequest("Send one JSON-RPC request object; batches are not taken."))
     id = raw.get("id")
     known_id = id if isinstance(id, str) else None
-    problem = _problem(raw)
+    problem = _problem(raw) or nul_problem(body)
     if problem is not None:
         return Malformed(error=InvalidRequest(problem), id=known_id)
     params, session_id = raw.get("params"), raw.get("session_id")
@@ -50,6 +52,7 @@ def read_request(body: bytes) -> Request | Malformed:
         method=str(raw["method"]),
         params=params if isinstance(params, dict) else {},
         session_id=session_id if isinstance(session_id, str) else None,
+        size=len(body),
     )
 
 
@@ -64,26 +67,7 @@ def _problem(raw: JsonObject) -> str | None:
         return "`session_id` must be a string."
     if "params" in raw and not isinstance(raw["params"], dict):
         return "`params` must be an object."
-    return _text_problem(raw)
-
-
-def _text_problem(raw: Json) -> str | None:
-    """No store keeps NUL characters, and nothing of ours nests deeply; both are refused at the door."""
-    level: list[Json] = [raw]
-    for _ in range(DEEPEST):
-        below: list[Json] = []
-        for value in level:
-            if isinstance(value, str) and "\x00" in value:
-                return "A text contains a NUL character. Remove it."
-            if isinstance(value, dict):
-                below.extend(value.keys())
-                below.extend(value.values())
-            elif isinstance(value, list):
-                below.extend(value)
-        if not below:
-            return None
-        level = below
-    return f"The request nests deeper than {DEEPEST} levels."
+    return None
 
 
 def write_result(request: Request, result: JsonObject, *, session_id: str | None = None) -> bytes:

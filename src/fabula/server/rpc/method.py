@@ -29,7 +29,11 @@ Handler = Callable[[House, Any, Call], Awaitable[View]]
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """One entry of the catalogue. `role` is the least role that may call it; `other_result` is what else it answers."""
+    """One entry of the catalogue.
+
+    `role` is the least role that may call it; `other_result` is what else it answers. One that `takes_stories` may be
+    sent more than others.
+    """
 
     name: str
     command: type[Command]
@@ -39,6 +43,7 @@ class Method:
     summary: str
     session_bound: bool = False
     other_result: type[View] | None = None
+    takes_stories: bool = False
 
     @property
     def results(self) -> tuple[type[View], ...]:

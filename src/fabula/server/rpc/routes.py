@@ -10,6 +10,7 @@ from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
 from fabula.server.access import actor_of
+from fabula.server.access.rules import MIB
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.json_answers import json_response
 from fabula.server.rpc.dispatch import answer, prepare, refusal
@@ -54,6 +55,7 @@ def with_discovery(catalogue: Catalogue) -> Catalogue:
 def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
     """`POST /rpc` and `GET /openrpc.json`."""
     router = APIRouter()
+    max_body = house.settings.max_body_mib * MIB
 
     async def rpc(request: Request) -> Response:
         parsed = read_request(await request.body())
@@ -63,7 +65,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         method = catalogue.find(parsed.method)
         streams = isinstance(method, StreamingMethod)
         try:
-            prepared = prepare(catalogue, parsed, actor_of(request.scope))
+            prepared = prepare(catalogue, parsed, actor_of(request.scope), max_body=max_body)
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
                 return await turn_response(house, turn, ack=write_result(parsed, TurnAccepted().as_json()))

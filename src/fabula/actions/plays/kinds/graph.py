@@ -19,7 +19,7 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
-from fabula.story.changes import apply_all, opening_state, remember, reworded
+from fabula.story.changes import LARGEST_STATE, apply_all, opening_state, remember, reworded, variables_size
 from fabula.story.graph import graph_problems
 from fabula.story.guests import added, entered
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
@@ -66,6 +66,7 @@ class GraphPlays:
             player_name=player.name,
         )
         opened = opening_state(setup.graph, setup.bounds(state))
+        _check_size(opened.state)
         return Opening(
             state=state.with_world(opened.state).entering(setup.graph.start_node),
             documents=[document],
@@ -153,6 +154,16 @@ class GraphPlays:
         if story.graph.node(here) is None:
             raise InvalidRequest(f"The story has no node '{here}' any more, where this session stands. Go back first.")
         return at.state.model_copy(update={"graph": await keep_graph(at.unit, story.graph)})
+
+
+def _check_size(state: WorldState) -> None:
+    """Defaults of schemas are no operations, so what they add up to is looked at when a play starts."""
+    size = variables_size(state)
+    if size > LARGEST_STATE:
+        raise InvalidRequest(
+            f"The variables that this story starts with have {size} letters; {LARGEST_STATE} is the most. "
+            "Shorten the defaults of its schemas."
+        )
 
 
 async def _setup(at: AtHead) -> PlaySetup:

@@ -1,0 +1,24 @@
+"""Values from outside that came in a file: read with the bounds that requests have."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from fabula.ports.errors import InvalidRequest
+from fabula.story.field_bounds import bounded
+from fabula.story.values import Value
+
+V = TypeVar("V", bound=Value)
+
+
+def outside_value(model: type[V], document: object, what: str) -> V:
+    """The typed value of a document; raises InvalidRequest that names it and its first fault."""
+    try:
+        value: V = bounded(model).validate_python(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part)[:100] for part in first["loc"])
+        raise InvalidRequest(f"{what} cannot be used: {field}: {first['msg']}.") from None
+    return value
