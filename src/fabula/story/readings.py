@@ -124,7 +124,7 @@ class Understood(Value):
     def first(self) -> Intent | None:
         """The act that an answer is about: the first that is no greeting, or the first of all."""
         plain = [intent for intent in self.intents if intent.kind not in ("greet", "thank", "apologise")]
-        return (plain or self.intents or [None])[0]
+        return next(iter(plain or self.intents), None)
 
     def has(self, *kinds: IntentKind) -> bool:
         """Whether the line has an act of one of these kinds that is meant as such."""
