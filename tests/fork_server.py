@@ -196,6 +196,7 @@ PARTS = (
     "jsonschema_rs",
     "langchain_core.tracers",
     "sqlalchemy.dialects.postgresql.asyncpg",
+    "fabula.server.access.http_protocol",
     "uvicorn.protocols.http.httptools_impl",
 )
 """What a server imports until its first turn is over; none of it starts a thread, which a fork would lose."""

@@ -62,6 +62,9 @@ class Settings(BaseModel):
         "text", "How the server's log reads: lines for people, or one JSON object a line."
     )
     log_dir: Path = _setting(Path("logs"), "The folder for the logs of game connections; relative to the data folder.")
+    max_log_mib: int = _setting(
+        512, "How large the folder of logs of game connections may grow, in MiB; the oldest logs make way."
+    )
     allowed_hosts: tuple[str, ...] = _setting(
         (), "Host names under which the server may be addressed, besides loopback and `host`. `*` allows all."
     )
@@ -72,6 +75,11 @@ class Settings(BaseModel):
     )
     require_tokens: bool = _setting(
         False, "Ask for an access token on loopback too. Beyond loopback tokens are always required."
+    )
+    behind_proxy: bool = _setting(
+        False,
+        "Take requests that a proxy passed on (`X-Forwarded-For`, `Forwarded`) where no tokens are asked for. "
+        "Whoever reaches the proxy may then do everything.",
     )
     allow_private_model_addresses: bool = _setting(
         False,

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
-from starlette.types import Message, Scope
+from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fabula.actions.care.tokens import token_hash
@@ -117,8 +117,60 @@ def test_a_server_on_all_interfaces_answers_numeric_addresses_but_no_strange_nam
 )
 def test_a_page_of_another_origin_is_refused(origin: str) -> None:
     answer = client(rules()).post("/rpc", headers={"origin": origin})
-    assert (answer.status_code, answer.json()["code"]) == (403, 40303)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, 40303)
     assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_refusal_at_the_route_of_json_rpc_is_a_json_rpc_error() -> None:
+    answer = client(rules()).post("/rpc", headers={"host": "evil.example"}).json()
+    assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", None, 40303)
+
+
+def test_a_refusal_leaves_a_line_and_a_flood_of_them_only_a_few(caplog: pytest.LogCaptureFixture) -> None:
+    visitor = client(rules())
+    for number in range(100):
+        visitor.get(f"/healthz?{number}", headers={"host": "evil.example", "x-note": "x"})
+        visitor.get("/healthz", headers=[(b"origin", b"https://evil.example\x85forged line")])
+    lines = [getattr(record, "facts", {}) for record in caplog.records if record.name == "fabula.access"]
+    assert 2 <= len(lines) <= 20
+    assert "evil.example" in lines[0]["why"] and "\x85" not in lines[1]["why"]
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip", "X-Forwarded-Host", "via"])
+def test_where_no_tokens_are_asked_for_a_request_through_a_proxy_is_refused(header: str) -> None:
+    passed_on = {header: "203.0.113.7"}
+    answer = client(rules()).post("/rpc", headers=passed_on)
+    assert answer.status_code == 403 and "behind_proxy" in answer.json()["error"]["message"]
+    assert client(rules()).get("/healthz", headers=passed_on).status_code == 200
+    assert client(rules(behind_proxy=True)).post("/rpc", headers=passed_on).json()["role"] == "admin"
+    token = {"authorization": "Bearer player-secret", **passed_on}
+    assert client(rules()).post("/rpc", headers=token).json()["role"] == "player"
+
+
+async def test_a_stream_ends_soon_after_its_token_was_revoked() -> None:
+    now, valid, sent = [0.0], [True], list[Message]()
+
+    async def find_while_valid(hash: str) -> Token | None:
+        return KNOWN[token_hash("player-secret")] if valid[0] else None
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for number in range(100):
+            now[0] += 1
+            valid[0] = number < 10
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    async def receive() -> Message:
+        return await asyncio.Future()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"authorization", b"Bearer player-secret")]
+    scope: Scope = {"type": "http", "method": "GET", "path": "/ticks", "query_string": b"", "headers": headers}
+    await guard(endless, AccessRules(find_token=find_while_valid), monotonic=lambda: now[0])(scope, receive, send)
+    assert 10 < len(sent) < 25
+    assert sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 def test_the_servers_own_page_may_call() -> None:
@@ -158,8 +210,8 @@ def test_a_strange_origin_is_told_no_already_when_it_asks() -> None:
 
 def test_beyond_loopback_a_caller_without_token_is_refused() -> None:
     answer = client(rules(host="0.0.0.0")).post("/rpc")
-    assert (answer.status_code, answer.json()["code"]) == (401, 40101)
-    assert "fabula token create" in answer.json()["message"]
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, 40101)
+    assert "fabula token create" in answer.json()["error"]["message"]
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 

@@ -1,6 +1,7 @@
 """How the server's log reads: a sentence for people, or a JSON object for machines; both name the facts behind it.
 
-Whoever logs gives the facts as `extra={"facts": {...}}`. Nothing that a client sent is among them but ids.
+Whoever logs gives the facts as `extra={"facts": {...}}`. Nothing that a client sent is among them but ids,
+and of those whom the door refused the host, origin and path that they asked for.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
+from fabula.server.game_socket.wire import LARGEST_FRAME
 from fabula.server.web import is_built
 from fabula.settings import Settings, SettingsError
 from fabula.wiring import open_house
@@ -129,10 +130,12 @@ def uvicorn_config(house: House) -> uvicorn.Config:
     """How the house is served."""
     return uvicorn.Config(
         create_app(house),
-        http="httptools",
+        http="fabula.server.access.http_protocol:BoundedHttp",
         ws="fabula.server.game_socket.batching_socket:BatchingWebSocket",
         # Chunks are a few words long: packing them costs more time than it saves bytes.
         ws_per_message_deflate=False,
+        # A message of this size is still read, to be answered with an error; a larger one ends the connection.
+        ws_max_size=4 * LARGEST_FRAME,
         lifespan="off",
         log_config=None,
         access_log=house.settings.log_level == "debug",

@@ -64,6 +64,14 @@ async def find_token(house: House, hash: str) -> Token | None:
     return token if token is not None and token.revoked_at_ms is None else None
 
 
+async def is_valid(house: House, actor: Actor) -> bool:
+    """Whether the token of an actor has not been revoked; whoever came without one needs none."""
+    if actor.token_id is None:
+        return True
+    async with house.store.reading() as unit:
+        return await unit.tokens.is_valid(actor.token_id)
+
+
 def token_hash(secret: str) -> str:
     """What is kept of a token. A plain hash is enough: nobody can guess 32 random bytes."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -29,6 +29,7 @@ _this = _t.token_id == bindparam("this")
 
 GET = select(TOKENS).where(_this)
 BY_HASH = select(TOKENS).where(_t.hash == bindparam("this"), _t.revoked_at_ms.is_(None))
+VALID = select(_t.token_id).where(_this, _t.revoked_at_ms.is_(None))
 CLASHING = select(_t.token_id).where((_t.token_id == bindparam("id")) | (_t.hash == bindparam("h")))
 EVERY = select(TOKENS).order_by(_t.created_at_ms, _t.token_id)
 ADD = insert(TOKENS)
@@ -50,6 +51,9 @@ class SqlTokens:
     async def by_hash(self, hash: str) -> Token | None:
         row = (await self._connection.execute(BY_HASH, {"this": spelled(hash)})).first()
         return None if row is None else _token(row)
+
+    async def is_valid(self, token_id: str) -> bool:
+        return (await self._connection.execute(VALID, {"this": spelled(token_id)})).first() is not None
 
     async def every(self) -> list[Token]:
         return [_token(row) for row in await self._connection.execute(EVERY)]

@@ -49,6 +49,9 @@ class TokenDesk:
         self._monotonic = monotonic
         self._known: OrderedDict[str, tuple[float, Actor]] = OrderedDict()
 
+    def now(self) -> float:
+        return self._monotonic()
+
     async def actor_with(self, token: str) -> Actor | None:
         hash = token_hash(token)
         remembered = self._known.get(hash)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 
@@ -13,6 +14,8 @@ from fabula.server.access.callers import SUBPROTOCOL, TokenDesk, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
 from fabula.server.access.refusals import (
     Refusal,
+    RefusalLog,
+    forwarded,
     refuse,
     strange_host,
     strange_origin,
@@ -22,12 +25,19 @@ from fabula.server.access.refusals import (
 )
 from fabula.server.access.rules import AccessRules
 
+log = logging.getLogger("fabula.access")
+
+_FORWARDED = frozenset(
+    {"forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "x-client-ip", "via"}
+)
+_SECONDS_BETWEEN_LOOKS = 5.0
 _STARTS = ("http.response.start", "websocket.http.response.start")
 
 
 def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] = time.monotonic) -> ASGIApp:
     """The app behind a door that follows the rules; the actor is in `scope["state"]["actor"]` behind it."""
     desk = TokenDesk(access.find_token, monotonic)
+    refused = RefusalLog(monotonic)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -36,11 +46,17 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
         headers = _headers_of(scope)
         send = _dressed(send, access, headers)
         if (refusal := _strange(access, headers)) is not None:
+            refused.tell(refusal, scope)
             await refuse(refusal, scope, send)
         elif _is_preflight(scope, headers):
             await _answer_preflight(headers, send)
         else:
-            await _let_in(app, access, desk, headers, scope, receive, send)
+            actor = await _actor(access, desk, headers, scope["path"])
+            if isinstance(actor, Refusal):
+                refused.tell(actor, scope)
+                await refuse(actor, scope, send)
+            else:
+                await _let_in(app, access, desk, actor, headers, scope, receive, send)
 
     return guarded
 
@@ -49,20 +65,19 @@ async def _let_in(
     app: ASGIApp,
     access: AccessRules,
     desk: TokenDesk,
+    actor: Actor | None,
     headers: Mapping[str, str],
     scope: Scope,
     receive: Receive,
     send: Send,
 ) -> None:
-    actor = await _actor(access, desk, headers, scope["path"])
-    if isinstance(actor, Refusal):
-        await refuse(actor, scope, send)
-        return
     if actor is not None:
         scope["state"] = {**scope.get("state", {}), "actor": actor}
     if scope["type"] == "websocket":
         await app(scope, receive, send)
     else:
+        if actor is not None and actor.token_id is not None:
+            send = _while_valid(send, desk, token_in(headers) or "")
         await _within_limit(app, access.limit_for(scope["path"], actor), headers, scope, receive, send)
 
 
@@ -80,7 +95,10 @@ def _strange(access: AccessRules, headers: Mapping[str, str]) -> Refusal | None:
 async def _actor(access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str) -> Actor | Refusal | None:
     """Who calls. None is a stranger at an open path: whoever asks there for an actor finds none."""
     if not access.tokens_required and token_in(headers) is None:
-        return OPERATOR
+        if access.behind_proxy or _FORWARDED.isdisjoint(headers):
+            return OPERATOR
+        # Whoever stands before a proxy is not at this machine.
+        return None if access.is_open(path) else forwarded()
     if access.is_open(path):
         return None
     token = token_in(headers)
@@ -104,6 +122,22 @@ def _dressed(send: Send, access: AccessRules, asked: Mapping[str, str]) -> Send:
     return dressed
 
 
+def _while_valid(send: Send, desk: TokenDesk, token: str) -> Send:
+    """Sends for as long as the token works: a long stream ends soon after it was revoked."""
+    looked_at = desk.now()
+
+    async def sending(message: Message) -> None:
+        nonlocal looked_at
+        if message.get("more_body") and desk.now() - looked_at > _SECONDS_BETWEEN_LOOKS:
+            looked_at = desk.now()
+            if await desk.actor_with(token) is None:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                raise ClientDisconnect
+        await send(message)
+
+    return sending
+
+
 def _is_preflight(scope: Scope, headers: Mapping[str, str]) -> bool:
     return scope["type"] == "http" and scope["method"] == "OPTIONS" and "access-control-request-method" in headers
 
@@ -125,9 +159,9 @@ async def _within_limit(
     try:
         await app(scope, reader.receive, reader.send)
     except ClientDisconnect:
-        # The answer has been given; the app was only told that the client is gone.
+        # Either the answer has been given and the app was only told that the client is gone, or it is.
         if not reader.refused:
-            raise
+            log.info("a client left before its request was whole", extra={"facts": {"path": scope["path"][:100]}})
 
 
 class _LimitedReader:

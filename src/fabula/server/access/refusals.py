@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import orjson
 from starlette.types import Scope, Send
@@ -10,6 +13,10 @@ from starlette.types import Scope, Send
 from fabula.ports.errors import Denied, FabulaError, InvalidRequest, TokenNeeded
 from fabula.server.error_codes import error_payload
 
+log = logging.getLogger("fabula.access")
+
+RPC_PATH: Final = "/rpc"
+_LINES_A_MINUTE: Final = 20
 _POLICY_VIOLATION = 1008
 _Headers = list[tuple[bytes, bytes]]
 
@@ -21,12 +28,14 @@ class Refusal:
     status: int
     error: FabulaError
 
-    def body(self) -> bytes:
-        return orjson.dumps(error_payload(self.error))
+    def body(self, path: str) -> bytes:
+        """The error; where JSON-RPC is spoken, in an envelope of it that answers to no id."""
+        error = error_payload(self.error)
+        return orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error} if path == RPC_PATH else error)
 
-    def headers(self) -> _Headers:
+    def headers(self, body: bytes) -> _Headers:
         challenge = [(b"www-authenticate", b'Bearer realm="fabula"')] if self.status == 401 else []
-        length = str(len(self.body())).encode()
+        length = str(len(body)).encode()
         return [(b"content-type", b"application/json"), (b"content-length", length), *challenge]
 
 
@@ -39,6 +48,14 @@ def strange_host(host: str) -> Refusal:
 
 def strange_origin(origin: str) -> Refusal:
     sentence = f"Pages of '{origin[:100]}' may not call this server. Add that origin to the setting allowed_origins."
+    return Refusal(status=403, error=Denied(sentence))
+
+
+def forwarded() -> Refusal:
+    sentence = (
+        "This request came through a proxy, and this server asks for no tokens. Set require_tokens, or behind_proxy "
+        "if everybody who reaches the proxy may do everything."
+    )
     return Refusal(status=403, error=Denied(sentence))
 
 
@@ -60,13 +77,39 @@ def too_large(limit: int) -> Refusal:
 async def refuse(refusal: Refusal, scope: Scope, send: Send) -> None:
     """Answers with the refusal; a WebSocket gets the same JSON where the server can send it before accepting."""
     if scope["type"] == "http":
-        await _respond("http.response", refusal, send)
+        await _respond("http.response", refusal, scope, send)
     elif "websocket.http.response" in scope.get("extensions", {}):
-        await _respond("websocket.http.response", refusal, send)
+        await _respond("websocket.http.response", refusal, scope, send)
     else:
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.error.message[:120]})
 
 
-async def _respond(kind: str, refusal: Refusal, send: Send) -> None:
-    await send({"type": f"{kind}.start", "status": refusal.status, "headers": refusal.headers()})
-    await send({"type": f"{kind}.body", "body": refusal.body()})
+async def _respond(kind: str, refusal: Refusal, scope: Scope, send: Send) -> None:
+    body = refusal.body(scope["path"])
+    await send({"type": f"{kind}.start", "status": refusal.status, "headers": refusal.headers(body)})
+    await send({"type": f"{kind}.body", "body": body})
+
+
+class RefusalLog:
+    """Tells the operator whom the door refused: a few lines a minute, so that nobody fills the log by knocking."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._minute_ends, self._told, self._passed_over = 0.0, 0, 0
+
+    def tell(self, refusal: Refusal, scope: Scope) -> None:
+        if self._monotonic() >= self._minute_ends:
+            if self._passed_over:
+                log.warning("more requests were refused", extra={"facts": {"count": self._passed_over}})
+            self._minute_ends, self._told, self._passed_over = self._monotonic() + 60.0, 0, 0
+        if self._told >= _LINES_A_MINUTE:
+            self._passed_over += 1
+            return
+        self._told += 1
+        facts = {"status": refusal.status, "path": _plain(scope["path"][:100]), "why": _plain(refusal.error.message)}
+        log.warning("a request was refused", extra={"facts": facts})
+
+
+def _plain(text: str) -> str:
+    """Text from outside that cannot begin a new line in any reader of the log."""
+    return text.encode("ascii", "backslashreplace").decode()

@@ -25,7 +25,8 @@ class AccessRules:
     `hosts` and `origins` are lower case, `*` allows all. `any_address` allows every numeric address as Host: a
     rebinding page can only come by a name. `open_paths` and `open_prefixes` need no token: they are the browser app
     itself, which must be loaded before it can ask for one, and the signs of life. At `late_paths` the token may come
-    later, in the protocol itself: a game engine may not be able to set headers.
+    later, in the protocol itself: a game engine may not be able to set headers. Where no tokens are asked for, requests
+    that a proxy passed on are refused unless `behind_proxy` says that it is meant so.
     """
 
     find_token: TokenLookup
@@ -33,6 +34,7 @@ class AccessRules:
     any_address: bool = False
     origins: frozenset[str] = frozenset()
     tokens_required: bool = False
+    behind_proxy: bool = False
     max_body: int = MIB
     max_story: int = 8 * MIB
     max_upload: int = 64 * MIB
@@ -75,6 +77,7 @@ def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
         any_address=settings.host in _EVERY_INTERFACE,
         origins=frozenset(origin.lower().rstrip("/") for origin in settings.allowed_origins),
         tokens_required=tokens_required(settings),
+        behind_proxy=settings.behind_proxy,
         max_body=settings.max_body_mib * MIB,
         max_story=settings.max_story_mib * MIB,
         max_upload=settings.max_archive_mib * MIB,

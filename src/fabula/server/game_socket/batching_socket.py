@@ -1,20 +1,27 @@
-"""Sockets on which messages leave together: all that wait for a game are one write.
+"""Sockets on which messages leave together and frames come in small portions.
 
-With five NPCs speaking in a game, several pieces are at hand at once, and writing costs more than any of them does.
+All that waits for a game is one write: with five NPCs speaking in a game, several pieces are at hand at once, and
+writing costs more than any of them does. What a game sends is read in portions with a turn of the event loop between
+them: one read brings tens of thousands of empty frames, and everybody else would wait while they are taken apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
+from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 _EXTENSION = "fabula.gathered"
 _GONE = 1006
+PORTION: Final = 8 * 1024
+MOST_FRAGMENTS: Final = 256
+MOST_CONTROL_FRAMES: Final = 1000
+"""Pings and pongs between two messages; the server's own pings, answered for hours, stay far below."""
 
 
 class Sending(Protocol):
@@ -26,7 +33,99 @@ class Sending(Protocol):
 
 
 class BatchingWebSocket(WebSocketsSansIOProtocol):
-    """The server's socket protocol, which can also send several texts at once."""
+    """The server's socket protocol, which can also send several texts at once, and bounds what costs before it counts.
+
+    Messages are counted by whoever reads them (`Pace`). Fragments and pings never get there: too many of them close
+    the connection.
+    """
+
+    _fragments = 0
+    _control_frames = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._unread = bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._unread and (len(data) <= PORTION or not self.handshake_initiated):
+            super().data_received(data)
+            return
+        is_reading = bool(self._unread)
+        self._unread += data
+        if not is_reading:
+            self._read_portion()
+
+    def _read_portion(self) -> None:
+        if self.disconnected or self.transport.is_closing():
+            self._unread.clear()
+            return
+        portion = bytes(self._unread[:PORTION])
+        del self._unread[:PORTION]
+        super().data_received(portion)
+        if self._unread:
+            self._pause()
+            self.loop.call_soon(self._read_portion)
+        elif self.queue.empty():
+            self._resume()
+
+    def _pause(self) -> None:
+        if not self.read_paused and not self.transport.is_closing():
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    def _resume(self) -> None:
+        if self.read_paused and not self.transport.is_closing():
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        message = await self.queue.get()
+        if self.queue.empty() and not self._unread:
+            self._resume()
+        return message
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            # A handshake that was answered with a refusal is over; the original calls it a failure of the app.
+            self.handshake_complete = True
+
+    def handle_cont(self, event: Frame) -> None:
+        self._fragments += 1
+        if self._fragments > MOST_FRAGMENTS:
+            self._refuse(f"A message may have {MOST_FRAGMENTS} fragments.")
+        else:
+            super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        if self._allows_control_frame():
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        if self._allows_control_frame():
+            super().handle_pong(event)
+
+    def _allows_control_frame(self) -> bool:
+        self._control_frames += 1
+        if self._control_frames > MOST_CONTROL_FRAMES:
+            self._refuse(f"Send at most {MOST_CONTROL_FRAMES} pings between two messages.")
+            return False
+        return True
+
+    def send_receive_event_to_app(self) -> None:
+        self._fragments = self._control_frames = 0
+        super().send_receive_event_to_app()
+
+    def _refuse(self, why: str) -> None:
+        if self.close_sent or self.transport.is_closing():
+            return
+        self._unread.clear()
+        self.frames = []
+        self.close_sent = True
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.POLICY_VIOLATION, "reason": why})
+        self.conn.fail(CloseCode.POLICY_VIOLATION, why)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.transport.close()
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)

@@ -2,7 +2,8 @@
 
 1. Where tokens are required and none came with the handshake, `hello` must bring one before anything else is heard.
 2. Frames that are too large, too many or no messages are answered with `error`; the connection stays.
-3. A game that does not read is let go with code 1013. When it is gone, calls end and what was sent is kept.
+3. A token that is revoked meanwhile ends the connection within seconds.
+4. A game that does not read is let go with code 1013. When it is gone, calls end and what was sent is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from fabula.actions.care.tokens import find_token, token_hash
+from fabula.actions.care.tokens import find_token, is_valid, token_hash
 from fabula.actions.house import House
 from fabula.actions.npcs.address_npc import address_npc, gather_company, take_up_turns
 from fabula.loops.npc.company import Company
@@ -48,6 +49,7 @@ TRY_AGAIN_LATER: Final = 1013
 POLICY_VIOLATION: Final = 1008
 SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
 SECONDS_TO_SAY_GOODBYE: Final = 5.0
+SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
 
 
 class Connection:
@@ -59,7 +61,7 @@ class Connection:
         self.connection_id = house.ids.new("connection")
         self._outbox = SendQueue(sending_on(socket))
         self._pace = Pace(house.clock.monotonic)
-        self._log = ConnectionLog(house.settings.log_folder, self.connection_id, house.clock)
+        self._log = ConnectionLog(house.settings, self.connection_id, house.clock)
         self._company: Company | None = None
 
     async def run(self) -> None:
@@ -77,6 +79,7 @@ class Connection:
             asyncio.create_task(self._read()),
             asyncio.create_task(self._write()),
             asyncio.create_task(self._watch_outbox()),
+            asyncio.create_task(self._watch_token()),
             *([] if self._actor else [asyncio.create_task(self._watch_door())]),
         }
         try:
@@ -123,6 +126,25 @@ class Connection:
             await self._close(POLICY_VIOLATION, _token_needed())
         await asyncio.Event().wait()
 
+    async def _watch_token(self) -> None:
+        """Ends when the token that the game came with was revoked."""
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN)
+            if self._actor is not None and not await self._may_stay(self._actor):
+                log.info("the token of a game connection was revoked", extra=self._facts())
+                if self._company is not None:
+                    await self._company.leave()
+                await self._close(POLICY_VIOLATION, _token_revoked())
+                return
+
+    async def _may_stay(self, actor: Actor) -> bool:
+        try:
+            return await is_valid(self._house, actor)
+        except FabulaError as error:
+            # A store that is busy for a moment is no reason to end a game; the next look comes soon.
+            log.warning("a token could not be looked up: %s", error.message, extra=self._facts())
+            return True
+
     async def _close(self, code: int, why: Problem) -> None:
         """Says why and closes; whoever does not read cannot be told, and is not waited for."""
         try:
@@ -140,18 +162,21 @@ class Connection:
         if is_problem(message):
             self._send(message if self._actor else _token_needed())
             return
-        self._log.heard(message)
-        await self._answer(message)
-
-    async def _answer(self, message: ClientMessage) -> None:
         if isinstance(message, Hello):
-            await self._welcome(message)
-        elif self._actor is None:
+            self._actor = self._actor or await self._shown(message.token)
+        if self._actor is None:
             self._send(_token_needed())
+            return
+        self._log.heard(message)
+        await self._answer(self._actor, message)
+
+    async def _answer(self, actor: Actor, message: ClientMessage) -> None:
+        if isinstance(message, Hello):
+            await self._welcome(actor, message)
         elif isinstance(message, Ping):
             self._send(pong(message.id, self._house.clock.now_ms()))
         else:
-            self._address(self._actor, message)
+            self._address(actor, message)
 
     def _address(self, actor: Actor, message: NpcMessage) -> None:
         told = for_npcs(message)
@@ -160,15 +185,11 @@ class Connection:
         else:
             address_npc(self._gathered(actor), told)
 
-    async def _welcome(self, hello: Hello) -> None:
-        self._actor = self._actor or await self._shown(hello.token)
-        if self._actor is None:
-            self._send(_token_needed())
-            return
+    async def _welcome(self, actor: Actor, hello: Hello) -> None:
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):
             self._game = name
-        resume = await self._resumed(self._actor, hello.resume)
+        resume = await self._resumed(actor, hello.resume)
         self._send(welcome(self.connection_id, resume))
 
     async def _shown(self, token: str | None) -> Actor | None:
@@ -213,7 +234,9 @@ class Connection:
         self._send(written(event))
 
     def _send(self, message: ServerMessage) -> None:
-        self._log.told(message)
+        if self._actor is not None:
+            # Nothing of a stranger is written to disk.
+            self._log.told(message)
         self._outbox.put(message)
 
 
@@ -229,6 +252,10 @@ def game_name(client: str | JsonObject | None) -> str:
 def _token_needed() -> Problem:
     sentence = "Send `hello` with an access token first. `fabula token create` on the server makes one."
     return problem("unauthorized", sentence)
+
+
+def _token_revoked() -> Problem:
+    return problem("unauthorized", "This access token was revoked. Connect again with another one.")
 
 
 def _too_large() -> Problem:

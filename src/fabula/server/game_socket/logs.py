@@ -1,5 +1,6 @@
 """Two logs for each connection, as JSON lines: what was said, and what the model was told. Never a token or key.
 
+Only the owner of the data folder may read them, and the folder of logs has a bound: the oldest make way for new ones.
 The server's own log gets a line for every turn's end and every problem, with the ids that lead to these files.
 """
 
@@ -7,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -25,19 +27,22 @@ from fabula.server.game_socket.wire import (
     Problem,
     ServerMessage,
 )
+from fabula.settings import Settings
 
 log = logging.getLogger("fabula.game")
 
 HIDDEN = ("agent_tag_chunk", "pong")
 FLUSH_BYTES = 256 * 1024
 LARGEST_LOG = 64 * 1024 * 1024
+MOST_LOGS: Final = 10_000
+CONVERSATION, INPUTS = ".conversation.jsonl", ".model-inputs.jsonl"
 
 
 class LogFile:
     """Lines on their way to a file. They are kept here until there are many, or the connection ends."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, largest_folder: int) -> None:
+        self._path, self._largest_folder = path, largest_folder
         self._lines: list[bytes] = []
         self._waiting, self._written = 0, 0
         self._writing: asyncio.Task[None] | None = None
@@ -60,18 +65,19 @@ class LogFile:
         lines, self._lines = self._lines, []
         self._written, self._waiting = self._written + self._waiting, 0
         if lines:
-            await run_in_thread(_append, self._path, b"".join(lines))
+            await run_in_thread(_append, self._path, b"".join(lines), self._largest_folder)
 
 
 class ConnectionLog:
     """The pair of logs of one connection; its messages stand in the order in which they came and went."""
 
-    def __init__(self, folder: Path, connection_id: str, clock: Clock) -> None:
+    def __init__(self, settings: Settings, connection_id: str, clock: Clock) -> None:
+        folder, largest = settings.log_folder, settings.max_log_mib * 1024 * 1024
         self._clock = clock
         self._connection_id = connection_id
         self._started_at: dict[str, float] = {}
-        self._conversation = LogFile(folder / f"{connection_id}.conversation.jsonl")
-        self._inputs = LogFile(folder / f"{connection_id}.model-inputs.jsonl")
+        self._conversation = LogFile(folder / f"{connection_id}{CONVERSATION}", largest)
+        self._inputs = LogFile(folder / f"{connection_id}{INPUTS}", largest)
 
     def heard(self, message: ClientMessage) -> None:
         """A message of the game."""
@@ -127,7 +133,25 @@ class ConnectionLog:
         await self._inputs.close()
 
 
-def _append(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
+def _append(path: Path, data: bytes, largest_folder: int) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_room(path.parent, len(data), largest=largest_folder)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
         file.write(data)
+
+
+def make_room(folder: Path, size: int, *, largest: int) -> None:
+    """Removes the oldest logs until `size` more bytes fit into the folder; other files in it are left alone."""
+    logs = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith((CONVERSATION, INPUTS)) and entry.is_file(follow_symlinks=False):
+                stat = entry.stat(follow_symlinks=False)
+                logs.append((stat.st_mtime_ns, stat.st_size, entry.path))
+    logs.sort()
+    taken, count = sum(size for _, size, _ in logs), len(logs)
+    for _, freed, path in logs:
+        if taken + size <= largest and count < MOST_LOGS:
+            return
+        Path(path).unlink(missing_ok=True)
+        taken, count = taken - freed, count - 1

@@ -1,0 +1,151 @@
+"""HTTP connections with bounds that hold before anybody is asked who they are.
+
+The guard sees a request when its headers are complete. Until then a stranger could send headers without end, or none at
+all, and hold memory and connections. So a connection is closed, with a sentence, when
+
+1. the headers of a request are too many or too large (431),
+2. its headers are not complete within some seconds (408),
+3. more requests wait on it than any client sends at once (429).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from http import HTTPStatus
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+log = logging.getLogger("fabula.access")
+
+MOST_HEADERS: Final = 100
+LARGEST_HEADERS: Final = 32 * 1024
+MOST_WAITING: Final = 64
+_SECONDS_TO_READ_THE_ANSWER: Final = 1.0
+
+_TOO_LARGE = f"The headers of a request may be {MOST_HEADERS} and {LARGEST_HEADERS // 1024} KiB in all. Send fewer."
+_TOO_SLOW = "The headers of this request did not arrive in time. Send it again."
+_TOO_MANY = f"More than {MOST_WAITING} requests wait on this connection. Wait for answers before sending more."
+
+
+class _OutOfBoundsError(Exception):
+    """Stops the parser; the connection has been answered."""
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """One connection. `_unread` counts bytes since the parser last understood something whole."""
+
+    seconds_for_headers = 20.0
+
+    _unread = 0
+    _header_count = 0
+    _header_bytes = 0
+    _refused = False
+    _waits_for_headers: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect_nothing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused:
+            return
+        self._unread += len(data)
+        super().data_received(data)
+        if self._refused or self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
+        if self._unread > LARGEST_HEADERS:
+            # One header without an end: the parser tells nobody about it before it ends. Trailers count, too.
+            self._refuse(431, _TOO_LARGE)
+        elif self._is_idle() and self._waits_for_headers is None:
+            self._expect_headers()
+
+    def send_400_response(self, msg: str) -> None:
+        if not self._refused:
+            super().send_400_response(msg)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._header_count = self._header_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_count += 1
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._unread = 0
+        self._expect_nothing()
+        super().on_headers_complete()
+        if len(self.pipeline) > MOST_WAITING:
+            self._refuse(429, _TOO_MANY)
+            raise _OutOfBoundsError
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        super().on_message_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        self._expect_nothing()
+        super().handle_websocket_upgrade()
+
+    def _count(self, size: int) -> None:
+        self._header_bytes += size
+        if self._header_bytes > LARGEST_HEADERS or self._header_count > MOST_HEADERS:
+            self._refuse(431, _TOO_LARGE)
+            raise _OutOfBoundsError
+
+    def _is_idle(self) -> bool:
+        """Whether no answer is owed, so that nothing but the headers of the next request can be waited for.
+
+        The time that a connection may rest between two requests ends with the first byte, whatever that byte is.
+        """
+        return (self.cycle is None or self.cycle.response_complete) and not self.pipeline
+
+    def _expect_headers(self) -> None:
+        self._waits_for_headers = self.loop.call_later(self.seconds_for_headers, self._give_up)
+
+    def _expect_nothing(self) -> None:
+        if self._waits_for_headers is not None:
+            self._waits_for_headers.cancel()
+            self._waits_for_headers = None
+
+    def _give_up(self) -> None:
+        self._waits_for_headers = None
+        if self._is_idle():
+            self._refuse(408, _TOO_SLOW)
+
+    def _refuse(self, status: int, sentence: str) -> None:
+        self._refused = True
+        self._expect_nothing()
+        log.info("a connection was closed before its request was whole", extra={"facts": {"status": status}})
+        if not self._is_idle() or self.transport.is_closing():
+            self.transport.close()
+            return
+        self.transport.write(_answer(status, sentence))
+        # Closing at once would reset the connection of a client that still sends, and the answer would be lost.
+        self.loop.call_later(_SECONDS_TO_READ_THE_ANSWER, self.transport.close)
+
+
+def _answer(status: int, sentence: str) -> bytes:
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        "content-type: text/plain; charset=utf-8\r\n"
+        f"content-length: {len(sentence)}\r\n"
+        "x-content-type-options: nosniff\r\n"
+        "connection: close\r\n\r\n"
+    )
+    return (head + sentence).encode("ascii")

@@ -1,0 +1,242 @@
+"""Before the door: what somebody without a token can send costs little memory, no disk, and nobody else's time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+import websockets
+from tests.fork_server import server_process
+from tests.game_client import game
+from tests.live import Client, QuickServer, live_server
+
+from fabula.actions.care.tokens import create_token, revoke_token
+from fabula.ports.actors import OPERATOR
+from fabula.server.access.http_protocol import LARGEST_HEADERS, MOST_HEADERS, BoundedHttp
+from fabula.server.game_socket.batching_socket import MOST_FRAGMENTS, BatchingWebSocket
+from fabula.server.game_socket.logs import make_room
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+class Impatient(BoundedHttp):
+    seconds_for_headers = 0.05
+
+
+@asynccontextmanager
+async def small_server(http: type[BoundedHttp] = BoundedHttp) -> AsyncIterator[int]:
+    """A server with our protocol that says ok to everything; answers its port."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    config = uvicorn.Config(app, http=http, ws=BatchingWebSocket, lifespan="off", log_config=None)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = QuickServer(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        yield listener.getsockname()[1]
+        server.end()
+        await serving
+
+
+async def answer_to(port: int, *pieces: bytes) -> bytes:
+    """Sends the pieces, then reads until the server closes the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        async with asyncio.timeout(20):
+            return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+def address(client: Client) -> str:
+    return str(client.http.base_url).rstrip("/")
+
+
+def log_of(folder: Path) -> str:
+    return (folder / "server.log").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"X-Long: " + b"x" * LARGEST_HEADERS,
+        b"".join(b"X-%d: y\r\n" % number for number in range(MOST_HEADERS + 10)),
+        b"".join(b"X-%d: %s\r\n" % (number, b"y" * 1000) for number in range(50)),
+        b"X" * LARGEST_HEADERS,
+    ],
+    ids=["one endless value", "too many", "too large in all", "one endless name"],
+)
+async def test_headers_without_end_are_refused_with_431(headers: bytes) -> None:
+    async with small_server() as port:
+        answer = await answer_to(port, HEAD, headers)
+        assert answer.startswith(b"HTTP/1.1 431 ") and b"32 KiB" in answer
+
+
+async def test_an_address_without_end_is_refused_with_431() -> None:
+    async with small_server() as port:
+        assert (await answer_to(port, b"GET /" + b"x" * 40_000)).startswith(b"HTTP/1.1 431 ")
+
+
+async def test_trailers_without_end_close_the_connection() -> None:
+    chunked = b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Long: "
+    async with small_server() as port:
+        # Whether the answer to the request itself came before is a matter of chance.
+        assert b"X-Long" not in await answer_to(port, chunked, b"x" * 40_000, b"x" * 40_000)
+
+
+async def test_a_request_with_many_headers_within_the_bounds_is_answered() -> None:
+    headers = b"".join(b"X-%d: %s\r\n" % (number, b"y" * 300) for number in range(90))
+    async with small_server() as port:
+        answer = await answer_to(port, HEAD, headers, b"Connection: close\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"ok")
+
+
+@pytest.mark.parametrize("half", [b"", HEAD, b"\r\n", b"G"])
+async def test_a_connection_whose_headers_never_end_is_closed(half: bytes) -> None:
+    async with small_server(Impatient) as port:
+        answer = await answer_to(port, half)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+async def test_a_second_request_that_never_ends_closes_its_connection() -> None:
+    async with small_server(Impatient) as port:
+        answer = await answer_to(port, HEAD + b"\r\n" + HEAD)
+        assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_thousand_requests_at_once_on_one_connection_close_it() -> None:
+    async with small_server() as port:
+        answer = await answer_to(port, (HEAD + b"\r\n") * 1000)
+        assert answer.count(b"200 OK") < 1000
+
+
+async def test_a_client_that_leaves_within_its_body_leaves_one_line_and_no_traceback(tmp_path: Path) -> None:
+    settings = {"FABULA_SAMPLES": "false"}
+    with server_process(tmp_path, settings=settings) as (_, address):
+        port = int(address.rsplit(":", 1)[1])
+        head = b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head)
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        writer.close()
+        await writer.wait_closed()
+        async with asyncio.timeout(20):
+            while "a client left" not in log_of(tmp_path):
+                await asyncio.sleep(0.05)
+    assert "Traceback" not in log_of(tmp_path)
+
+
+async def test_nothing_that_a_stranger_says_to_the_game_socket_is_written_to_disk(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data", require_tokens=True) as client, game(address(client)) as stranger:
+        await stranger.send("interaction_event", agent_id="mara", text="x" * 1000)
+        assert (await stranger.next())["code"] == "unauthorized"
+        await stranger.send("hello", token="wrong", client="x" * 1000)
+        assert (await stranger.next())["code"] == "unauthorized"
+    assert list((tmp_path / "data").glob("logs/*")) == []
+
+
+async def test_logs_of_a_game_are_for_their_owner_only(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data") as client, game(address(client)) as mine:
+        await mine.turn("Hello there!")
+    logs = list((tmp_path / "data" / "logs").iterdir())
+    assert logs and {log.stat().st_mode & 0o777 for log in logs} == {0o600}
+
+
+def test_the_oldest_logs_make_way_when_their_folder_is_full(tmp_path: Path) -> None:
+    for number in range(5):
+        log = tmp_path / f"connection_{number}.conversation.jsonl"
+        log.write_bytes(b"x" * 100)
+        os.utime(log, (number, number))
+    (tmp_path / "notes.txt").write_bytes(b"mine" * 1000)
+    make_room(tmp_path, 150, largest=400)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["connection_3.conversation.jsonl", "connection_4.conversation.jsonl", "notes.txt"]
+
+
+def fragment(opcode: int, *, fin: bool = False, data: bytes = b"") -> bytes:
+    """A masked frame of a client; the mask is zeros."""
+    return struct.pack("!BB", opcode | (0x80 if fin else 0), 0x80 | len(data)) + bytes(4) + data
+
+
+@asynccontextmanager
+async def raw_socket(client: Client) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.http.base_url.port)
+    writer.write(
+        b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    await reader.readuntil(b"\r\n\r\n")
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("opcode", [0x0, 0x9, 0xA], ids=["fragments", "pings", "pongs"])
+async def test_a_flood_of_frames_that_are_no_messages_ends_the_connection(tmp_path: Path, opcode: int) -> None:
+    flood = fragment(opcode, fin=opcode != 0) * 40_000
+    async with live_server(tmp_path / "data") as client, raw_socket(client) as (reader, writer):
+        writer.write(fragment(0x1) + flood)
+        async with asyncio.timeout(30):
+            while not writer.is_closing() and await _hears(reader):
+                pass
+        assert (await client.http.get("/healthz")).text == "ok"
+
+
+async def _hears(reader: asyncio.StreamReader) -> bool:
+    try:
+        return bool(await reader.read(65536))
+    except ConnectionError:
+        return False
+
+
+async def test_a_message_in_some_fragments_is_heard(tmp_path: Path) -> None:
+    ping = json.dumps({"type": "ping", "id": "x" * 20_000})
+    pieces = [ping[start : start + 100] for start in range(0, len(ping), 100)]
+    assert 100 < len(pieces) < MOST_FRAGMENTS
+    async with live_server(tmp_path / "data") as client, game(address(client)) as mine:
+        await mine.socket.send(pieces)
+        assert (await mine.next("pong"))["id"] == "x" * 20_000
+
+
+async def test_a_socket_whose_token_is_revoked_is_told_so_and_closed(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data", require_tokens=True) as client:
+        made = await create_token(client.house, OPERATOR, role="player")
+        header = {"Authorization": f"Bearer {made.secret}"}
+        async with game(address(client), additional_headers=header) as early, game(address(client)) as late:
+            await late.send("hello", token=made.secret)
+            await late.next("welcome")
+            await revoke_token(client.house, OPERATOR, made.token.token_id)
+            for mine in (early, late):
+                assert (await mine.next("error"))["code"] == "unauthorized"
+                with pytest.raises(websockets.ConnectionClosed) as closed:
+                    await mine.next()
+                assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
+
+
+async def test_a_refused_handshake_is_logged_as_a_refusal_and_not_as_an_error(tmp_path: Path) -> None:
+    with server_process(tmp_path, settings={"FABULA_SAMPLES": "false"}) as (_, address):
+        for headers in ({"Origin": "https://evil.example"}, {"Authorization": "Bearer wrong"}):
+            with pytest.raises(websockets.InvalidStatus):
+                async with game(address, additional_headers=headers):
+                    pass
+    text = log_of(tmp_path)
+    assert text.count("a request was refused") == 2 and "evil.example" in text
+    assert "ERROR" not in text
