@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 SHAPES = """
-api: api_id display_name provider base_url model has_api_key api_key_masked?
+api: api_id display_name provider base_url model has_api_key api_key_masked? +api_key_problem
 apis_listed: apis
 api_models_listed: provider base_url models
 api_deleted: api_id

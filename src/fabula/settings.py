@@ -85,6 +85,10 @@ class Settings(BaseModel):
         False,
         "Let apis point to private and loopback addresses although the server listens beyond loopback.",
     )
+    api_key_variables: tuple[str, ...] = _setting(
+        ("*_API_KEY",),
+        "Environment variables that an api's key may be read from as `env:NAME`; `*` stands for any letters.",
+    )
     models_dir: Path = _setting(
         Path("models"), "The folder of GGUF files for `local` apis; relative to the data folder."
     )

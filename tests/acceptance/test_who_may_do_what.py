@@ -327,6 +327,18 @@ async def test_the_usage_of_everybody_is_for_admins() -> None:
         assert await house["admin"].error_code("usage.list") is None
 
 
+async def test_players_see_no_letter_of_a_key() -> None:
+    api = {"api_id": "mine", "display_name": "Mine", "provider": "open_ai", "base_url": "http://127.0.0.1:9/v1"}
+    async with doors() as house:
+        await house["admin"].client.call("api.create", **api, model="m", api_key="sk-1234567890abcdef")
+        shown = {}
+        for name in ("owner", "author"):
+            listed = await house[name].client.call("api.list")
+            shown[name] = next(one for one in listed["apis"] if one["api_id"] == "mine")
+        assert shown["author"]["api_key_masked"] == "sk-1...cdef"
+        assert shown["owner"]["has_api_key"] is True and "api_key_masked" not in shown["owner"]
+
+
 async def test_a_preview_shows_no_session_of_others() -> None:
     async with doors() as house:
         session, own = await house["owner"].play(house.story_id), await house["author"].play(house.story_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,65 @@ async def test_an_api_keeps_its_key_when_it_is_renamed_and_loses_it_when_it_is_e
     assert (await client.call("api.update", api_id="gpt", display_name="New"))["has_api_key"] is True
     emptied = await client.call("api.update", api_id="gpt", api_key="")
     assert emptied["has_api_key"] is False and "api_key_masked" not in emptied
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"base_url": "http://127.0.0.1:10/v1"},
+        {"base_url": "http://127.0.0.1:9/v2"},
+        {"base_url": "http://localhost:9/v1", "display_name": "New", "model": "n", "provider": "open_ai"},
+    ],
+)
+async def test_a_stored_key_does_not_follow_its_api_to_another_address(client: Client, moved: dict[str, Any]) -> None:
+    await client.call("api.create", **API)
+    with pytest.raises(RpcFailed, match="api_key") as failed:
+        await client.call("api.update", api_id="gpt", **moved)
+    assert failed.value.code == -32600
+    assert (await client.call("api.get", api_id="gpt"))["base_url"] == API["base_url"]
+    again = await client.call("api.update", api_id="gpt", api_key=KEY, **moved)
+    assert again["has_api_key"] is True and again["base_url"] == moved["base_url"]
+
+
+async def test_a_stored_key_does_not_follow_its_api_over_a_provider_without_address(client: Client) -> None:
+    await client.call("api.create", **API)
+    await client.call("api.update", api_id="gpt", provider="understudy", base_url="", model="")
+    with pytest.raises(RpcFailed, match="api_key"):
+        await client.call("api.update", api_id="gpt", provider="open_ai", base_url="http://127.0.0.1:10/v1", model="m")
+
+
+async def test_an_api_without_a_key_may_move(client: Client) -> None:
+    await client.call("api.create", **{**API, "api_key": ""})
+    moved = await client.call("api.update", api_id="gpt", base_url="http://127.0.0.1:10/v1")
+    assert moved["base_url"] == "http://127.0.0.1:10/v1"
+
+
+@pytest.mark.parametrize("key", ["x", "sk-12345", "sk-123456", "sk-123456789012"])
+async def test_of_a_short_key_nothing_is_shown(client: Client, key: str) -> None:
+    made = await client.call("api.create", **{**API, "api_key": key})
+    assert made["api_key_masked"] == "********"
+
+
+@pytest.mark.parametrize("loss", ["removed", "changed"])
+async def test_with_a_lost_key_file_apis_are_listed_and_their_keys_can_be_entered_again(
+    tmp_path: Path, loss: str
+) -> None:
+    async with live_server(tmp_path) as client:
+        await client.call("api.create", **API)
+        await client.call("api.create", **{**API, "api_id": "other"})
+    file = next(path for path in tmp_path.iterdir() if "key" in path.name)
+    if loss == "changed":
+        file.write_bytes(base64.urlsafe_b64encode(bytes(range(32))))
+    else:
+        file.unlink()
+    async with live_server(tmp_path) as client:
+        listed = {api["api_id"]: api for api in (await client.call("api.list"))["apis"]}
+        assert list(listed) == ["gpt", "other", "understudy"]
+        assert listed["gpt"]["has_api_key"] is True and "enter the secret again" in listed["gpt"]["api_key_problem"]
+        entered = await client.call("api.update", api_id="gpt", api_key=KEY)
+        assert entered["api_key_masked"] == "sk-1...cdef" and "api_key_problem" not in entered
+        removed = await client.call("api.update", api_id="other", api_key="")
+        assert removed["has_api_key"] is False
 
 
 async def test_an_api_in_use_is_not_deleted_and_its_users_are_named(client: Client) -> None:

@@ -86,16 +86,38 @@ async def test_an_api_that_was_deleted_and_made_anew_is_asked_with_its_new_key()
 
 
 async def test_a_key_of_the_environment_is_read_at_call_time() -> None:
-    environment = {"MY_KEY": "sk-early"}
-    async with ModelServer(["fine"]) as server, house({"mine": "env:MY_KEY"}, environment) as (models, _, _):
+    environment = {"MY_API_KEY": "sk-early"}
+    async with ModelServer(["fine"]) as server, house({"mine": "env:MY_API_KEY"}, environment) as (models, _, _):
         await whole(await models.client_for(api_at(server)), question())
-        environment["MY_KEY"] = "sk-late"
+        environment["MY_API_KEY"] = "sk-late"
         await whole(await models.client_for(api_at(server)), question())
         told = [request.headers["Authorization"] for request in server.requests]
         assert told == ["Bearer sk-early", "Bearer sk-late"]
         environment.clear()
-        with pytest.raises(ModelDenied, match="MY_KEY is not set"):
+        with pytest.raises(ModelDenied, match="MY_API_KEY is not set"):
             await models.client_for(api_at(server))
+
+
+@pytest.mark.parametrize("name", ["PATH", "FABULA_SECRET_KEY", "DB_DSN", "my_api_key", "X_API_KEY_FILE", ""])
+async def test_only_variables_that_the_operator_lists_are_read(name: str) -> None:
+    environment = {name: "sk-not-yours"}
+    async with ModelServer(["fine"]) as server, house({"mine": f"env:{name}"}, environment) as (models, _, _):
+        with pytest.raises(ModelDenied, match="api_key_variables") as denied:
+            await models.client_for(api_at(server))
+        with pytest.raises(ModelDenied, match="api_key_variables"):
+            await models.list_models(provider="open_ai", base_url=server.base_url, api_key=f"env:{name}")
+        assert "sk-not-yours" not in denied.value.message and not server.requests
+
+
+async def test_an_operator_may_list_other_variables() -> None:
+    listed = {"api_key_variables": ("TEAM_*", "ONE_NAME")}
+    environment = {"ONE_NAME": "sk-one"}
+    async with (
+        ModelServer(["fine"]) as server,
+        house({"mine": "env:ONE_NAME"}, environment, **listed) as (models, _, _),
+    ):
+        await whole(await models.client_for(api_at(server)), question())
+        assert server.requests[0].headers["Authorization"] == "Bearer sk-one"
 
 
 async def test_no_key_stands_in_memo_records_or_errors() -> None:

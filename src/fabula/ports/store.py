@@ -133,6 +133,7 @@ class Secrets(Protocol):
     Law:
     - What `put` took, `get` answers; a second `put` under a name replaces the first.
     - `get` of an unknown name is None; `remove` of an unknown name does nothing.
+    - `has` says whether a secret is kept under a name, also when the key to read it is missing.
     - No byte of a secret stands in the database in the clear.
     - A key that does not fit raises StoreError that says which key is missing.
     """
@@ -140,6 +141,8 @@ class Secrets(Protocol):
     async def put(self, name: str, secret: str) -> None: ...
 
     async def get(self, name: str) -> str | None: ...
+
+    async def has(self, name: str) -> bool: ...
 
     async def remove(self, name: str) -> None: ...
 

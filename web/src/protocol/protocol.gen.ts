@@ -146,6 +146,7 @@ export interface ApiView {
   model: string;
   has_api_key: boolean;
   api_key_masked?: string | null;
+  api_key_problem?: string | null;
 }
 
 export interface ApisListed {
@@ -1977,11 +1978,11 @@ export interface Methods {
   "api.delete": { params: NameApi; result: ApiDeleted; session: false };
   /** Shows an api, its key masked. */
   "api.get": { params: NameApi; result: ApiView; session: false };
-  /** Lists all apis by id. */
+  /** Lists all apis by id. Players see of a key only whether there is one. */
   "api.list": { params: Paging; result: ApisListed; session: false };
   /** Asks an address which models it offers; nothing is kept. */
   "api.list_models": { params: ListModels; result: ApiModelsListed; session: false };
-  /** Changes an api; fields that are not given stay as they are. An empty key removes the key. */
+  /** Changes an api; fields that are not given stay as they are. A new address needs the key again, "" removes it. */
   "api.update": { params: UpdateApi; result: ApiView; session: false };
   /** Adds a group; every bound api must exist. */
   "api_group.create": { params: CreateApiGroup; result: ApiGroupView; session: false };

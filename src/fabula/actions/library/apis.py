@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import APIS, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed
 from fabula.ports.actors import Actor
-from fabula.ports.errors import InvalidRequest
+from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Unit
 from fabula.story.resources import Api, Provider
+
+_LONG_KEY: Final = 16
 
 
 class CreateApi(Command):
@@ -43,7 +45,7 @@ class ListModels(Command):
 
 
 class ApiView(View):
-    optional = frozenset({"api_key_masked"})
+    optional = frozenset({"api_key_masked", "api_key_problem"})
     type: Literal["api"] = "api"
     api_id: str
     display_name: str
@@ -52,6 +54,7 @@ class ApiView(View):
     model: str
     has_api_key: bool
     api_key_masked: str | None = None
+    api_key_problem: str | None = None
 
 
 class ApisListed(ListView):
@@ -84,22 +87,22 @@ async def create_api(house: House, actor: Actor, command: CreateApi) -> ApiView:
     async with house.store.writing() as unit:
         await APIS.add(unit, api.api_id, api)
         await _keep_key(unit, api.api_id, command.api_key)
-        return await _view(unit, api)
+        return await _view(unit, actor, api)
 
 
 @allowed("author")
 async def get_api(house: House, actor: Actor, command: NameApi) -> ApiView:
     """Shows an api, its key masked."""
     async with house.store.reading() as unit:
-        return await _view(unit, await APIS.get(unit, command.api_id))
+        return await _view(unit, actor, await APIS.get(unit, command.api_id))
 
 
 @allowed("player")
 async def list_apis(house: House, actor: Actor, command: Paging) -> ApisListed:
-    """Lists all apis by id."""
+    """Lists all apis by id. Players see of a key only whether there is one."""
     async with house.store.reading() as unit:
         apis, cursor = await APIS.page(unit, command)
-        return ApisListed(apis=[await _view(unit, api) for api in apis], next_cursor=cursor)
+        return ApisListed(apis=[await _view(unit, actor, api) for api in apis], next_cursor=cursor)
 
 
 @allowed("admin")
@@ -115,18 +118,22 @@ async def list_models(house: House, actor: Actor, command: ListModels) -> ApiMod
 
 @allowed("admin")
 async def update_api(house: House, actor: Actor, command: UpdateApi) -> ApiView:
-    """Changes an api; fields that are not given stay as they are. An empty key removes the key."""
+    """Changes an api; fields that are not given stay as they are. A new address needs the key again, "" removes it."""
     async with house.store.reading() as unit:
         before = await APIS.get(unit, command.api_id)
-        old_key = await unit.secrets.get(secret_name(before.api_id)) or ""
     after = Api(**changed(before, command, "display_name", "provider", "base_url", "model"))
-    key = old_key if command.api_key is None else command.api_key
-    after = await _checked(house, after, key if after.provider == "open_ai" else (command.api_key or ""))
+    after = await _checked(house, after, command.api_key or "")
     async with house.store.writing() as unit:
+        # Asked again where nobody else can write: the key belongs to the address that is replaced now.
+        standing = await APIS.get(unit, command.api_id)
+        if after.base_url not in ("", standing.base_url) and command.api_key is None:
+            await _must_have_no_key(unit, after)
         await APIS.put(unit, after.api_id, after)
         if command.api_key is not None:
             await _keep_key(unit, after.api_id, command.api_key)
-        return await _view(unit, after)
+        view = await _view(unit, actor, after)
+    house.models.forget(command.api_id)
+    return view
 
 
 @allowed("admin")
@@ -152,6 +159,14 @@ async def _checked(house: House, api: Api, key: str) -> Api:
     return api
 
 
+async def _must_have_no_key(unit: Unit, api: Api) -> None:
+    if await unit.secrets.has(secret_name(api.api_id)):
+        raise InvalidRequest(
+            f"The stored key of '{api.api_id}' is not sent to another address. "
+            f"Give `api_key` again with the new base_url, or an empty one to remove it."
+        )
+
+
 async def _keep_key(unit: Unit, api_id: str, key: str) -> None:
     if key:
         await unit.secrets.put(secret_name(api_id), key)
@@ -159,11 +174,19 @@ async def _keep_key(unit: Unit, api_id: str, key: str) -> None:
         await unit.secrets.remove(secret_name(api_id))
 
 
-async def _view(unit: Unit, api: Api) -> ApiView:
-    key = await unit.secrets.get(secret_name(api.api_id))
-    return ApiView(**dict(api), has_api_key=bool(key), api_key_masked=masked(key) if key else None)
+async def _view(unit: Unit, actor: Actor, api: Api) -> ApiView:
+    name = secret_name(api.api_id)
+    has_key = await unit.secrets.has(name)
+    if not has_key or not actor.may_act_as("author"):
+        return ApiView(**dict(api), has_api_key=has_key)
+    try:
+        key = await unit.secrets.get(name) or ""
+    except StoreError as error:
+        # The key that encrypts it is lost: the api is still shown, so that its key can be entered again.
+        return ApiView(**dict(api), has_api_key=True, api_key_problem=error.message)
+    return ApiView(**dict(api), has_api_key=True, api_key_masked=masked(key))
 
 
 def masked(key: str) -> str:
-    """A key as it may be shown: short ones as stars, long ones by their ends."""
-    return "*" * len(key) if len(key) <= 8 else f"{key[:4]}...{key[-4:]}"
+    """A key as it may be shown: long ones by their ends, of which most stays hidden, and all others as stars."""
+    return f"{key[:4]}...{key[-4:]}" if len(key) >= _LONG_KEY else "*" * 8

@@ -6,8 +6,9 @@ import asyncio
 import hashlib
 import os
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 import aiohttp
 
@@ -39,9 +40,10 @@ KEY_GLANCED_AT_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class _Key:
-    """A key as it is stored, the revision of the api for which it was read, and until when it counts."""
+    """A key as it is stored, the address and revision of the api for which it was read, and until when it counts."""
 
     stored: str | None = field(repr=False)
+    base_url: str
     api_revision: int | None
     until: float
 
@@ -166,7 +168,7 @@ class OpenModels:
 
     async def _listed(self, base_url: str, api_key: str) -> ModelList:
         address = await self._policy.check(base_url)
-        key = looked_up(api_key, self._environment)
+        key = looked_up(api_key, self._environment, self._settings.api_key_variables)
         wire = await self._wire(address, key)
         return await open_ai.list_models(wire=wire, base_url=address, seconds=LIST_SECONDS)
 
@@ -182,11 +184,14 @@ class OpenModels:
 
     async def _key_of(self, api: Api, api_revision: int | None) -> str | None:
         known = self._keys.get(api.api_id)
-        if known is None or known.api_revision != api_revision or known.until < self._clock.monotonic():
+        asked_for = (api.base_url, api_revision)
+        if known is None or (known.base_url, known.api_revision) != asked_for or known.until < self._clock.monotonic():
             until = self._clock.monotonic() + (KEY_GLANCED_AT_S if api_revision is None else KEY_REMEMBERED_S)
-            known = _Key(stored=await self._read_key(api.api_id), api_revision=api_revision, until=until)
+            known = _Key(
+                stored=await self._read_key(api.api_id), base_url=api.base_url, api_revision=api_revision, until=until
+            )
             self._keys[api.api_id] = known
-        return looked_up(known.stored, self._environment)
+        return looked_up(known.stored, self._environment, self._settings.api_key_variables)
 
     async def _forget_oldest(self) -> None:
         """Keeps the cache bounded. Only remote clients are let go: they hold nothing, and calls under way go on."""
@@ -196,11 +201,19 @@ class OpenModels:
                 await self._kept.pop(oldest).close()
 
 
-def looked_up(stored: str | None, environment: Mapping[str, str]) -> str | None:
-    """The key itself: `env:NAME` is read from the environment now, so that a new value is used at once."""
+def looked_up(stored: str | None, environment: Mapping[str, str], allowed: Sequence[str]) -> str | None:
+    """The key itself: `env:NAME` is read from the environment now, so that a new value is used at once.
+
+    Only variables that the operator lists are read: the environment holds more secrets than keys of models, and
+    whoever saves an api chooses the address to which they would be sent.
+    """
     if stored is None or not stored.startswith("env:"):
         return stored
     name = stored.removeprefix("env:")
+    if not any(fnmatchcase(name, pattern) for pattern in allowed):
+        raise ModelDenied(
+            f"The api's key is to be read from {name[:100]}, which the setting api_key_variables does not list."
+        )
     key = environment.get(name)
     if not key:
         raise ModelDenied(f"The api's key is to be read from {name}, but {name} is not set in the environment.")

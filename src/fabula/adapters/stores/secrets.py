@@ -21,6 +21,7 @@ _s = SECRETS.c
 _this = _s.name == bindparam("this")
 
 GET = select(_s.key_id, _s.ciphertext).where(_this)
+HAS = select(_s.name).where(_this)
 PUT = add_or_replace(SECRETS)
 REMOVE = delete(SECRETS).where(_this)
 
@@ -43,6 +44,9 @@ class SqlSecrets:
     async def get(self, name: str) -> str | None:
         row = (await self._connection.execute(GET, {"this": spelled(name)})).first()
         return None if row is None else await self._decrypt(name, row.key_id, row.ciphertext)
+
+    async def has(self, name: str) -> bool:
+        return (await self._connection.execute(HAS, {"this": spelled(name)})).first() is not None
 
     async def remove(self, name: str) -> None:
         await self._connection.execute(REMOVE, {"this": spelled(name)})

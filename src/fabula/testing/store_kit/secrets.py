@@ -48,6 +48,7 @@ class SecretsLaw:
             async with mine.writing() as unit:
                 await unit.secrets.put("api:one", "sk-mine")
             async with thine.reading() as unit:
+                assert await unit.secrets.has("api:one") and not await unit.secrets.has("api:two")
                 with pytest.raises(StoreError, match=r"secret 'api:one' needs key [0-9a-f]{8}") as caught:
                     await unit.secrets.get("api:one")
             async with mine.reading() as unit:
