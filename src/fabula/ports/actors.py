@@ -39,6 +39,11 @@ class Actor:
         """The token whose plays are all that this actor sees; None sees every play."""
         return None if self.role == "admin" else self.token_id or NOBODY
 
+    @property
+    def sees_plans(self) -> bool:
+        """Whether the director's plans and what characters only think are shown: to authors, not to players."""
+        return self.may_act_as("author")
+
     def owns(self, owner_token_id: str | None) -> bool:
         """Whether something belongs to this actor. Admins own everything, and what has no owner is theirs alone."""
         if self.role == "admin":

@@ -8,7 +8,14 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
-from fabula.actions.plays.sessions import SessionVariables, SessionView, player_name, session_view, variables_view
+from fabula.actions.plays.sessions import (
+    SessionVariables,
+    SessionView,
+    player_name,
+    session_view,
+    shown_snapshot,
+    variables_view,
+)
 from fabula.actions.repositories import SESSIONS
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
@@ -61,7 +68,7 @@ async def update_player_description(
         return Amendment(state=described), None
 
     state, _ = await amend(house, actor, session_id, change)
-    return PlayerDescriptionUpdated(snapshot=state.snapshot)
+    return PlayerDescriptionUpdated(snapshot=shown_snapshot(actor, state.snapshot))
 
 
 @allowed("player")

@@ -15,6 +15,7 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Stored, Unit
+from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.state import Snapshot
 from fabula.story.templates import NAMELESS_PLAYER
@@ -182,7 +183,7 @@ async def delete_session(house: House, actor: Actor, session_id: str, command: N
 async def get_runtime_snapshot(house: House, actor: Actor, session_id: str, command: Nothing) -> RuntimeSnapshot:
     """Shows the snapshot at the session's head."""
     async with house.store.reading() as unit:
-        return RuntimeSnapshot(snapshot=(await head_state(unit, actor, session_id))[1].snapshot)
+        return RuntimeSnapshot(snapshot=shown_snapshot(actor, (await head_state(unit, actor, session_id))[1].snapshot))
 
 
 @allowed("player")
@@ -248,11 +249,16 @@ async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView
         head_turn_id=play.head_turn_id,
         active_turn_id=play.active_turn_id,
         state_hash=(head.state_hash if head is not None else None) or "",
-        snapshot=state.snapshot,
+        snapshot=shown_snapshot(actor, state.snapshot),
         history=[message_view(message) for message in history],
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
         **kind_of_play(state).view(state),
     )
+
+
+def shown_snapshot(actor: Actor, snapshot: Snapshot) -> Snapshot:
+    """A snapshot as an actor may see it."""
+    return snapshot if actor.sees_plans else snapshot_for_players(snapshot)
 
 
 def message_view(message: SpokenMessage) -> MessageView:

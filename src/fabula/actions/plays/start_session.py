@@ -11,7 +11,7 @@ from fabula.actions.house import House
 from fabula.actions.library.characters import CharacterSummary, summary_of
 from fabula.actions.plays.kinds.protocol import Opening, Player
 from fabula.actions.plays.kinds.rows import kind_of_story
-from fabula.actions.plays.sessions import Config, MessageView, message_view, player_name
+from fabula.actions.plays.sessions import Config, MessageView, message_view, player_name, shown_snapshot
 from fabula.actions.repositories import ALL_STORIES, API_GROUPS, CHARACTERS, PRESETS, SESSIONS, AnyStory
 from fabula.actions.setups.default_binding import default_binding
 from fabula.actions.views import Command, View
@@ -70,7 +70,7 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
         cast = await CHARACTERS.get_all(unit, opening.cast)
     return SessionStarted(
         **dict(session),
-        snapshot=opening.state.snapshot,
+        snapshot=shown_snapshot(actor, opening.state.snapshot),
         history=[message_view(change.message) for change in opening.messages],
         created_at_ms=stored.created_at_ms,
         updated_at_ms=stored.updated_at_ms,

@@ -65,10 +65,11 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         method = catalogue.find(parsed.method)
         streams = isinstance(method, StreamingMethod)
         try:
-            prepared = prepare(catalogue, parsed, actor_of(request.scope), max_body=max_body)
+            actor = actor_of(request.scope)
+            prepared = prepare(catalogue, parsed, actor, max_body=max_body)
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
-                return await turn_response(house, turn, ack=write_result(parsed, TurnAccepted().as_json()))
+                return await turn_response(house, actor, turn, ack=write_result(parsed, TurnAccepted().as_json()))
         except FabulaError as error:
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = http_status(error) if streams else 200

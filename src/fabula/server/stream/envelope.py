@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from fabula.server.error_codes import error_code, sentence
 from fabula.story.events import Completed, Failed, Progress, Started, TurnEvent, TurnFrame, event_json, plain
+from fabula.story.player_views import event_for_players
 from fabula.story.turn_results import InkTurnResult, SceneTurnResult
 from fabula.story.values import Json
 
@@ -71,15 +72,21 @@ class StreamMessage(TypedDict):
 
 
 class Envelope:
-    """What stands around every frame of one stream; its head is written once."""
+    """What stands around every frame of one stream; its head is written once.
 
-    def __init__(self, *, request_id: str, session_id: str | None = None) -> None:
+    `for_player` says that whoever reads the stream sees no plans and thoughts.
+    """
+
+    def __init__(self, *, request_id: str, session_id: str | None = None, for_player: bool = False) -> None:
+        self._for_player = for_player
         head = {"message_type": "stream", "request_id": request_id}
         written = orjson.dumps(head if session_id is None else {**head, "session_id": session_id})
         self._head = written[:-1] + b',"sequence":'
 
     def message(self, sequence: int, event: TurnFrame | Progress) -> bytes:
         """One message, as JSON on one line."""
+        if self._for_player:
+            event = event_for_players(event)
         return b'%b%d,"frame":%b}' % (self._head, sequence, orjson.dumps(frame_json(event), default=plain))
 
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
 from fabula.actions.turns.watch_turn import watched_turn
+from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 from fabula.server.access import actor_of
@@ -16,16 +17,16 @@ from fabula.server.stream.envelope import Envelope
 from fabula.server.stream.sse import FrameStream, event
 
 
-async def turn_response(house: House, turn: Turn, *, ack: bytes) -> Response:
+async def turn_response(house: House, actor: Actor, turn: Turn, *, ack: bytes) -> Response:
     """The stream of a turn that was just begun: first the ack, then every frame."""
     source = await house.bus.subscribe(turn.turn_id)
     assert source is not None
-    return FrameStream(turn.turn_id, _envelope(turn), source, first=event("ack", ack))
+    return FrameStream(turn.turn_id, _envelope(turn, actor), source, first=event("ack", ack))
 
 
-def _envelope(turn: Turn) -> Envelope:
+def _envelope(turn: Turn, actor: Actor) -> Envelope:
     """Frames name the request that began the turn, whoever reads them."""
-    return Envelope(request_id=turn.request_id, session_id=turn.session_id)
+    return Envelope(request_id=turn.request_id, session_id=turn.session_id, for_player=not actor.sees_plans)
 
 
 def stream_routes(house: House) -> APIRouter:
@@ -36,11 +37,12 @@ def stream_routes(house: House) -> APIRouter:
     async def events(session_id: str, request: Request) -> Response:
         try:
             last_seen = request.headers.get("last-event-id", "")
-            watched = await watched_turn(house, actor_of(request.scope), session_id, last_seen)
+            actor = actor_of(request.scope)
+            watched = await watched_turn(house, actor, session_id, last_seen)
         except FabulaError as error:
             return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         if watched is None:
             return Response(status_code=204)
-        return FrameStream(watched.stream, _envelope(watched.turn), watched.frames)
+        return FrameStream(watched.stream, _envelope(watched.turn, actor), watched.frames)
 
     return router
