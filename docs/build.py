@@ -46,9 +46,10 @@ def settings_page() -> str:
         rows.append(f"| `{name}` | {field.description} | {default} | {variables} |")
     return (
         f"{_NOTE}# Settings\n\n"
-        "Settings come from the environment, then from a TOML file (`fabula.toml` in the working directory, or the\n"
-        "one named by `--config` or `FABULA_CONFIG`), then from flags; the later one wins. Lists are separated by\n"
-        "commas in the environment. `fabula doctor --settings` shows what a server would use, with secrets hidden.\n\n"
+        "Settings come from a TOML file (`fabula.toml` in the working directory, or the one named by `--config` or\n"
+        "`FABULA_CONFIG`), then from the environment, then from flags; the later one wins. Lists are separated by\n"
+        "commas in the environment. A `FABULA_*` variable that sets nothing is told on standard error, with the\n"
+        "nearest name. `fabula doctor --settings` shows what a server would use, with secrets hidden.\n\n"
         "| setting | what it does | default | read from |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 

@@ -1,18 +1,23 @@
-"""Settings: what an operator may choose. Environment, then the TOML file, then flags; the later one wins.
+"""Settings: what an operator may choose. The TOML file, then the environment, then flags; the later one wins.
 
-1. `FABULA_<NAME>` in the environment (or one of the aliases named with a setting),
-2. `fabula.toml` in the working directory, or the file named by `--config` or `FABULA_CONFIG`,
+1. `fabula.toml` in the working directory, or the file named by `--config` or `FABULA_CONFIG`,
+2. `FABULA_<NAME>` in the environment (or one of the aliases named with a setting),
 3. flags of the command line.
 """
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+CONFIG_NAME = "FABULA_CONFIG"
+OTHER_NAMES = frozenset({CONFIG_NAME, "FABULA_SKIP_WEB", "FABULA_URL"})
+"""Variables of Fabula that are no settings: the name of the settings file, and those of the build and the examples."""
 
 
 class SettingsError(Exception):
@@ -147,12 +152,27 @@ def load_settings(
     *, environment: Mapping[str, str], config: Path | None = None, flags: Mapping[str, object] | None = None
 ) -> Settings:
     """The settings from all three sources; raises SettingsError with one clear sentence."""
-    values: dict[str, object] = {**_from_environment(environment), **_from_file(environment, config)}
+    values: dict[str, object] = {**_from_file(environment, config), **_from_environment(environment)}
     values.update({name: value for name, value in (flags or {}).items() if value is not None})
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
         raise SettingsError(_sentence(error)) from None
+
+
+def unknown_names(environment: Mapping[str, str]) -> list[str]:
+    """A sentence for each `FABULA_*` variable that sets nothing, with the name that was probably meant."""
+    known = sorted({alias for name in Settings.model_fields for alias in aliases_of(name)} | OTHER_NAMES)
+    return [
+        f"{name} is set, but there is no such setting.{_nearest(name, known)}"
+        for name in sorted(environment)
+        if name.startswith("FABULA_") and name not in known
+    ]
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f" Did you mean {near[0]}?" if near else " `fabula doctor --settings` lists them all."
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
@@ -168,7 +188,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
 
 
 def _from_file(environment: Mapping[str, str], config: Path | None) -> dict[str, object]:
-    named = config or (Path(environment["FABULA_CONFIG"]) if environment.get("FABULA_CONFIG") else None)
+    named = config or (Path(environment[CONFIG_NAME]) if environment.get(CONFIG_NAME) else None)
     path = named or Path("fabula.toml")
     if named is None and not path.is_file():
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -44,6 +45,14 @@ def test_a_backup_is_written_once_and_restored_into_another_folder(folder: Path,
     assert restored.exit_code == 0
     assert "character" in restored.output and "compared each of them" in restored.output
     assert "must be entered again: api:one" in restored.output
+
+
+async def test_where_no_secret_was_ever_kept_no_key_file_is_named(tmp_path: Path) -> None:
+    store = open_store(Settings(data_dir=tmp_path / "plain"), FixedClock())
+    await store.open()
+    await store.close()
+    made = await asyncio.to_thread(run, "backup", str(tmp_path / "b"), "--data-dir", str(tmp_path / "plain"))
+    assert made.exit_code == 0 and "secret.key" not in made.output
 
 
 def test_scripts_get_json(folder: Path, tmp_path: Path) -> None:

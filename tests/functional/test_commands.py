@@ -12,6 +12,8 @@ import httpx
 import pytest
 from tests.fork_server import PROGRAM, running_server
 
+from fabula.cli.options import program
+from fabula.cli.transfer import counted
 from fabula.testing import server_process
 from fabula.testing.model_server import ModelServer
 from fabula.testing.redis import RedisServer
@@ -45,10 +47,30 @@ def test_a_taken_port_is_told_in_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         told = fabula("serve", "--port", port, "--data-dir", str(tmp_path))
-    assert told.returncode == 2
-    assert told.stderr.strip() == (
-        f"Port {port} is taken by another program. Choose another one: fabula serve --port 8421"
-    )
+        made = fabula("serve", "--port", port, "--data-dir", str(tmp_path), MAKELEVEL="1")
+    next_one = int(port) + 1
+    taken_port = f"Port {port} is taken by another program. Choose another one:"
+    assert (told.returncode, made.returncode) == (2, 2)
+    assert told.stderr.strip() == f"{taken_port} fabula serve --port {next_one}"
+    assert made.stderr.strip() == f"{taken_port} FABULA_PORT={next_one} make run"
+
+
+def test_a_command_that_is_not_on_the_path_is_named_by_its_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv" / "bin" / "fabula"), "serve"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert program() == ".venv/bin/fabula"
+
+
+def test_a_server_on_every_address_says_so_and_how_it_is_reached_here(tmp_path: Path) -> None:
+    assert fabula("token", "create", "--role", "admin", "--data-dir", str(tmp_path)).returncode == 0
+    with running_server(tmp_path, "--host", "0.0.0.0") as address:
+        port = address.rpartition(":")[2]
+        told = (tmp_path / "server.log").read_text("utf-8")
+    assert f"Fabula listens on http://0.0.0.0:{port}" in told
+    assert f"Here: http://127.0.0.1:{port}" in told
 
 
 @pytest.mark.parametrize(
@@ -81,8 +103,12 @@ def test_a_token_is_shown_once_lets_its_owner_in_and_can_be_revoked(tmp_path: Pa
         assert rpc(address, "dashboard.get", made["token"]).json()["result"]["type"] == "dashboard"
         denied = rpc(address, "api.delete", made["token"], api_id="understudy").json()
         assert denied["error"]["code"] == 40303
+    assert fabula("token", "create", "--role", "player", "--label", "Bo", *here).returncode == 0
     listed = fabula("token", "list", "--json", *here)
-    assert [token["label"] for token in json.loads(listed.stdout)] == ["Ada"]
+    used = {token["label"]: token["last_used_at_ms"] for token in json.loads(listed.stdout)}
+    assert used["Ada"] >= made["created_at_ms"] and used["Bo"] is None
+    shown = fabula("token", "list", *here, COLUMNS="200").stdout
+    assert "last used" in shown and "never" in shown
     assert made["token"] not in listed.stdout
     assert made["token"].encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("fabula.db*"))
     assert fabula("token", "revoke", made["token_id"], *here).returncode == 0
@@ -154,12 +180,27 @@ def test_a_story_travels_from_one_server_to_another(tmp_path: Path) -> None:
         rpc(address, "lorebook.create", lorebook_id="harbour", display_name="The harbour")
     told = fabula("export", str(file), "--all", "--data-dir", str(old))
     assert told.returncode == 0, told.stderr
-    assert "1 lorebooks" in told.stdout
+    assert ": 1 lorebook." in told.stdout
     taken = fabula("import", str(file), "--json", "--on-conflict", "skip", "--data-dir", str(new))
     assert json.loads(taken.stdout)["counts"]["lorebooks"] == 1
     again = fabula("import", str(file), "--data-dir", str(new))
     assert again.returncode == 1
     assert again.stderr.startswith("There is already a ")
+
+
+@pytest.mark.parametrize(
+    ("shelf", "count", "words"),
+    [
+        ("lorebooks", 1, "1 lorebook"),
+        ("lorebooks", 2, "2 lorebooks"),
+        ("stories", 1, "1 story"),
+        ("player_profiles", 1, "1 player profile"),
+        ("story_resources", 1, "1 set of story resources"),
+        ("story_resources", 2, "2 sets of story resources"),
+    ],
+)
+def test_what_is_counted_reads_as_one_or_many(shelf: str, count: int, words: str) -> None:
+    assert counted(shelf, count) == words
 
 
 @pytest.mark.parametrize(

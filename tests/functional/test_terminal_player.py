@@ -61,6 +61,20 @@ def test_what_cannot_be_played_is_told_in_a_sentence(data: Path) -> None:
     assert both.returncode == 1 and "give --session alone" in both.stderr
 
 
+def test_a_script_learns_of_failed_turns_from_the_exit_code(data: Path) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "play", "--story", STORY, "--data-dir", str(data)],
+        input="I look around.\n",
+        capture_output=True,
+        text=True,
+        env=clean_environment({"FABULA_TURN_DEADLINE_S": "0.000001"}),
+        timeout=180,
+        check=False,
+    )
+    assert "/retry says it again" in done.stdout
+    assert done.returncode == 1
+
+
 def test_help_lists_every_command_and_unknown_ones_are_answered(data: Path) -> None:
     lines = ["/help", "/stauts", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/suggest 99", "/regenerate"]
     told = play(data, *lines)

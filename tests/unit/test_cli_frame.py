@@ -44,6 +44,13 @@ def test_the_table_says_what_the_command_says_of_itself(name: str) -> None:
     assert (load(name).help or "").strip().partition("\n")[0] == COMMANDS[name].sentence
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_looks_like_help_of_the_whole(name: str) -> None:
+    shown = fabula(name, "-h")
+    assert shown.returncode == 0 and "Options:" in shown.stdout
+    assert not set("╭│╰─") & set(shown.stdout)
+
+
 def test_the_version_is_told() -> None:
     assert fabula("--version").stdout.startswith("fabula 0.")
 

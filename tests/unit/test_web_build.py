@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import hatch_build
@@ -36,6 +37,18 @@ def test_unchanged_sources_are_not_built_again(web: Path) -> None:
     hatch_build.APP.mkdir()
     hatch_build.STAMP.write_text(hatch_build.hash_of_sources())
     assert hatch_build.build_app() is False
+
+
+def test_make_run_builds_an_app_again_whose_sources_have_changed(web: Path) -> None:
+    assert hatch_build.is_current(), "what was never built is not tried again at every start"
+    hatch_build.APP.mkdir()
+    hatch_build.STAMP.write_text(hatch_build.hash_of_sources())
+    assert hatch_build.is_current()
+    (web / "src" / "main.ts").write_text("tell(2)")
+    assert not hatch_build.is_current()
+    recipe = subprocess.run(["make", "-n", "run"], cwd=hatch_build.ROOT, capture_output=True, text=True, check=True)
+    before_serving = recipe.stdout.partition("fabula serve")[0]
+    assert "hatch_build.py --is-current" in before_serving
 
 
 def test_a_build_that_cannot_be_done_leaves_the_old_app_and_says_why(web: Path) -> None:

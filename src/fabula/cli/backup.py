@@ -46,8 +46,9 @@ def backup(
         return
     screen().print(_table(content.kinds))
     screen().print(f"The backup {file} is whole ({file.stat().st_size / 2**20:.1f} MiB).")
-    if not settings.secret_key:
-        key_file = settings.data_folder / "secret.key"
+    key_file = settings.data_folder / "secret.key"
+    # The key file is made with the first secret: where there is none, there is nothing to keep.
+    if not settings.secret_key and key_file.exists():
         screen().print(f"Api keys in it stay encrypted: keep a copy of {key_file} in another place.")
 
 

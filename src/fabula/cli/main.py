@@ -56,7 +56,9 @@ class LazyGroup(TyperGroup):
 
 def load(name: str) -> Any:
     """The real command of a name, with its options."""
-    found = get_command(import_module(COMMANDS[name].module).app)
+    commands = import_module(COMMANDS[name].module).app
+    commands.rich_markup_mode = None  # help of a command looks like help of the whole
+    found = get_command(commands)
     found = getattr(found, "commands", {}).get(name, found)
     found.name = name
     return found

@@ -6,6 +6,8 @@ Exit codes: 0 done; 1 it could not be done, with a sentence on stderr; 2 the com
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +17,7 @@ import typer
 from rich.console import Console
 
 from fabula.ports.errors import FabulaError
-from fabula.settings import Settings, SettingsError, load_settings
+from fabula.settings import Settings, SettingsError, load_settings, unknown_names
 
 ConfigOption = Annotated[
     Path | None,
@@ -30,7 +32,12 @@ NOT_DONE, NOT_UNDERSTOOD = 1, 2
 
 
 def settings_from(config: Path | None = None, **flags: object) -> Settings:
-    """The settings from environment, file and flags; a flag that is None was not given."""
+    """The settings from file, environment and flags; a flag that is None was not given.
+
+    Warns of variables that set nothing.
+    """
+    for sentence in unknown_names(os.environ):
+        say_warning(sentence)
     return load_settings(environment=os.environ, config=config, flags=flags)
 
 
@@ -56,6 +63,18 @@ def screen() -> Console:
 
 def say_error(sentence: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(sentence, style="red")
+
+
+def say_warning(sentence: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(sentence, style="yellow")
+
+
+def program() -> str:
+    """How this program is typed here: `fabula` where the shell finds it, else the path of its script."""
+    script = Path(sys.argv[0])
+    if script.name != "fabula" or shutil.which("fabula") is not None:
+        return "fabula"
+    return os.path.relpath(script)
 
 
 def print_json(value: Mapping[str, object] | list[Mapping[str, object]]) -> None:

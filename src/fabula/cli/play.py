@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
+from fabula.cli.options import NOT_DONE, ConfigOption, DataDirOption, screen, settings_from
 
 app = typer.Typer()
 
@@ -44,6 +45,12 @@ def play(
     from fabula.cli.player.play_session import evening
 
     try:
-        asyncio.run(evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink))
+        failed = asyncio.run(
+            evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink)
+        )
     except (KeyboardInterrupt, asyncio.CancelledError):
         screen().print()
+        return
+    # Whoever plays has read what went wrong; a script has only the exit code.
+    if failed and not sys.stdin.isatty():
+        raise typer.Exit(NOT_DONE)

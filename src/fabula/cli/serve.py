@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import os
 import socket
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -21,7 +23,7 @@ from fabula.actions.house import House
 from fabula.actions.library.samples import install_samples_at_first
 from fabula.actions.turns.turn_runner import warm_up
 from fabula.cli.log_lines import start_log
-from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
+from fabula.cli.options import ConfigOption, DataDirOption, program, screen, settings_from
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.server.access import is_loopback, tokens_required
@@ -33,6 +35,8 @@ from fabula.wiring import open_house
 
 _SECONDS_FOR_OPEN_REQUESTS = 5
 TIDY_EVERY_S, MOST_ROUNDS = 60.0, 10
+_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""How a server that listens on every address is reached on its own machine."""
 app = typer.Typer()
 
 
@@ -71,10 +75,18 @@ def take_port(settings: Settings) -> socket.socket:
 
 def _why_not(error: OSError, settings: Settings) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"Port {settings.port} is taken by another program. Choose another one: fabula serve --port 8421"
+        return (
+            f"Port {settings.port} is taken by another program. Choose another one: {_command_with(settings.port + 1)}"
+        )
     if error.errno == errno.EACCES:
-        return f"Port {settings.port} may only be used by the system. Choose one above 1023: fabula serve --port 8420"
+        return f"Port {settings.port} may only be used by the system. Choose one above 1023: {_command_with(8420)}"
     return f"The server cannot listen on {settings.host}:{settings.port}: {error}. Check the settings host and port."
+
+
+def _command_with(port: int) -> str:
+    """What to type for another port, the way this server was started; make tells its children that it runs."""
+    port = port if port <= 65535 else 8420
+    return f"FABULA_PORT={port} make run" if "MAKELEVEL" in os.environ else f"{program()} serve --port {port}"
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:
@@ -151,14 +163,32 @@ async def _check_tokens(house: House) -> None:
         where = "with require_tokens" if is_loopback(house.settings.host) else "beyond this machine"
         raise FabulaError(
             f"The server would listen {where} and nobody has an access token. "
-            "Make one first: fabula token create --role admin"
+            f"Make one first: {program()} token create --role admin"
         )
 
 
 async def _greet(house: House, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     out = screen()
-    out.print(f"Fabula listens on http://{shown}:{port}", style="bold")
-    out.print("  Open that address in a browser." if is_built() else "  The browser app is not built yet: make web")
-    out.print("  `fabula doctor` shows what is connected. Press Ctrl+C to stop.")
+    out.print(f"Fabula listens on {_address(host, port)}", style="bold")
+    if host in _HERE:
+        out.print(f"  That is every address of this machine. Here: {_address(_HERE[host], port)}")
+        if (own := own_address(listener.family)) is not None:
+            out.print(f"  From other machines: {_address(own, port)}")
+    out.print("  Open its address in a browser." if is_built() else "  The browser app is not built yet: make web")
+    out.print(f"  `{program()} doctor` shows what is connected. Press Ctrl+C to stop.")
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def own_address(family: int) -> str | None:
+    """The address under which other machines reach this one; None where it has no network."""
+    somewhere = ("2001:db8::1", 9) if family == socket.AF_INET6 else ("192.0.2.1", 9)
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        # Connecting a datagram socket sends nothing: it only asks the system which way it would send.
+        probe.connect(somewhere)
+        found = str(probe.getsockname()[0])
+        return None if is_loopback(found) else found
+    return None

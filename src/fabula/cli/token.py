@@ -86,11 +86,12 @@ def _row(token: Token) -> dict[str, object]:
 
 
 def _table(tokens: list[Token]) -> Table:
-    table = Table("id", "role", "label", "made", "revoked")
+    table = Table("id", "role", "label", "made", "last used", "revoked")
     table.columns[0].no_wrap = True
     table.columns[0].overflow = "fold"
     for token in tokens:
-        table.add_row(token.token_id, token.role, token.label, _day(token.created_at_ms), _day(token.revoked_at_ms))
+        days = (_day(token.created_at_ms), _day(token.last_used_at_ms) or "never", _day(token.revoked_at_ms))
+        table.add_row(token.token_id, token.role, token.label, *days)
     return table
 
 

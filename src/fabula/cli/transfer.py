@@ -129,5 +129,15 @@ def _tell(sentence: str, contents: PackageContents, file: Path, json: bool) -> N
     if json:
         print_json({"file": str(file), "counts": counts})
         return
-    held = ", ".join(f"{count} {shelf.replace('_', ' ')}" for shelf, count in counts.items() if count) or "nothing new"
+    held = ", ".join(counted(shelf, count) for shelf, count in counts.items() if count) or "nothing new"
     screen().print(f"{sentence}: {held}.")
+
+
+def counted(shelf: str, count: int) -> str:
+    """`1 lorebook`, `2 lorebooks`."""
+    many = "sets of story resources" if shelf == "story_resources" else shelf.replace("_", " ")
+    if count != 1:
+        return f"{count} {many}"
+    first, _, rest = many.partition(" of ")
+    one = f"{first[:-3]}y" if first.endswith("ies") else first.removesuffix("s")
+    return f"1 {one} of {rest}" if rest else f"1 {one}"

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from dataclasses import dataclass
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.ports.actors import Actor
-from fabula.ports.errors import InvalidParams
+from fabula.ports.errors import FabulaError, InvalidParams
 from fabula.ports.store import Token, TokenRole
+
+log = logging.getLogger("fabula.tokens")
 
 _PREFIX = "fabula_"
 _ENTROPY_BYTES = 32
 _LONGEST_LABEL = 100
+_NOTED_EVERY_MS = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +62,23 @@ async def revoke_token(house: House, actor: Actor, token_id: str) -> Token:
 
 
 async def find_token(house: House, hash: str) -> Token | None:
-    """The token of a hash, unless it was revoked."""
+    """The token of a hash, unless it was revoked. Its use is noted, to the minute."""
     async with house.store.reading() as unit:
         token = await unit.tokens.by_hash(hash)
-    return token if token is not None and token.revoked_at_ms is None else None
+    if token is None or token.revoked_at_ms is not None:
+        return None
+    if house.clock.now_ms() - (token.last_used_at_ms or 0) >= _NOTED_EVERY_MS:
+        await _note_use(house, token)
+    return token
+
+
+async def _note_use(house: House, token: Token) -> None:
+    """Writes down that a token was used; a store that cannot write just now keeps nobody out."""
+    try:
+        async with house.store.writing() as unit:
+            await unit.tokens.touch(token.token_id)
+    except FabulaError as error:
+        log.warning("the use of a token was not noted: %s", error.message)
 
 
 async def is_valid(house: House, actor: Actor) -> bool:

@@ -30,8 +30,8 @@ async def evening(
     profile: str | None,
     seed: int | None,
     ink: Path | None = None,
-) -> None:
-    """Opens the house and plays."""
+) -> int:
+    """Opens the house and plays; answers how many turns failed."""
     if ink is not None and (session is not None or story is not None):
         raise InvalidRequest("Give --ink alone: the file is the story.")
     if session is not None and (story is not None or profile is not None):
@@ -42,6 +42,7 @@ async def evening(
         lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
         session = session or await _start(house, writer, lines, story=story, profile=profile, seed=seed, ink=ink)
         _say_goodbye(writer, await present(house, session, seed=seed, writer=writer, lines=lines))
+    return writer.failed_turns
 
 
 def _say_goodbye(writer: TerminalWriter, session_id: str) -> None:

@@ -14,7 +14,10 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class TerminalWriter:
-    """Writes paragraphs. Text may come in pieces of any size; a word is written when it is whole."""
+    """Writes paragraphs. Text may come in pieces of any size; a word is written when it is whole.
+
+    `failed_turns` counts the turns whose failure was told here.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -24,6 +27,7 @@ class TerminalWriter:
         self._style = ""
         self._word = ""
         self._open = False
+        self.failed_turns = 0
 
     @property
     def colourful(self) -> bool:

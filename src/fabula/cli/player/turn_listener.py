@@ -37,6 +37,7 @@ class Teller(ABC):
                 pass
             case Failed():
                 self._close()
+                self.writer.failed_turns += 1
                 # Whatever went wrong, the words are kept, so this is said once for every failure.
                 error = frame.error
                 sentence = error.message if error.hint is Hint.RETRY_TURN else for_terminal(error)
