@@ -26,6 +26,7 @@ async def test_a_choice_goes_on_and_an_ending_ends_the_session(tmp_path: Path) -
         session, _ = await begin(client)
         frames = await play(client, session, choice=0)
         assert of_type(frames, "story_ended") and frames[-1]["type"] == "completed"
+        assert frames[-1]["response"]["result"]["completed_beats"] == [], "clients look for it in every turn"
         assert (await client.call("session.get", session))["status"] == "ended"
         with pytest.raises(RpcFailed, match="The story has ended"):
             await play(client, session, choice=0)

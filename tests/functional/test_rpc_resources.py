@@ -195,6 +195,37 @@ async def test_a_bad_graph_is_refused_with_every_problem(client: Client) -> None
     assert "graph" not in (await client.call("story.list"))["stories"][0]
 
 
+LISTS = (
+    *("api.list", "api_group.list", "character.list", "lorebook.list", "player_profile.list", "preset.list"),
+    *("schema.list", "session.list", "story.list", "story_draft.list", "story_resources.list", "usage.list"),
+)
+
+
+@pytest.mark.parametrize("cursor", ["nobody", "", "7", "schema:", "other:s1", ":s1"])
+async def test_a_cursor_that_no_list_gave_is_refused(client: Client, cursor: str) -> None:
+    for method in LISTS:
+        with pytest.raises(RpcFailed, match="`cursor` names nothing in this list") as refused:
+            await client.call(method, cursor=cursor)
+        assert refused.value.code == -32600
+
+
+async def test_a_list_goes_on_where_its_last_item_was_deleted_meanwhile(client: Client) -> None:
+    for number in range(4):
+        await client.call("schema.create", schema_id=f"s{number}", display_name="S", fields={})
+    first = await client.call("schema.list", limit=2)
+    await client.call("schema.delete", schema_id="s1")
+    rest = await client.call("schema.list", cursor=first["next_cursor"])
+    assert [one["schema_id"] for one in rest["schemas"]] == ["s2", "s3"]
+
+
+async def test_a_refusal_names_ids_as_they_were_given(client: Client) -> None:
+    await client.call("schema.create", schema_id="MyWorld", display_name="W", fields={})
+    texts = {"personality": "", "style": "", "system_prompt": ""}
+    await client.call("character.create", content={"id": "Mara", "name": "M", "schema_id": "MyWorld", **texts})
+    with pytest.raises(RpcFailed, match="Schema 'MyWorld' is still used by character 'Mara'"):
+        await client.call("schema.delete", schema_id="MyWorld")
+
+
 async def test_lists_are_read_in_pages(client: Client) -> None:
     for number in range(5):
         await client.call("schema.create", schema_id=f"s{number}", display_name="S", fields={})

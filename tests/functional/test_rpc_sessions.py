@@ -249,6 +249,16 @@ async def test_a_stream_is_resumed_from_the_last_event_seen(client: Client) -> N
     assert wrong.status_code == 400
 
 
+async def test_who_has_seen_a_turn_to_its_end_is_told_to_stop_asking(client: Client) -> None:
+    session_id = await gate_session(client)
+    request = client.request("session.run_turn", session_id, player_input="Hello.")
+    events = sse((await client.http.post("/rpc", json=request)).text)
+    path, seen = f"/sessions/{session_id}/events", {"last-event-id": events[-1]["id"]}
+    for _ in range(2):
+        over = await client.http.get(path, headers=seen)
+        assert (over.status_code, over.text) == (204, "")
+
+
 async def test_over_its_budget_a_session_is_refused(client: Client) -> None:
     session_id = await gate_session(client)
     await client.call("session.update_config", session_id, token_budget=1)

@@ -103,6 +103,19 @@ async def test_who_comes_back_in_the_middle_reads_on_without_a_gap(house: Theatr
     assert told.split() == SLOWLY.text.split() and frames[-1]["type"] == "completed"
 
 
+async def test_who_has_seen_a_turn_to_its_end_is_told_the_next_one_that_is_in_flight(house: Theatre) -> None:
+    session_id = await house.session("swift")
+    request = house.client.request("session.run_turn", session_id, player_input="I knock.")
+    seen = sse((await house.client.http.post("/rpc", json=request)).text)[-1]["id"]
+    house.troupe.misbehave("swift", Say(text=f"<narration>{SLOWLY.text}</narration>", pace=SLOWLY.pace))
+    async with streamed(house, session_id, "I wait.") as response:
+        await read_until(response, "narrator_text_delta")
+        next_one = await house.client.http.get(f"/sessions/{session_id}/events", headers={"last-event-id": seen})
+    events = sse(next_one.text)
+    assert [event["data"]["sequence"] for event in events] == list(range(len(events)))
+    assert events[-1]["data"]["frame"]["response"]["result"]["player_input"] == "I wait."
+
+
 async def test_two_listeners_hear_the_same(house: Theatre) -> None:
     session_id, playing = await begun(house, "swift", Say(text=SLOWLY.text, pace=SLOWLY.pace))
     other = await house.client.http.get(f"/sessions/{session_id}/events")
@@ -373,3 +386,6 @@ async def test_a_finished_stream_can_be_read_after_it_was_forgotten(house: Theat
     last = {"last-event-id": events[4]["id"]}
     rest = sse((await house.client.http.get(f"/sessions/{session_id}/events", headers=last)).text)
     assert [event["data"]["frame"] for event in rest] == [events[-1]["data"]["frame"]]
+    for seen in (events[-1]["id"], rest[-1]["id"]):
+        over = await house.client.http.get(f"/sessions/{session_id}/events", headers={"last-event-id": seen})
+        assert over.status_code == 204, "its end is not told a second time"

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from fabula.actions.views import Paging
+from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
 from fabula.story.ink_stories import InkStory
@@ -69,12 +69,17 @@ class Repository(Generic[V]):
 
     async def page(self, unit: Unit, paging: Paging) -> tuple[list[V], str | None]:
         """The values of one page in id order, and the cursor of the next page if a limit cut it."""
+        rows, cursor = await self.page_of_rows(unit, paging)
+        return [self.read(row) for row in rows], cursor
+
+    async def page_of_rows(self, unit: Unit, paging: Paging) -> tuple[list[Stored], str | None]:
+        """The same as it is stored."""
         limit = None if paging.limit is None else paging.limit + 1
-        rows = await unit.resources.page(self.kind, after=paging.cursor, limit=limit)
+        rows = await unit.resources.page(self.kind, after=place_of(self.kind, paging.cursor), limit=limit)
         if paging.limit is None or len(rows) <= paging.limit:
-            return [self.read(row) for row in rows], None
+            return rows, None
         rows = rows[: paging.limit]
-        return [self.read(row) for row in rows], rows[-1].id
+        return rows, cursor_after(self.kind, rows[-1].id)
 
     def refers_to(self, value: V) -> list[Reference]:
         return sorted(set(self.references(value)))

@@ -12,13 +12,15 @@ from fabula.story.values import Sparse, Value
 
 T = TypeVar("T")
 
+UNKNOWN_CURSOR = "`cursor` names nothing in this list. Take the `next_cursor` of its last part, or read it anew."
+
 
 class Command(Value):
     """What a caller asks for. Unknown fields are refused."""
 
 
 class Paging(Command):
-    """A list may be read in parts: `limit` items, then on from `cursor`."""
+    """A list may be read in parts: `limit` items, then on from `cursor`, the `next_cursor` of the part before."""
 
     limit: int | None = Field(default=None, ge=1, le=1000)
     cursor: str | None = None
@@ -41,11 +43,26 @@ class ListView(View):
     next_cursor: str | None = None
 
 
+def cursor_after(kind: str, id: str) -> str:
+    """Where a list that is ordered by id goes on. It names its list, so that no other text is taken for one."""
+    return f"{kind}:{id}"
+
+
+def place_of(kind: str, cursor: str | None) -> str | None:
+    """The id after which a list goes on; what was there may have been deleted since."""
+    if cursor is None:
+        return None
+    named, _, id = cursor.partition(":")
+    if named != kind or not id:
+        raise InvalidRequest(UNKNOWN_CURSOR)
+    return id
+
+
 def part_of(items: Sequence[T], paging: Paging, name: Callable[[T], str]) -> tuple[list[T], str | None]:
     """The part of a list in its own order that is asked for, and the cursor of the next part if a limit cut it."""
     names = [name(item) for item in items]
     if paging.cursor is not None and paging.cursor not in names:
-        raise InvalidRequest("`cursor` names nothing in this list. Read it again from its beginning.")
+        raise InvalidRequest(UNKNOWN_CURSOR)
     start = 0 if paging.cursor is None else names.index(paging.cursor) + 1
     end = len(items) if paging.limit is None else min(len(items), start + paging.limit)
     return list(items[start:end]), names[end - 1] if end < len(items) else None

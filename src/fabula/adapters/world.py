@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 from ulid import ULID
@@ -26,7 +27,11 @@ class UlidIds:
 
     def __init__(self) -> None:
         self._last = 0
+        # Ids are made on the event loop and on worker threads; two of them may not read the same last id.
+        self._lock = threading.Lock()
 
     def new(self, prefix: str) -> str:
-        self._last = max(int(ULID()), self._last + 1)
-        return f"{prefix}_{ULID.from_int(self._last)}"
+        fresh = int(ULID())
+        with self._lock:
+            self._last = mine = max(fresh, self._last + 1)
+        return f"{prefix}_{ULID.from_int(mine)}"

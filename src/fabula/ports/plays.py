@@ -124,6 +124,8 @@ class Plays(Protocol):
       False and changes nothing.
     - `fail` ends a running turn, keeps its input, and moves no head.
     - `move_head` to a turn of another tree, or one that is not committed, is refused with InvalidRequest.
+    - A play is `ended` where it stands at a turn that ended it, also after `move_head` and `fork`.
+    - `profiles` finds the player profile that the state at a head names; plays whose state names none are left out.
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
@@ -140,7 +142,9 @@ class Plays(Protocol):
         self, session_id: str, start: NewTurn, finished: Finished, *, owner_token_id: str | None = None
     ) -> Play: ...
 
-    async def fork(self, session_id: str, turn_id: str, *, owner_token_id: str | None = None) -> Play: ...
+    async def fork(
+        self, session_id: str, turn_id: str, *, owner_token_id: str | None = None, ended: bool = False
+    ) -> Play: ...
 
     async def get(self, session_id: str) -> Play | None: ...
 
@@ -172,7 +176,9 @@ class Plays(Protocol):
 
     async def fail(self, turn_id: str, *, status: TurnStatus, error: ErrorValue) -> bool: ...
 
-    async def move_head(self, session_id: str, turn_id: str) -> Play: ...
+    async def move_head(self, session_id: str, turn_id: str, *, ended: bool = False) -> Play: ...
+
+    async def profiles(self, session_ids: Sequence[str]) -> dict[str, str]: ...
 
     async def state(self, turn_id: str) -> JsonObject | None: ...
 

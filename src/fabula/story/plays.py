@@ -77,7 +77,10 @@ class PlayState(Value):
 
 
 class SessionSettings(Value):
-    """What a session is bound to; kept as a resource, so that what it uses cannot be deleted under it."""
+    """What a session is bound to; kept as a resource, so that what it uses cannot be deleted under it.
+
+    Its `player_profile_id` keeps a profile from being deleted. Who the player is, the state at the head says.
+    """
 
     session_id: Id
     story_id: Id

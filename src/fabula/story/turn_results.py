@@ -149,10 +149,11 @@ class InkTurn(TypedDict):
 
 
 class InkTurnResult(TypedDict):
-    """A completed turn of an Ink play."""
+    """A completed turn of an Ink play. It has no beats: the list is for clients that read every kind of turn alike."""
 
     turn_id: str
     turn_index: int
     player_input: str
+    completed_beats: list[JsonObject]
     ink: Annotated[JsonObject, Shape(InkTurn)]
     snapshot: Annotated[Json, Shape(Snapshot)]

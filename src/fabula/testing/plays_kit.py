@@ -7,6 +7,7 @@ An adapter's test module says `class TestMyPlays(PlaysKit)` and gives the fixtur
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn
 from fabula.ports.store import Store
 from fabula.story.error_values import ErrorValue, Hint
+from fabula.story.values import JsonObject
 from fabula.testing.world import FixedClock
 
 BROKEN = ErrorValue(name="backend", message="no", hint=Hint.RETRY_TURN, data={"step": "narrator"})
@@ -198,6 +200,32 @@ class PlaysKit:
         with pytest.raises(Conflict):
             async with store.writing() as unit:
                 await unit.plays.move_head("s", "t0")
+
+    async def test_a_play_is_ended_where_it_stands_at_a_turn_that_ended_it_also_after_move_head_and_fork(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await begun(store, "t1", "t0")
+        async with store.writing() as unit:
+            await unit.plays.commit(finished("t1", ended=True))
+            assert (await unit.plays.move_head("s", "t0", ended=False)).status == "open"
+            assert (await unit.plays.move_head("s", "t1", ended=True)).status == "ended"
+            assert (await unit.plays.fork("forked", "t1", ended=True)).status == "ended"
+        assert (await play_of(store, "forked")).status == "ended"
+
+    async def test_profiles_finds_the_player_profile_that_the_state_at_a_head_names(self, store: Store) -> None:
+        states: dict[str, JsonObject] = {
+            "a": {"player_profile_id": 'an"n', "told": "a NUL \0 and more"},
+            "b": {"player_profile_id": None},
+            "c": {"snapshot": {"player_profile_id": "not this one"}},
+        }
+        async with store.writing() as unit:
+            for name, state in states.items():
+                start = new_turn(f"{name}0", None, session_id=name, turn_index=0)
+                await unit.plays.add(name, start, replace(finished(f"{name}0"), state=state))
+        async with store.reading() as unit:
+            assert await unit.plays.profiles([*states, "nobody"]) == {"a": 'an"n'}
+            assert await unit.plays.profiles([]) == {}
 
     async def test_ancestor_finds_the_nearest_turn_whose_turn_index_is_at_most_the_one_asked_for(
         self, store: Store

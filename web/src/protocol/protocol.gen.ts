@@ -719,11 +719,12 @@ export interface InkTurn {
   outcome?: InkOutcome | null;
 }
 
-/** A completed turn of an Ink play. */
+/** A completed turn of an Ink play. It has no beats: the list is for clients that read every kind of turn alike. */
 export interface InkTurnResult {
   turn_id: string;
   turn_index: number;
   player_input: string;
+  completed_beats: ({ [key: string]: Json })[];
   ink: InkTurn;
   snapshot: Snapshot;
 }
@@ -1014,7 +1015,7 @@ export interface PackageContents {
   stories: ShelfContents;
 }
 
-/** A list may be read in parts: `limit` items, then on from `cursor`. */
+/** A list may be read in parts: `limit` items, then on from `cursor`, the `next_cursor` of the part before. */
 export interface Paging {
   limit?: number | null;
   cursor?: string | null;
@@ -1408,6 +1409,7 @@ export interface SessionStarted {
   ink?: { [key: string]: Json } | null;
 }
 
+/** A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session. */
 export interface SessionSummary {
   type: "session_summary";
   session_id: string;
@@ -1430,7 +1432,7 @@ export interface SessionVariables {
   character_state: { [key: string]: { [key: string]: Json } };
 }
 
-/** A session with its transcript. `ink` tells what an Ink story waits for. */
+/** A session with its transcript. `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. */
 export interface SessionView {
   type: "session";
   session_id: string;
@@ -2104,7 +2106,7 @@ export interface Methods {
   "session.retry_turn": { params: NoParams; result: TurnAccepted; session: true };
   /** Plays one turn with the player's words; the answer is a stream of events. */
   "session.run_turn": { params: RunTurn; result: TurnAccepted; session: true };
-  /** Lets the player be someone else: name and description change, variables stay. */
+  /** Lets the player be someone else from here on: name and description change, variables stay. */
   "session.set_player_profile": { params: SetPlayerProfile; result: SessionView; session: true };
   /** Suggests what the player might say or do next; nothing of it is kept. */
   "session.suggest_replies": { params: SuggestReplies; result: SuggestedReplies; session: true };
@@ -2114,7 +2116,7 @@ export interface Methods {
   "session.update": { params: RenameSession; result: SessionView; session: true };
   /** Chooses other models or prompts for the turns to come, or limits the tokens; a budget of 0 lifts the limit. */
   "session.update_config": { params: UpdateConfig; result: SessionConfig; session: true };
-  /** Describes the player anew by hand; the session is no longer bound to a profile. */
+  /** Describes the player anew by hand; the session is no longer bound to a profile, and the player has no name. */
   "session.update_player_description": { params: UpdatePlayerDescription; result: PlayerDescriptionUpdated; session: true };
   /** Changes variables by hand; all operations must be allowed by the schemas, or none is applied. */
   "session.update_variables": { params: UpdateVariables; result: SessionVariables; session: true };

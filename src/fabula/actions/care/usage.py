@@ -10,7 +10,7 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.repositories import DRAFTS
-from fabula.actions.views import Command, ListView
+from fabula.actions.views import UNKNOWN_CURSOR, Command, ListView, cursor_after, place_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import CallRecord, CallTotals
@@ -18,6 +18,7 @@ from fabula.ports.store import Unit
 from fabula.story.values import Value
 
 MOST_CALLS = 500
+LIST = "call"
 
 
 class ListUsage(Command):
@@ -80,7 +81,7 @@ async def list_usage(house: House, actor: Actor, command: ListUsage) -> UsageLis
         rows = await unit.calls.page(**wanted, after=after, limit=limit + 1)
         totals = await unit.calls.totals(**wanted)
     shown = rows[:limit]
-    cursor = str(shown[-1][0]) if len(rows) > limit else None
+    cursor = cursor_after(LIST, str(shown[-1][0])) if len(rows) > limit else None
     return UsageListed(calls=[_view(*row) for row in shown], totals=_totals(totals), next_cursor=cursor)
 
 
@@ -94,9 +95,10 @@ async def _check_reach(unit: Unit, actor: Actor, *, session_id: str | None, stor
 def _number(cursor: str | None) -> int:
     if cursor is None:
         return 0
-    if not cursor.isdecimal() or len(cursor) > 18:
-        raise InvalidRequest("`cursor` must be the `next_cursor` of an earlier answer.")
-    return int(cursor)
+    number = place_of(LIST, cursor) or ""
+    if not number.isdecimal() or len(number) > 18:
+        raise InvalidRequest(UNKNOWN_CURSOR)
+    return int(number)
 
 
 def _view(number: int, record: CallRecord) -> CallView:

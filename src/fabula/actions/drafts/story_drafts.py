@@ -94,12 +94,7 @@ async def get_draft(house: House, actor: Actor, command: NameDraft) -> StoryDraf
 async def list_drafts(house: House, actor: Actor, command: Paging) -> StoryDraftsListed:
     """Lists all drafts by id, without their graphs."""
     async with house.store.reading() as unit:
-        limit = None if command.limit is None else command.limit + 1
-        rows = await unit.resources.page("story_draft", after=command.cursor, limit=limit)
-    cursor = None
-    if command.limit is not None and len(rows) > command.limit:
-        rows = rows[: command.limit]
-        cursor = rows[-1].id
+        rows, cursor = await DRAFTS.page_of_rows(unit, command)
     return StoryDraftsListed(drafts=[_summary(row) for row in rows], next_cursor=cursor)
 
 

@@ -12,7 +12,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, reaches, state_at
-from fabula.actions.plays.sessions import SessionView, session_view
+from fabula.actions.plays.sessions import SessionView, existing_profile, hold_profile, session_view
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.views import Command, Nothing, View
 from fabula.ports.actors import Actor
@@ -20,6 +20,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
 from fabula.story.error_values import Hint
+from fabula.story.plays import PlayState
 from fabula.story.values import Value
 
 LABEL_LENGTH = 80
@@ -86,7 +87,7 @@ async def backtrack(house: House, actor: Actor, session_id: str, command: Backtr
             if wanted < 0:
                 raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
             target = await unit.plays.ancestor(play.head_turn_id, wanted)
-        await unit.plays.move_head(session_id, target.turn_id)
+        await _move(unit, play, target)
         return await session_view(unit, actor, session_id)
 
 
@@ -96,7 +97,7 @@ async def switch_branch(house: House, actor: Actor, session_id: str, command: Sw
     async with house.store.writing() as unit:
         play = await play_of(unit, actor, session_id)
         turn = await _turn(unit, actor, play, command.turn_id)
-        await unit.plays.move_head(session_id, turn.turn_id)
+        await _move(unit, play, turn)
         return await session_view(unit, actor, session_id)
 
 
@@ -109,12 +110,13 @@ async def fork(house: House, actor: Actor, session_id: str, command: Fork) -> Se
         if turn.tree_id != play.tree_id:
             raise InvalidRequest(f"The turn '{turn.turn_id}' belongs to another play.", hint=Hint.LIST_BRANCHES)
         session = await SESSIONS.get(unit, session_id)
-        state = await state_at(unit, turn.turn_id)
+        state = await _state_after(unit, turn)
         name = (command.display_name or "").strip() or f"{session.display_name} (fork)"
         new_id = house.ids.new("session")
-        update = {"session_id": new_id, "display_name": name, "player_profile_id": state.player_profile_id}
+        profile = await existing_profile(unit, state.player_profile_id)
+        update = {"session_id": new_id, "display_name": name, "player_profile_id": profile}
         await SESSIONS.add(unit, new_id, session.model_copy(update=update))
-        await unit.plays.fork(new_id, turn.turn_id, owner_token_id=actor.token_id)
+        await unit.plays.fork(new_id, turn.turn_id, owner_token_id=actor.token_id, ended=state.ended)
         view = await session_view(unit, actor, new_id)
     return SessionForked(**{**dict(view), "type": "session_forked"})
 
@@ -146,6 +148,20 @@ async def follow_story(house: House, actor: Actor, session_id: str, command: Not
     await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
         return await session_view(unit, actor, session_id)
+
+
+async def _move(unit: Unit, play: Play, turn: Turn) -> None:
+    """Moves the head; whether the play has ended, and who its player is, are told by the state there."""
+    state = await _state_after(unit, turn)
+    await unit.plays.move_head(play.session_id, turn.turn_id, ended=state.ended)
+    await hold_profile(unit, play.session_id, await existing_profile(unit, state.player_profile_id))
+
+
+async def _state_after(unit: Unit, turn: Turn) -> PlayState:
+    """The state after a turn; one that failed left none behind."""
+    if turn.status != "committed":
+        raise InvalidRequest(f"The turn '{turn.turn_id}' was not completed.", hint=Hint.LIST_BRANCHES)
+    return await state_at(unit, turn.turn_id)
 
 
 async def _turn(unit: Unit, actor: Actor, play: Play, turn_id: str) -> Turn:

@@ -11,12 +11,12 @@ from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.sessions import (
     SessionVariables,
     SessionView,
+    hold_profile,
     player_name,
     session_view,
     shown_snapshot,
     variables_view,
 )
-from fabula.actions.repositories import SESSIONS
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.story.state import Snapshot, StateUpdate
@@ -41,13 +41,16 @@ class PlayerDescriptionUpdated(View):
 
 @allowed("player")
 async def set_player_profile(house: House, actor: Actor, session_id: str, command: SetPlayerProfile) -> SessionView:
-    """Lets the player be someone else: name and description change, variables stay."""
+    """Lets the player be someone else from here on: name and description change, variables stay.
+
+    The profile belongs to the turns that follow; going back to an earlier turn brings back who played it.
+    """
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         name, description = await player_name(at.unit, actor, command.player_profile_id)
         snapshot = at.state.snapshot.model_copy(update={"player_description": description})
         profile = command.player_profile_id
-        await _bind_profile(at, profile)
+        await hold_profile(at.unit, at.play.session_id, profile)
         update = {"snapshot": snapshot, "player_profile_id": profile, "player_name": name}
         return Amendment(state=at.state.model_copy(update=update)), None
 
@@ -60,11 +63,11 @@ async def set_player_profile(house: House, actor: Actor, session_id: str, comman
 async def update_player_description(
     house: House, actor: Actor, session_id: str, command: UpdatePlayerDescription
 ) -> PlayerDescriptionUpdated:
-    """Describes the player anew by hand; the session is no longer bound to a profile."""
+    """Describes the player anew by hand; the session is no longer bound to a profile, and the player has no name."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         described = kind_of_play(at.state).describe_player(at.state, command.player_description)
-        await _bind_profile(at, None)
+        await hold_profile(at.unit, at.play.session_id, None)
         return Amendment(state=described), None
 
     state, _ = await amend(house, actor, session_id, change)
@@ -80,9 +83,3 @@ async def update_variables(house: House, actor: Actor, session_id: str, command:
 
     state, _ = await amend(house, actor, session_id, change)
     return variables_view(state)
-
-
-async def _bind_profile(at: AtHead, player_profile_id: str | None) -> None:
-    session = await SESSIONS.get(at.unit, at.play.session_id)
-    bound = session.model_copy(update={"player_profile_id": player_profile_id})
-    await SESSIONS.put(at.unit, at.play.session_id, bound)

@@ -9,8 +9,8 @@ from fabula.actions.house import House
 from fabula.actions.library.player_profiles import profile_of
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state, own_play_of, play_of
-from fabula.actions.repositories import API_GROUPS, PRESETS, SESSIONS
-from fabula.actions.views import Command, ListView, Nothing, Paging, View
+from fabula.actions.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS
+from fabula.actions.views import Command, ListView, Nothing, Paging, View, cursor_after, place_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
@@ -55,6 +55,8 @@ class Config(Value):
 
 
 class SessionSummary(View):
+    """A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session."""
+
     type: Literal["session_summary"] = "session_summary"
     session_id: str
     story_id: str
@@ -70,7 +72,12 @@ class SessionSummary(View):
 
 
 class SessionView(View):
-    """A session with its transcript. `ink` tells what an Ink story waits for."""
+    """A session with its transcript. `ink` tells what an Ink story waits for.
+
+    `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in
+    prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since;
+    null after the player was described by hand.
+    """
 
     optional = frozenset({"active_turn_id", "ink"})
     type: Literal["session"] = "session"
@@ -136,13 +143,15 @@ async def list_sessions(house: House, actor: Actor, command: Paging) -> Sessions
     """Lists the caller's sessions and those they were invited to, by id and in short; an admin sees all."""
     async with house.store.reading() as unit:
         limit = None if command.limit is None else command.limit + 1
-        rows = await _page(unit, actor, command.cursor, limit)
+        rows = await _page(unit, actor, place_of(SESSIONS.kind, command.cursor), limit)
         cursor = None
         if command.limit is not None and len(rows) > command.limit:
             rows = rows[: command.limit]
-            cursor = rows[-1].id
-        plays = await unit.plays.get_many([row.id for row in rows])
-    return SessionsListed(sessions=[_summary(row, plays[row.id]) for row in rows], next_cursor=cursor)
+            cursor = cursor_after(SESSIONS.kind, rows[-1].id)
+        ids = [row.id for row in rows]
+        plays, profiles = await unit.plays.get_many(ids), await unit.plays.profiles(ids)
+    listed = [_summary(row, plays[row.id], profiles.get(row.id)) for row in rows]
+    return SessionsListed(sessions=listed, next_cursor=cursor)
 
 
 async def _page(unit: Unit, actor: Actor, after: str | None, limit: int | None) -> list[Stored]:
@@ -231,6 +240,21 @@ async def player_name(unit: Unit, actor: Actor, player_profile_id: str | None) -
     return profile.display_name, profile.description
 
 
+async def existing_profile(unit: Unit, player_profile_id: str | None) -> str | None:
+    """The profile that a turn names, unless it was deleted since."""
+    if player_profile_id is None or await PLAYER_PROFILES.find(unit, player_profile_id) is None:
+        return None
+    return player_profile_id
+
+
+async def hold_profile(unit: Unit, session_id: str, player_profile_id: str | None) -> None:
+    """Keeps this profile, and no other, from being deleted while the session stands where it does."""
+    session = await SESSIONS.get(unit, session_id)
+    if session.player_profile_id != player_profile_id:
+        held = session.model_copy(update={"player_profile_id": player_profile_id})
+        await SESSIONS.put(unit, session_id, held)
+
+
 async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView:
     """A session as clients show it."""
     play, state = await head_state(unit, actor, session_id)
@@ -241,7 +265,7 @@ async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView
     head = await unit.plays.turn(play.head_turn_id)
     history = await unit.plays.transcript(play.head_turn_id)
     return SessionView(
-        **dict(session),
+        **{**dict(session), "player_profile_id": state.player_profile_id},
         created_at_ms=stored.created_at_ms,
         updated_at_ms=max(stored.updated_at_ms, play.updated_at_ms),
         turn_index=play.turn_index,
@@ -270,9 +294,9 @@ def variables_view(state: PlayState) -> SessionVariables:
     return SessionVariables(custom=world.custom, player_state=world.player_state, character_state=world.character_state)
 
 
-def _summary(stored: Stored, play: Play) -> SessionSummary:
+def _summary(stored: Stored, play: Play, player_profile_id: str | None) -> SessionSummary:
     return SessionSummary(
-        **dict(SESSIONS.read(stored)),
+        **{**dict(SESSIONS.read(stored)), "player_profile_id": player_profile_id},
         created_at_ms=stored.created_at_ms,
         updated_at_ms=max(stored.updated_at_ms, play.updated_at_ms),
         turn_index=play.turn_index,

@@ -1,4 +1,9 @@
-"""Watch a turn: from its beginning, or on from the last frame that was seen, also when it has long been over."""
+"""Watch a turn: from its beginning, or on from the last frame that was seen, also when it has long been over.
+
+Who has seen a turn to its end is told the one that is in flight by then, or nothing, so that a client which asks again
+by itself (a browser's EventSource) stops. The id of a last frame says so: frames are forgotten after a while, and then
+nobody knows their number any more.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +18,23 @@ from fabula.ports.actors import Actor
 from fabula.ports.bus import Frame
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Turn
+from fabula.ports.store import Unit
+from fabula.ports.work import Work
 from fabula.story.events import Told
 
 TurnFrames = AsyncGenerator[Frame[Told], None]
+
+LAST = ":last"
+"""What stands behind the id of a last frame."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenFrame:
+    """A frame that a client has seen, as its id says: `stream:sequence`, and `:last` behind the last one."""
+
+    stream: str
+    sequence: int
+    last: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,27 +48,52 @@ class WatchedTurn:
 
 @allowed("player")
 async def watched_turn(house: House, actor: Actor, session_id: str, last_event_id: str) -> WatchedTurn | None:
-    """The frames after `last_event_id` (`stream:sequence`), or of the turn in flight; None when nothing runs."""
+    """The frames after `last_event_id`, or of the turn in flight; None when nothing runs."""
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-        stream, seen = _place(last_event_id) if last_event_id else (play.active_turn_id, -1)
-        if stream is None:
-            return None
-        turn = await unit.plays.turn(stream.partition("~")[0])
-        if turn is None or turn.session_id != session_id:
-            raise InvalidRequest("Last-Event-ID names no turn of this session. Read the session anew.")
-        work = await unit.work.get(turn.turn_id)
-    if work is None:
-        return WatchedTurn(turn=turn, stream=turn.turn_id, frames=_only_end(house, turn, seen + 1))
-    watched = await house.work.watch(turn.turn_id, stream=stream, after=seen)
-    return WatchedTurn(turn=turn, stream=watched.stream, frames=watched.frames)
+        seen = _seen_frame(last_event_id) if last_event_id else None
+        if seen is not None:
+            turn = await _turn(unit, session_id, seen.stream.partition("~")[0])
+            work = await unit.work.get(turn.turn_id)
+            if _has_seen_the_end(seen, turn, work):
+                seen = None
+        if seen is None:
+            if play.active_turn_id is None:
+                return None
+            turn = await _turn(unit, session_id, play.active_turn_id)
+            work = await unit.work.get(turn.turn_id)
+    return await _rest_of(house, turn, work, seen)
 
 
-def _place(last_event_id: str) -> tuple[str, int]:
-    stream, _, sequence = last_event_id.rpartition(":")
+def frame_id(stream: str, sequence: int, *, last: bool) -> str:
+    return f"{stream}:{sequence}{LAST}" if last else f"{stream}:{sequence}"
+
+
+def _seen_frame(id: str) -> SeenFrame:
+    stream, _, sequence = id.removesuffix(LAST).rpartition(":")
     if not stream or not sequence.isdecimal() or len(sequence) > 9:
         raise InvalidRequest("Last-Event-ID must be the id of a frame: `turn_...:number`.")
-    return stream, int(sequence)
+    return SeenFrame(stream=stream, sequence=int(sequence), last=id.endswith(LAST))
+
+
+async def _turn(unit: Unit, session_id: str, turn_id: str) -> Turn:
+    turn = await unit.plays.turn(turn_id)
+    if turn is None or turn.session_id != session_id:
+        raise InvalidRequest("Last-Event-ID names no turn of this session. Read the session anew.")
+    return turn
+
+
+def _has_seen_the_end(seen: SeenFrame, turn: Turn, work: Work | None) -> bool:
+    """A server that stops ends its streams, too; the turn then goes on under another name of its stream."""
+    return seen.last and turn.status != "running" and (work is None or work.stream == seen.stream)
+
+
+async def _rest_of(house: House, turn: Turn, work: Work | None, seen: SeenFrame | None) -> WatchedTurn:
+    after = -1 if seen is None else seen.sequence
+    if work is None:
+        return WatchedTurn(turn=turn, stream=turn.turn_id, frames=_only_end(house, turn, after + 1))
+    watched = await house.work.watch(turn.turn_id, stream="" if seen is None else seen.stream, after=after)
+    return WatchedTurn(turn=turn, stream=watched.stream, frames=watched.frames)
 
 
 async def _only_end(house: House, turn: Turn, sequence: int) -> TurnFrames:

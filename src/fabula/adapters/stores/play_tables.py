@@ -16,13 +16,14 @@ from sqlalchemy import (
     func,
     insert,
     literal,
+    literal_column,
     select,
     text,
     union,
     update,
 )
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, add_or_change
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, add_or_change, json_field
 
 PLAYS = Table(
     "plays",
@@ -162,6 +163,9 @@ TREE = (
     .where(_t.tree_id == bindparam("tree"), _t.turn_id > bindparam("after"), _t.status != "running")
     .order_by(_t.turn_id)
 )
+_heads = select(_p.session_id).join(TURN_STATES, _s.turn_id == _p.head_turn_id)
+_heads = _heads.where(_p.session_id.in_(bindparam("sessions", expanding=True)))
+PROFILES = _heads.add_columns(json_field(_s.state, literal_column("'player_profile_id'")).label("profile"))
 STATE = select(_s.state).where(_s.turn_id == bindparam("turn"))
 RESULT = select(_s.result).where(_s.turn_id == bindparam("turn"))
 LAST_FAILED = (
@@ -186,7 +190,10 @@ SET_PLAY = update(PLAYS).where(_this_play)
 SET_TURN = update(TURNS).where(_this_turn)
 SET_BUDGET = SET_PLAY.values(token_budget=bindparam("budget"))
 MOVE_HEAD = SET_PLAY.values(
-    head_turn_id=bindparam("head"), turn_index=bindparam("index"), status="open", updated_at_ms=bindparam("now")
+    head_turn_id=bindparam("head"),
+    turn_index=bindparam("index"),
+    status=bindparam("ended"),
+    updated_at_ms=bindparam("now"),
 )
 LEAVE = SET_PLAY.values(active_turn_id=None, updated_at_ms=bindparam("now"))
 FAIL_TURN = SET_TURN.values(status=bindparam("how"), error=bindparam("why"), finished_at_ms=bindparam("now"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import orjson
+
 from fabula.adapters.stores.play_tables import (
     ADD_PLAY,
     ANCESTOR,
@@ -22,6 +24,7 @@ from fabula.adapters.stores.play_tables import (
     LOCK_TREE,
     MOVE_HEAD,
     OTHERS_ON_TREE,
+    PROFILES,
     REACHED_BY,
     RECENT_PLAYS,
     RECENT_REACHED,
@@ -80,7 +83,9 @@ class SqlPlays:
         await self._connection.run(add_start(self._access, start, finished))
         return play
 
-    async def fork(self, session_id: str, turn_id: str, *, owner_token_id: str | None = None) -> Play:
+    async def fork(
+        self, session_id: str, turn_id: str, *, owner_token_id: str | None = None, ended: bool = False
+    ) -> Play:
         turn = await self._committed(turn_id)
         await self._keep_tree(turn)
         play = Play(
@@ -88,6 +93,7 @@ class SqlPlays:
             tree_id=turn.tree_id,
             head_turn_id=turn.turn_id,
             turn_index=turn.turn_index,
+            status="ended" if ended else "open",
             updated_at_ms=self._clock.now_ms(),
             owner_token_id=owner_token_id,
         )
@@ -163,15 +169,23 @@ class SqlPlays:
     async def fail(self, turn_id: str, *, status: TurnStatus, error: ErrorValue) -> bool:
         return await self._connection.run(fail_turn(self._access, turn_id, status=status, error=error))
 
-    async def move_head(self, session_id: str, turn_id: str) -> Play:
+    async def move_head(self, session_id: str, turn_id: str, *, ended: bool = False) -> Play:
         play, turn = await self._known(session_id), await self._committed(turn_id)
         if turn.tree_id != play.tree_id:
             raise of_another_play(turn_id)
         if play.active_turn_id is not None:
             raise busy(play.active_turn_id)
-        values = {"head": turn_id, "index": turn.turn_index, "now": self._clock.now_ms()}
-        await self._connection.execute(MOVE_HEAD, {"session": session_id, **values})
+        values = {"head": turn_id, "index": turn.turn_index, "ended": "ended" if ended else "open"}
+        await self._connection.execute(MOVE_HEAD, {"session": session_id, **values, "now": self._clock.now_ms()})
         return await self._known(session_id)
+
+    async def profiles(self, session_ids: Sequence[str]) -> dict[str, str]:
+        found: dict[str, str | None] = {}
+        for start in range(0, len(session_ids), 500):
+            some = {"sessions": [spelled(id) for id in session_ids[start : start + 500]]}
+            rows = await self._connection.execute(PROFILES, some)
+            found |= {row.session_id: orjson.loads(row.profile) for row in rows if row.profile is not None}
+        return {session_id: profile for session_id, profile in found.items() if profile is not None}
 
     async def state(self, turn_id: str) -> JsonObject | None:
         packed: str | None = (await self._connection.execute(STATE, {"turn": spelled(turn_id)})).scalar()

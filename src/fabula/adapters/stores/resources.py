@@ -176,7 +176,7 @@ class SqlResources:
             raise _missing(Reference(kind=kind, id=id))
         if expected_revision not in (None, old.revision):
             raise Conflict(
-                f"{_named(kind, id).capitalize()} was changed meanwhile. Read it again, then repeat the change.",
+                f"{_sentence_start(kind, id)} was changed meanwhile. Read it again, then repeat the change.",
                 revision=old.revision,
             )
         new = Stored(
@@ -294,6 +294,12 @@ def _named(kind: str, id: str) -> str:
     return f"{kind.replace('_', ' ')} '{id}'"
 
 
+def _sentence_start(kind: str, id: str) -> str:
+    """The same with a capital letter; the id stays as it was given."""
+    named = _named(kind, id)
+    return named[0].upper() + named[1:]
+
+
 def _missing(name: Reference) -> NotFound:
     return NotFound(f"There is no {_named(name.kind, name.id)}.", kind=name.kind, id=name.id)
 
@@ -303,7 +309,7 @@ def _in_use(name: Reference, users: Sequence[Reference], total: int) -> InUse:
     more = f" and {total - 3} more" if total > 3 else ""
     named: list[Json] = [{"kind": user.kind, "id": user.id} for user in users]
     return InUse(
-        f"{_named(name.kind, name.id).capitalize()} is still used by {shown}{more}. Change or delete them first.",
+        f"{_sentence_start(name.kind, name.id)} is still used by {shown}{more}. Change or delete them first.",
         users=named,
         users_total=total,
     )

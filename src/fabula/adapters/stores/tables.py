@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 import orjson
 from sqlalchemy import BigInteger, Executable, Integer, MetaData, Select, Table, Text, bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.sql import Connection
@@ -95,6 +98,27 @@ def add_or_change(table: Table, change: Mapping[str, Any] | None) -> Executable:
     if change is None:
         return added.on_conflict_do_nothing(index_elements=key)
     return added.on_conflict_do_update(index_elements=key, set_=change)
+
+
+class json_field(FunctionElement[str]):
+    """One field of a stored document, as JSON text: the database finds it faster than we could read the whole."""
+
+    name = "json_field"
+    inherit_cache = True
+    type = Text()
+
+
+@compiles(json_field)
+def _json_field(element: json_field, compiler: SQLCompiler, **options: Any) -> str:
+    document, name = (compiler.process(one, **options) for one in element.clauses)
+    return f"({document} -> {name})"
+
+
+@compiles(json_field, "postgresql")
+def _json_field_of_postgres(element: json_field, compiler: SQLCompiler, **options: Any) -> str:
+    # Postgres reads no document that has a NUL anywhere. Another character in its place breaks no JSON.
+    document, name = (compiler.process(one, **options) for one in element.clauses)
+    return rf"CAST(CAST(replace({document}, '\u0000', '\u0001') AS JSON) -> {name} AS TEXT)"
 
 
 def add_or_replace(table: Table) -> Executable:

@@ -116,6 +116,7 @@ async def persist(run: InkRun, kept: Kept) -> None:
         "turn_id": run.turn.turn_id,
         "turn_index": index,
         "player_input": run.turn.player_input,
+        "completed_beats": [],
         "ink": kept.ink,
         "snapshot": state["snapshot"],
     }

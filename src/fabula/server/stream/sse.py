@@ -7,7 +7,7 @@ import asyncio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from fabula.actions.turns.watch_turn import TurnFrames
+from fabula.actions.turns.watch_turn import TurnFrames, frame_id
 from fabula.server.stream.envelope import Envelope
 
 KEEP_ALIVE_S = 15.0
@@ -71,7 +71,8 @@ class _Speaker:
         try:
             async for frame in source:
                 data = self._envelope.message(frame.sequence, frame.event)
-                await self._say(event("message", data, id=f"{self._stream}:{frame.sequence}"))
+                id = frame_id(self._stream, frame.sequence, last=frame.last)
+                await self._say(event("message", data, id=id))
                 if frame.last:
                     break
         finally:

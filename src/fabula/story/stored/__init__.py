@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from fabula.story.stored import error, memo_reply, npc_played, resource
+from fabula.story.stored import error, memo_reply, npc_played, resource, turn_result
 from fabula.story.values import Json, JsonObject
 
 Shape = Literal[
@@ -47,7 +47,7 @@ Step = Callable[[Json], JsonObject]
 
 STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "play_state": (),
-    "turn_result": (),
+    "turn_result": (turn_result.from_1_to_2,),
     "graph": (),
     "error": (error.from_1_to_2,),
     "api": (resource.from_1_to_2,),

@@ -25,6 +25,7 @@ from fabula.story.guests import added, entered
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.state import MemoryEntry, Snapshot, StateUpdate, WorldState
 from fabula.story.stories import Story
+from fabula.story.templates import NAMELESS_PLAYER
 
 VARIABLE_OPS = (
     "SetState",
@@ -131,7 +132,8 @@ class GraphPlays:
 
     def describe_player(self, state: PlayState, description: str) -> PlayState:
         snapshot = state.snapshot.model_copy(update={"player_description": description})
-        return state.model_copy(update={"snapshot": snapshot, "player_profile_id": None})
+        unbound = {"player_profile_id": None, "player_name": NAMELESS_PLAYER}
+        return state.model_copy(update={"snapshot": snapshot, **unbound})
 
     def add_guest(self, state: PlayState, guest: SessionCharacter, *, enters: bool) -> PlayState:
         known = added(state, guest)

@@ -1,0 +1,36 @@
+"""Ids of the real world: each is new and greater than the one before, whichever thread asks for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from fabula.adapters.world import UlidIds
+
+THREADS, EACH = 4, 2_000
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    """Threads take turns as often as they can, so that what is not guarded goes wrong soon."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_ids_are_unique_and_grow_on_every_thread(hasty_threads: None) -> None:
+    ids, start = UlidIds(), Barrier(THREADS)
+
+    def make() -> list[str]:
+        start.wait()
+        return [ids.new("turn") for _ in range(EACH)]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        made = [each.result() for each in [pool.submit(make) for _ in range(THREADS)]]
+    assert all(one == sorted(one) for one in made)
+    assert len({id for one in made for id in one}) == THREADS * EACH
