@@ -7,12 +7,14 @@ import os
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fabula.actions.house import House
 from fabula.actions.library.apis import secret_name
 from fabula.actions.library.builtins import set_out_builtins
 from fabula.actions.npcs.address_npc import GAME_API_ID
+from fabula.actions.npcs.left_turns import settle_left_turns
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.turns.turn_runner import adopt_old_turns
 from fabula.actions.work.work_runner import WorkRunner
@@ -83,7 +85,8 @@ async def open_house(
         )
         await set_out_builtins(house)
         await adopt_old_turns(house)
-        await work.open(work_kinds(house), takes_up=tends_turns)
+        settle_left = partial(settle_left_turns, house, opened_at_ms=clock.now_ms())
+        await work.open(work_kinds(house), takes_up=tends_turns, chores=[settle_left])
         yield house
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Place
 
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind, doubling
-from fabula.actions.work.work_runner import LEASE_S, MOST_TAKEN_UP, WorkRunner
+from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, MOST_TAKEN_UP, Chore, WorkRunner
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.store import SqlStore
@@ -39,10 +39,12 @@ async def runners(store: Store, clock: FixedClock) -> AsyncIterator[Runners]:
         checkpoints = StoreCheckpoints(store)
         closing.push_async_callback(checkpoints.close)
 
-        async def open_runner(owner: str, kind: WorkKind, *, takes_up: bool = False, **more: Any) -> WorkRunner:
+        async def open_runner(
+            owner: str, kind: WorkKind, *, takes_up: bool = False, chores: Sequence[Chore] = (), **more: Any
+        ) -> WorkRunner:
             shared = {"store": store, "checkpoints": checkpoints, "bus": LocalBus(), "clock": clock}
             runner = WorkRunner(**{**shared, "owner": owner, **more})
-            await runner.open({"errand": kind}, takes_up=takes_up)
+            await runner.open({"errand": kind}, takes_up=takes_up, chores=chores)
             closing.push_async_callback(runner.close)
             return runner
 
@@ -86,6 +88,29 @@ async def test_work_runs_where_it_was_begun_and_its_result_is_kept(store: Store,
     assert await runner.result_of("w1") == {"by": "ann", "attempt": 1}
     work = await stored(store)
     assert (work.status, work.result) == ("done", {"by": "ann", "attempt": 1}) and runner.ids() == []
+
+
+async def test_work_that_ended_long_ago_is_forgotten_while_the_process_runs(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    chores: list[int] = []
+
+    async def chore() -> None:
+        chores.append(clock.now_ms())
+
+    runner = await runners("ann", errand(answer), takes_up=True, chores=[chore])
+    while not chores:
+        runner.wake()
+        await asyncio.sleep(0.01)
+    await runner.start(await begun(store, runner.lease()))
+    await runner.result_of("w1")
+    clock.advance(KEPT_MS + 1)
+    while await store.read(lambda unit: unit.work.get("w1")) is not None:
+        runner.wake()
+        await asyncio.sleep(0.01)
+    runner.wake()
+    await asyncio.sleep(0.05)
+    assert len(chores) == 2, "what can wait is done from time to time, not whenever the runner looks around"
 
 
 async def test_work_that_waits_is_taken_up_when_its_process_is_woken(store: Store, runners: Runners) -> None:

@@ -30,6 +30,14 @@ class OpenTurn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftTurn:
+    """A turn of which nobody said how it ended."""
+
+    npc: NpcKey
+    turn_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Remembered:
     """An entry of a history; `number` grows with time."""
 
@@ -51,6 +59,7 @@ class Npcs(Protocol):
     - `recent` answers the newest entries of this NPC alone, oldest first; entries keep the order in which they began.
     - `about` answers entries that share a word with those asked for, at most `limit`, newest first for each word.
     - `unconfirmed` lists the turns of a connection that the game has not confirmed, oldest first.
+    - `left_open` lists the turns of all NPCs that began before a moment and are not settled, oldest first.
     """
 
     async def begin(self, npc: NpcKey, *, turn_id: str, connection_id: str, event: GameEvent) -> None: ...
@@ -76,3 +85,5 @@ class Npcs(Protocol):
     async def about(self, npc: NpcKey, words: Sequence[str], *, limit: int) -> list[Remembered]: ...
 
     async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]: ...
+
+    async def left_open(self, *, begun_before_ms: int, limit: int) -> list[LeftTurn]: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import API_GROUPS, APIS
 from fabula.loops.npc.company import Company
@@ -30,7 +31,8 @@ NAMELESS_GAME = "default"
 SawPrompt = Callable[[str, str, tuple[Message, ...]], None]
 
 
-def gather_company(
+@allowed("player")
+async def gather_company(
     house: House,
     actor: Actor,
     *,
@@ -57,7 +59,8 @@ def gather_company(
     return Company(run, new_id=house.ids.new, send=send)
 
 
-def address_npc(company: Company, message: GameMessage) -> None:
+@allowed("player")
+async def address_npc(house: House, actor: Actor, company: Company, message: GameMessage) -> None:
     """Passes on what the game tells its NPCs; what they answer is sent as it comes."""
     company.hear(message)
 
@@ -69,6 +72,7 @@ def game_id(actor: Actor, game: str) -> str:
     return f"token:{actor.token_id}/{game}" if game else f"token:{actor.token_id}"
 
 
+@allowed("player")
 async def take_up_turns(
     house: House, actor: Actor, company: Company, *, game: str, connection_id: str
 ) -> list[OpenTurn]:

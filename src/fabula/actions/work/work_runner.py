@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -51,6 +51,12 @@ LONGEST_WAIT_S = 30.0
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Work that ended is remembered for a week, so that a late repeat is still known as one."""
 
+CHORES_EVERY_S = 600.0
+PART, MOST_PARTS = 500, 40
+"""How much old work is forgotten in one unit, and in how many at a time."""
+
+Chore = Callable[[], Awaitable[object]]
+
 GOES_ON = "This is not over: a server goes on with it, now or when one starts. Look again in a moment."
 STOPPED = "The server stopped before the work was done. Send the same again to go on."
 
@@ -80,14 +86,19 @@ class WorkRunner:
         self._store, self._checkpoints, self._bus, self._clock, self.owner = store, checkpoints, bus, clock, owner
         self._kinds: Mapping[str, WorkKind] = {}
         self._calls_only: list[str] = []
+        self._chores: Sequence[Chore] = ()
         self._running: dict[str, RunningWork] = {}
         self._woken = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def open(self, kinds: Mapping[str, WorkKind], *, takes_up: bool) -> None:
-        """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not."""
+    async def open(self, kinds: Mapping[str, WorkKind], *, takes_up: bool, chores: Sequence[Chore] = ()) -> None:
+        """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not.
+
+        A process that stays also does the `chores` from time to time.
+        """
         self._kinds = kinds
+        self._chores = (self._forget_old, *chores)
         self._calls_only = [name for name, kind in kinds.items() if kind.run is None]
         if takes_up:
             await self.take_up()
@@ -328,7 +339,7 @@ class WorkRunner:
 
     async def _look_around(self, *, takes_up: bool) -> None:
         """Looks after work for as long as the process lives. This is a door: a failure is logged, and waited out."""
-        chores: list[Callable[[], Awaitable[object]]] = [self._forget_old, self.sweep_checkpoints] if takes_up else []
+        chores_at, swept = self._clock.monotonic(), False
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
@@ -337,9 +348,14 @@ class WorkRunner:
             await self._look(self._keep_leases)
             if takes_up:
                 await self._look(self.take_up)
-            # Once, and not at the start, when others wait to be served.
-            while chores:
-                await self._look(chores.pop())
+            # Not at the start, when others wait to be served.
+            if takes_up and not swept:
+                swept = True
+                await self._look(self.sweep_checkpoints)
+            if takes_up and self._clock.monotonic() >= chores_at:
+                chores_at = self._clock.monotonic() + CHORES_EVERY_S
+                for chore in self._chores:
+                    await self._look(chore)
 
     async def _look(self, look: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -352,11 +368,12 @@ class WorkRunner:
     async def _forget_old(self) -> None:
         before = self._clock.now_ms() - KEPT_MS
 
-        async def forget(unit: Unit) -> None:
-            await unit.work.abandon(self._calls_only, left_before_ms=before)
-            await unit.work.forget(ended_before_ms=before)
-
-        await self._store.write(forget)
+        await self._store.write(lambda unit: unit.work.abandon(self._calls_only, left_before_ms=before))
+        # In parts, so that nobody waits long for the store; what is more than all of them is left for the next time.
+        for _ in range(MOST_PARTS):
+            forgotten = await self._store.write(lambda unit: unit.work.forget(ended_before_ms=before, limit=PART))
+            if forgotten < PART:
+                return
 
     async def sweep_checkpoints(self) -> int:
         """Removes what loops left behind whose process was killed when their work had ended; answers how many."""

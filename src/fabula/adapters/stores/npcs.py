@@ -19,13 +19,15 @@ from sqlalchemy import (
     func,
     insert,
     literal,
+    literal_column,
     select,
+    text,
     union,
     update,
 )
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
-from fabula.ports.npcs import NpcKey, OpenTurn, Remembered, Settled
+from fabula.ports.npcs import LeftTurn, NpcKey, OpenTurn, Remembered, Settled
 from fabula.story.npc import GameEvent, Lived, PlayedTag
 from fabula.story.values import Json
 
@@ -47,6 +49,12 @@ NPC_ENTRIES = Table(
     PrimaryKeyConstraint("game_id", "agent_id", "number", name="npc_entries_pk"),
     Index("npc_entries_by_turn", "game_id", "agent_id", "turn_id", unique=True),
     Index("npc_entries_by_connection", "game_id", "connection_id"),
+    Index(
+        "npc_entries_open",
+        "created_at_ms",
+        sqlite_where=text("status = 'open'"),
+        postgresql_where=text("status = 'open'"),
+    ),
 )
 
 NPC_WORDS = Table(
@@ -90,6 +98,13 @@ UNCONFIRMED = (
     )
     .order_by(_e.created_at_ms, _e.turn_id)
     .limit(1000)
+)
+LEFT_OPEN = (
+    select(_e.game_id, _e.agent_id, _e.turn_id)
+    # A literal, not a parameter: only so does the planner know that the index of open turns will do.
+    .where(_e.status == literal_column("'open'"), _e.created_at_ms < bindparam("before"))
+    .order_by(_e.created_at_ms)
+    .limit(bindparam("limit"))
 )
 _next = select(func.coalesce(func.max(_e.number), 0) + 1).where(_this_npc).scalar_subquery()
 _given = {
@@ -204,6 +219,10 @@ class SqlNpcs:
             )
             for row in await self._connection.execute(UNCONFIRMED, asked)
         ]
+
+    async def left_open(self, *, begun_before_ms: int, limit: int) -> list[LeftTurn]:
+        rows = await self._connection.execute(LEFT_OPEN, {"before": begun_before_ms, "limit": limit})
+        return [LeftTurn(npc=NpcKey(game_id=row.game_id, agent_id=row.agent_id), turn_id=row.turn_id) for row in rows]
 
     async def _turn(self, npc: NpcKey, turn_id: str) -> Any | None:
         query = self._access.choose(GET, GET_LOCKED)

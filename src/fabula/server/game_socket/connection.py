@@ -176,14 +176,14 @@ class Connection:
         elif isinstance(message, Ping):
             self._send(pong(message.id, self._house.clock.now_ms()))
         else:
-            self._address(actor, message)
+            await self._address(actor, message)
 
-    def _address(self, actor: Actor, message: NpcMessage) -> None:
+    async def _address(self, actor: Actor, message: NpcMessage) -> None:
         told = for_npcs(message)
         if is_problem(told):
             self._send(told)
         else:
-            address_npc(self._gathered(actor), told)
+            await address_npc(self._house, actor, await self._gathered(actor), told)
 
     async def _welcome(self, actor: Actor, hello: Hello) -> None:
         # NPCs that already listen belong to the game under whose name they were first spoken to.
@@ -203,7 +203,7 @@ class Connection:
             return None
         try:
             turns = await take_up_turns(
-                self._house, actor, self._gathered(actor), game=self._game, connection_id=connection_id[:200]
+                self._house, actor, await self._gathered(actor), game=self._game, connection_id=connection_id[:200]
             )
         except FabulaError as error:
             log.warning("an earlier game connection could not be resumed: %s", error.message, extra=self._facts())
@@ -215,9 +215,9 @@ class Connection:
             ],
         }
 
-    def _gathered(self, actor: Actor) -> Company:
+    async def _gathered(self, actor: Actor) -> Company:
         if self._company is None:
-            self._company = gather_company(
+            self._company = await gather_company(
                 self._house,
                 actor,
                 game=self._game,

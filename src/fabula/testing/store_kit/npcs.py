@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabula.ports.npcs import NpcKey, Settled
 from fabula.ports.store import Store, Unit
 from fabula.story.npc import GameEvent, PlayedTag
+from fabula.testing.world import FixedClock
 
 MARA, ORR = NpcKey(game_id="g", agent_id="mara"), NpcKey(game_id="g", agent_id="orr")
 
@@ -28,6 +29,20 @@ async def _said(unit: Unit, npc: NpcKey, limit: int = 50) -> list[str]:
 
 
 class NpcsLaw:
+    async def test_left_open_lists_the_turns_of_all_npcs_that_began_before_a_moment_and_are_not_settled(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        async with store.writing() as unit:
+            for npc, turn_id in ((MARA, "t1"), (ORR, "t2"), (MARA, "t3"), (MARA, "t4")):
+                await _begin(unit, npc, turn_id)
+                clock.advance(10)
+            await _settle(unit, MARA, "t3", "Hello.", confirmed=False)
+            await unit.npcs.notice(MARA, connection_id="c1", event=_event("A bell rings."))
+            left = await unit.npcs.left_open(begun_before_ms=clock.now_ms() - 5, limit=9)
+            assert [(one.npc, one.turn_id) for one in left] == [(MARA, "t1"), (ORR, "t2"), (MARA, "t4")]
+            assert await unit.npcs.left_open(begun_before_ms=clock.now_ms() - 35, limit=9) == left[:1]
+            assert await unit.npcs.left_open(begun_before_ms=clock.now_ms(), limit=2) == left[:2]
+
     async def test_a_turn_is_no_part_of_the_history_before_it_is_settled(self, store: Store) -> None:
         async with store.writing() as unit:
             await _begin(unit, MARA, "t1")
