@@ -23,7 +23,7 @@ from typing import Any
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 except ImportError:  # `--is-current` is asked where nothing may have been installed for building
-    BuildHookInterface = object
+    BuildHookInterface = object  # type: ignore[assignment, misc]
 
 ROOT = Path(__file__).resolve().parent
 WEB = ROOT / "web"
