@@ -37,7 +37,7 @@ async def test_a_whole_story_may_be_larger_but_only_from_an_author(house_doors: 
     answer = (await house_doors["author"].post("ink.check", source=source)).json()
     assert answer["result"]["statistics"]["words"] == 4
     response = await house_doors["owner"].post("ink.check", source=source)
-    assert response.status_code == 413 and "larger than 1 MiB" in response.json()["message"]
+    assert response.status_code == 413 and "larger than 1 MiB" in response.json()["error"]["message"]
     response = await house_doors["author"].post("ink.check", source="x" * (8 * MIB))
     assert response.status_code == 413 and "larger than 8 MiB" in response.json()["message"]
 
