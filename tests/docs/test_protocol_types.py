@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,12 +16,37 @@ from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.openrpc import openrpc
 from fabula.story.events import Progress, TurnEvent
 
-WRITTEN = (ROOT / "web/src/protocol/protocol.gen.ts").read_text("utf-8")
+FILE = ROOT / "web/src/protocol/protocol.gen.ts"
+WRITTEN = FILE.read_text("utf-8")
+USE = """
+import type { Methods, StreamFrame } from "./protocol.gen";
+const asked: Methods["session.run_turn"]["params"] = { player_input: "Hello." };
+export const ended = (frame: StreamFrame): boolean => frame.type === "completed" || frame.type === "failed";
+// @ts-expect-error: a field that no method takes
+export const wrong: Methods["session.run_turn"]["params"] = { ...asked, shouted: true };
+"""
+"""A client in small: what it may send, and a mistake that the types must find."""
 
 
 def fields_in(name: str) -> list[str]:
     body = WRITTEN.partition(f"export interface {name} {{\n")[2].partition("\n}")[0]
     return re.findall(r"^  (\w+\??):", body, re.MULTILINE)
+
+
+def compiler() -> str | None:
+    """The TypeScript compiler, where there is one: `make check-web` fetches it."""
+    fetched = ROOT / "web/node_modules/.bin/tsc"
+    return str(fetched) if fetched.exists() else shutil.which("tsc")
+
+
+@pytest.mark.skipif(compiler() is None, reason="No TypeScript compiler here: `make check-web` fetches one.")
+def test_the_types_compile_and_find_mistakes(tmp_path: Path) -> None:
+    shutil.copy(FILE, tmp_path)
+    (tmp_path / "use.ts").write_text(USE, "utf-8")
+    options = ["--noEmit", "--strict", "--target", "ES2022", "--module", "ESNext", "--moduleResolution", "bundler"]
+    command = [str(compiler()), *options, str(tmp_path / "use.ts"), str(tmp_path / FILE.name)]
+    compiled = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (compiled.returncode, compiled.stdout) == (0, "")
 
 
 def test_every_method_has_its_params_and_its_result() -> None:
