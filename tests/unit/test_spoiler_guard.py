@@ -25,10 +25,10 @@ from fabula.knots.character_lines import grounding_of
 from fabula.knots.evaluation import text_evaluator
 from fabula.knots.names import request_of
 from fabula.knots.published import Published, publish
-from fabula.knots.spoilers import Guard
 from fabula.knots.story_steps import lines_of
 from fabula.knots.talk_context import TalkContext, gather_talk_context, goal_passage
 from fabula.knots.talk_memory import exchanged, told
+from fabula.language.spoilers import Guard
 from fabula.language.vocabulary import normal, sentences_of
 from fabula.story.contexts import InkGenerateContext
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from fabula.story.contexts import CastMember, LoreNote, PlayerCard, ProgressionHint, StateView
+from fabula.story.contexts import CastMember, KnownFact, LoreNote, PlayerCard, ProgressionHint, StateView
 from fabula.story.graph import All, Any, Comparison, Condition, Node, Not
+from fabula.story.knowledge import SceneNote, known_to
 from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry
 from fabula.story.values import Json, JsonObject
@@ -17,7 +18,18 @@ _VERBS = {"dialogue": "says", "action": "does", "thought": "thinks", "player_inp
 
 
 def lore_text(title: str, notes: Iterable[LoreNote]) -> str:
-    return listed(title, (f"{note.title}: {note.content}" for note in notes))
+    return listed(title, map(_note_line, notes))
+
+
+def _note_line(note: LoreNote) -> str:
+    return f"{note.title}{_mark(note)}: {note.content}"
+
+
+def _mark(known: LoreNote | KnownFact) -> str:
+    """Who knows something that not everyone knows, and whether it is to be kept."""
+    marks = [f"known only to {', '.join(known.known_to)}"] if known.known_to else []
+    marks += ["a secret that you do not tell or hint at"] if known.secret else []
+    return f" ({'; '.join(marks)})" if marks else ""
 
 
 def player_text(player: PlayerCard) -> str:
@@ -31,7 +43,18 @@ def cast_text(title: str, cast: Iterable[CastMember], *, with_cards: bool = Fals
 
 def _member_line(member: CastMember, *, with_cards: bool) -> str:
     line = f"{member.name} (id {member.id}). Personality: {member.personality} Style: {member.style}"
-    return f"{line} {member.system_prompt}".rstrip() if with_cards else line
+    line = f"{line} {member.system_prompt}".rstrip() if with_cards else line
+    facts = " ".join(f"{fact.text}{_mark(fact)}" for fact in member.facts)
+    return f"{line} Facts: {facts}" if facts else line
+
+
+def facts_text(member: CastMember) -> str:
+    """What a character knows of itself, and below it what it keeps to itself."""
+    told = [f"- {fact.text}" for fact in member.facts if not fact.secret]
+    kept = [f"- {fact.text}" for fact in member.facts if fact.secret]
+    known = ["You know:", *told] if told else []
+    secrets = ["You keep to yourself, and neither tell it nor hint at it:", *kept] if kept else []
+    return "\n".join([*known, *secrets])
 
 
 def names(title: str, cast: Iterable[CastMember]) -> str:
@@ -41,7 +64,13 @@ def names(title: str, cast: Iterable[CastMember]) -> str:
 def node_text(title: str, node: Node | None) -> str:
     if node is None:
         return ""
-    return titled(title, f"{node.title} (id {node.id})\n{node.scene}\nGoal: {node.goal}")
+    notes = "".join(f"\n- {note.text}{_note_mark(note)}" for note in node.notes)
+    known = f"\nWhat is known of it:{notes}" if notes else ""
+    return titled(title, f"{node.title} (id {node.id})\n{node.scene}\nGoal: {node.goal}{known}")
+
+
+def _note_mark(note: SceneNote) -> str:
+    return _mark(KnownFact(text=note.text, known_to=known_to(note) or [], secret=note.secret))
 
 
 def fields_text(title: str, fields: Mapping[str, SchemaField]) -> str:
@@ -74,7 +103,7 @@ def history_text(title: str, entries: Iterable[MemoryEntry], notes: Iterable[Lor
     called: dict[int, list[str]] = {}
     for note in notes:
         if note.heard_at is not None:
-            called.setdefault(note.heard_at, []).append(f"[Lore: {note.title}: {note.content}]")
+            called.setdefault(note.heard_at, []).append(f"[Lore: {_note_line(note)}]")
     lines = [line for place, entry in enumerate(entries) for line in (memory_line(entry), *called.get(place, ()))]
     return titled(title, "\n".join(lines))
 
@@ -113,9 +142,12 @@ def node_line(node: Node) -> str:
 
 
 def nodes_json(nodes: list[Node]) -> str:
-    """Nodes in the shape in which the architect writes them, which knows no priority."""
+    """Nodes in the shape in which the architect writes them, which knows no priority and no notes."""
     leave_out = {"transitions": {"__all__": {"priority"}}}
-    return "\n".join(_json(node.model_dump(mode="json", by_alias=True, exclude=leave_out)) for node in nodes)
+    return "\n".join(
+        _json(node.model_copy(update={"notes": []}).model_dump(mode="json", by_alias=True, exclude=leave_out))
+        for node in nodes
+    )
 
 
 def listed(title: str, lines: Iterable[str]) -> str:

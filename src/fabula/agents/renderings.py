@@ -9,6 +9,7 @@ from typing import assert_never
 
 from fabula.agents.phrases import (
     cast_text,
+    facts_text,
     fields_text,
     hint_line,
     history_text,
@@ -171,4 +172,5 @@ def _swift(context: SwiftContext) -> dict[str, str]:
 def character_card(member: CastMember) -> str:
     """The card that tells an actor who it is."""
     lines = [f"You are {member.name} (id {member.id}).", f"Personality: {member.personality}", f"Style: {member.style}"]
-    return titled("Your character", "\n".join([*lines, member.system_prompt]))
+    known = facts_text(member)
+    return titled("Your character", "\n".join([*lines, member.system_prompt, *([known] if known else [])]))

@@ -90,8 +90,16 @@ def content_problems(content: Mapping[str, object]) -> list[str]:
         problems.append("the character's 'tags' are not a list of texts")
     if _no_text(content.get("folder", "")):
         problems.append("the character's 'folder' is not a text")
-    unknown = sorted(set(content) - {*_TEXTS, "tags", "folder"})
+    problems += _fact_problems(content.get("facts", []))
+    unknown = sorted(set(content) - {*_TEXTS, "tags", "folder", "facts"})
     return problems + [f"the character has an unknown field '{key}'" for key in unknown]
+
+
+def _fact_problems(facts: object) -> list[str]:
+    """A card may bring facts along; who reads the card checks who knows them."""
+    if isinstance(facts, list) and all(isinstance(fact, dict) and not _no_text(fact.get("text")) for fact in facts):
+        return []
+    return ["the character's 'facts' are not a list of objects with a 'text'"]
 
 
 def _no_text(value: object) -> bool:

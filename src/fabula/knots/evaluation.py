@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from fabula.agents.talks.decisions import Decision, filler
 from fabula.agents.talks.prompts import instruction_texts
-from fabula.knots.spoilers import Guard, Spoilers
+from fabula.language.spoilers import Guard, Spoilers
 from fabula.language.vocabulary import without
 from fabula.story.contexts import InkGenerateContext
 

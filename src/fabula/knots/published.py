@@ -11,7 +11,7 @@ from fabula.ink import Analysis, InkEditedError, Problem, Severity, Story
 from fabula.knots.analysis import look_through
 from fabula.knots.names import written_name
 from fabula.knots.saves import saved_request, with_names_of_now
-from fabula.knots.spoilers import Spoilers
+from fabula.language.spoilers import Spoilers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +63,16 @@ def publish(source: str, files: Mapping[str, str]) -> Published:
         digest=source_digest(source, files),
         problems=looked.problems,
         analysis=looked.analysis,
-        spoilers=Spoilers.of(looked.analysis),
+        spoilers=spoilers_of(looked.analysis),
         prototype=looked.prototype,
         talks=looked.talks,
         aside=looked.aside,
     )
+
+
+def spoilers_of(analysis: Analysis) -> Spoilers:
+    """What an Ink story must not give away before its time: the texts of all flows."""
+    return Spoilers.of([(flow.name, span.text) for flow in analysis.flows for span in flow.spans])
 
 
 def source_digest(source: str, files: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ begin alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -38,6 +38,21 @@ class Phrases:
         """The phrases that stand in the words, each once."""
         met = {id(ending): ending for ending in self._endings(words)}
         return [phrase for ending in met.values() for phrase in ending]
+
+    def stand_at(self, letters: str, place: int, ends: Container[int]) -> tuple[list[Phrase], bool]:
+        """The phrases that stand at a place of some letters, and whether another one may, if more letters follow.
+
+        `ends` are the places at which a word ends.
+        """
+        node, found = self._root, list[Phrase]()
+        while branch := node.get(letters[place : place + 1]):
+            spelled, node, ending = branch
+            if not letters.startswith(spelled, place):
+                return found, spelled.startswith(letters[place:])
+            place += len(spelled)
+            if ending and place in ends:
+                found += ending
+        return found, place >= len(letters) and bool(node)
 
     def _endings(self, words: Sequence[str]) -> Iterator[list[Phrase]]:
         spelled = " ".join(words).replace("'", "").split(" ")

@@ -49,7 +49,7 @@ _EVERYDAY_LETTERS = (_TEXTS / "everyday_letters.txt").read_text("utf-8").strip()
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text, in order, as they are written."""
-    ends = _ends_of(text)
+    ends = sentence_ends(text)
     return [part.strip() for line in text.splitlines() for part in ends.split(line) if part.strip()]
 
 
@@ -63,13 +63,13 @@ def without(text: str, is_wrong: Callable[[str], object]) -> str:
 
 def _pieces(text: str) -> Iterator[str]:
     """The sentences of a text with all that stands between them."""
-    ends = _ends_of(text)
+    ends = sentence_ends(text)
     for line in text.splitlines(keepends=True):
         places = [0, *(found.end() for found in ends.finditer(line)), len(line)]
         yield from (line[start:end] for start, end in pairwise(places))
 
 
-def _ends_of(text: str) -> re.Pattern[str]:
+def sentence_ends(text: str) -> re.Pattern[str]:
     return _SENTENCE if text.isascii() or not _FAR.search(text) else _FAR_SENTENCE
 
 
@@ -82,7 +82,7 @@ def is_whole(sentence: str) -> bool:
 
 def words_in(text: str) -> list[str]:
     """The words of a text as they read."""
-    return _WORD.findall(text) if _is_plain(text) else _WORD_OR_LETTER.findall(plain(text))
+    return _WORD.findall(text) if is_plain(text) else _WORD_OR_LETTER.findall(plain(text))
 
 
 def knit_words_in(text: str) -> list[str]:
@@ -101,7 +101,7 @@ def normal(text: str) -> str:
     """A text by its words alone, with a space on each side: case, punctuation and disguises do not count."""
     if text.isascii():
         return spaced(_WORD.findall(text.casefold()))
-    words = _WORD if _is_plain(text) else _WORD_OR_LETTER
+    words = _WORD if is_plain(text) else _WORD_OR_LETTER
     return spaced(words.findall(folded(plain(text)).replace("’", "'")))
 
 
@@ -112,12 +112,12 @@ def folded(text: str) -> str:
 
 def plain(text: str) -> str:
     """A text as it reads: without what cannot be seen, its accents put together, each letter in its one form."""
-    if _is_plain(text):
+    if is_plain(text):
         return text
     return _LOOSE_MARKS.sub("", normalize("NFKC", _UNSEEN.sub("", text))).translate(_LOOK_ALIKES)
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Whether a text is known to be plain at a glance, as most are in the languages of Western Europe."""
     return text.isascii() or not _UNUSUAL.search(text)
 

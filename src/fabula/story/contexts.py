@@ -22,16 +22,31 @@ class LoreNote(Value):
     """A lore entry that applies now. `heard_at` is the entry of the shared history that called it to mind first.
 
     What the present scene calls to mind (`of_scene`) applies for as long as it does, even when that entry is gone.
+    `known_to` are the characters that know it, by id, when not everyone does; a `secret` is not to be told yet.
     """
 
     title: str
     content: str
     heard_at: int | None = None
     of_scene: bool = False
+    keywords: list[str] = []
+    known_to: list[str] = []
+    secret: bool = False
+
+
+class KnownFact(Value):
+    """A fact of a character that a role may know. `known_to` and `secret` are those of lore."""
+
+    text: str
+    known_to: list[str] = []
+    secret: bool = False
 
 
 class CastMember(Value):
-    """A character as a role sees it: template variables filled in, live state beside it."""
+    """A character as a role sees it: template variables filled in, live state beside it.
+
+    `facts` are those that the role may know.
+    """
 
     id: str
     name: str
@@ -39,6 +54,7 @@ class CastMember(Value):
     style: str
     system_prompt: str = ""
     state: JsonObject = {}
+    facts: list[KnownFact] = []
 
 
 class PlayerCard(Value):

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from pydantic import Field
 
-from pydantic import Discriminator, Field, Tag
-
-from fabula.story.schemas import same_json
+from fabula.story.conditions import All, Any, Comparison, Condition, Not, holds, tests_of
+from fabula.story.knowledge import SceneNote, piece_problems
 from fabula.story.state import StateOp, WorldState
-from fabula.story.values import Id, Json, Sparse, Value
+from fabula.story.values import Id, Sparse, Value
 
-Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
-
-
-class Comparison(Sparse):
-    """One comparison of one variable. A missing variable never fulfils it, not even `ne`."""
-
-    optional = frozenset({"character"})
-    scope: Literal["global", "player", "character"] = "global"
-    character: Id | None = None
-    key: str
-    op: Operator
-    value: Json
-
-
-class All(Value):
-    all: list[Condition] = Field(max_length=32)
-
-
-class Any(Value):
-    any: list[Condition] = Field(max_length=32)
-
-
-class Not(Value):
-    not_: Condition = Field(alias="not", serialization_alias="not")
-
-
-def _kind_of_condition(raw: object) -> str:
-    for kind, model in (("all", All), ("any", Any), ("not", Not)):
-        if isinstance(raw, model) or (isinstance(raw, dict) and kind in raw):
-            return kind
-    return "test"
-
-
-Condition = Annotated[
-    Annotated[Comparison, Tag("test")]
-    | Annotated[All, Tag("all")]
-    | Annotated[Any, Tag("any")]
-    | Annotated[Not, Tag("not")],
-    Discriminator(_kind_of_condition),
+__all__ = [
+    "All",
+    "Any",
+    "Comparison",
+    "Condition",
+    "Graph",
+    "Node",
+    "Not",
+    "Transition",
+    "graph_problems",
+    "holds",
+    "open_transition",
+    "tests_of",
 ]
 
 
@@ -61,9 +33,13 @@ class Transition(Value):
     priority: int = 0
 
 
-class Node(Value):
-    """A scene: what is there, who is there, what it is for, and where it leads."""
+class Node(Sparse):
+    """A scene: what is there, who is there, what it is for, and where it leads.
 
+    `notes` tell of it what its description does not, each with who may know it.
+    """
+
+    optional = frozenset({"notes"})
     id: Id
     title: str
     scene: str
@@ -71,6 +47,7 @@ class Node(Value):
     characters: list[Id] = []
     transitions: list[Transition] = []
     on_enter_updates: list[StateOp] = []
+    notes: list[SceneNote] = Field(default=[], max_length=100)
 
 
 class Graph(Value):
@@ -83,84 +60,10 @@ class Graph(Value):
         return next((node for node in self.nodes if node.id == node_id), None)
 
 
-for _model in (All, Any, Not, Transition, Node, Graph):
-    _model.model_rebuild()
-
-
-def holds(condition: Condition | None, state: WorldState) -> bool:
-    """Whether a condition is fulfilled by the state."""
-    match condition:
-        case None:
-            return True
-        case Comparison():
-            found = _look_up(condition, state)
-            return found is not None and _compare(condition.op, found[0], condition.value)
-        case All():
-            return all(holds(part, state) for part in condition.all)
-        case Any():
-            return any(holds(part, state) for part in condition.any)
-        case Not():
-            return not holds(condition.not_, state)
-
-
-def _look_up(test: Comparison, state: WorldState) -> tuple[Json] | None:
-    match test.scope:
-        case "global":
-            variables = state.custom
-        case "player":
-            variables = state.player_state
-        case "character":
-            variables = state.character_state.get(test.character or "", {})
-    return (variables[test.key],) if test.key in variables else None
-
-
-def _compare(op: Operator, left: Json, right: Json) -> bool:
-    match op:
-        case "eq":
-            return same_json(left, right)
-        case "ne":
-            return not same_json(left, right)
-        case "contains":
-            return _contains(left, right)
-        case "gt" | "gte" | "lt" | "lte":
-            return _ordered(op, left, right)
-
-
-def _contains(whole: Json, part: Json) -> bool:
-    if isinstance(whole, list):
-        return any(same_json(item, part) for item in whole)
-    return isinstance(whole, (str, dict)) and isinstance(part, str) and part in whole
-
-
-def _ordered(op: Operator, left: Json, right: Json) -> bool:
-    if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
-        return False
-    if isinstance(left, bool) or isinstance(right, bool):
-        return False
-    return {"gt": left > right, "gte": left >= right, "lt": left < right, "lte": left <= right}[op]
-
-
 def open_transition(node: Node, state: WorldState) -> Transition | None:
     """The first way on whose condition holds: by priority, then in the author's order."""
     ways = sorted(node.transitions, key=lambda way: -way.priority)
     return next((way for way in ways if holds(way.condition, state)), None)
-
-
-def tests_of(condition: Condition | None) -> Iterator[Comparison]:
-    """Every single comparison inside a condition."""
-    match condition:
-        case None:
-            return
-        case Comparison():
-            yield condition
-        case All():
-            for part in condition.all:
-                yield from tests_of(part)
-        case Any():
-            for part in condition.any:
-                yield from tests_of(part)
-        case Not():
-            yield from tests_of(condition.not_)
 
 
 def graph_problems(graph: Graph) -> list[str]:
@@ -181,4 +84,5 @@ def graph_problems(graph: Graph) -> list[str]:
                 for test in tests_of(way.condition)
                 if test.scope == "character" and test.character is None
             ]
+        problems += piece_problems(node.notes, f"a note of node '{node.id}'")
     return problems

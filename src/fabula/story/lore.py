@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from fabula.language.keywords import KeywordIndex
 from fabula.story.caches import IdentityCache
 from fabula.story.contexts import Lore, LoreNote
+from fabula.story.knowledge import Reader, is_open, known_to, open_if_revealed
 from fabula.story.resources import LorebookEntry
-from fabula.story.state import MemoryEntry
+from fabula.story.state import MemoryEntry, WorldState
 
 MOST_BASE = 4
 MOST_MATCHED = 8
@@ -49,6 +50,25 @@ def active_lore(
     ]
     kept = _within_limit(matches, len(history))
     return Lore(base=book.base_notes, matched=[note(one.entry, one) for one in kept])
+
+
+_held: IdentityCache[tuple[LorebookEntry, ...], tuple[int, ...]] = IdentityCache(64)
+_readable: IdentityCache[tuple[LorebookEntry, ...], tuple[LorebookEntry, ...]] = IdentityCache(256)
+
+
+def readable_lore(entries: tuple[LorebookEntry, ...], reader: Reader, state: WorldState) -> tuple[LorebookEntry, ...]:
+    """The entries that a reader may be told. The same choice is the same tuple, so that it is indexed once."""
+    held = _held.of(entries, lambda: tuple(n for n, entry in enumerate(entries) if not is_open(entry)))
+    if not held:
+        return entries
+    told = {n: open_if_revealed(entries[n], state) for n in held if reader.may_read(entries[n], state)}
+    hidden = frozenset(n for n in held if n not in told)
+    kept = frozenset(n for n, entry in told.items() if entry.secret)
+    return _readable.of(
+        entries,
+        lambda: tuple(told.get(n, entry) for n, entry in enumerate(entries) if n not in hidden),
+        use=(hidden, kept),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +184,12 @@ def _room(tied: list[Match], place: int) -> int:
 
 def note(entry: LorebookEntry, match: Match | None = None) -> LoreNote:
     """The entry as a role reads it: cut to its own budget of letters, or to the common one."""
-    content = entry.content[: entry.budget or LONGEST_CONTENT]
-    if match is None:
-        return LoreNote(title=entry.title, content=content)
-    return LoreNote(title=entry.title, content=content, heard_at=match.place, of_scene=match.of_scene)
+    return LoreNote(
+        title=entry.title,
+        content=entry.content[: entry.budget or LONGEST_CONTENT],
+        heard_at=match.place if match is not None else None,
+        of_scene=match.of_scene if match is not None else False,
+        keywords=entry.keywords,
+        known_to=known_to(entry) or [],
+        secret=entry.secret,
+    )

@@ -39,8 +39,8 @@ class PlayState(Value):
     """Everything volatile of a play. Going back to a turn is taking up its state again, nothing else.
 
     `graph` names the version of the story's graph that is played (the hash of its bytes).
-    `scenes` are the scenes that were entered lately, the last one being played. `dice_cursor` counts the numbers drawn
-    from the play's seeded generator. `ink` is there for Ink stories only.
+    `scenes` are the scenes that were entered lately, the last one being played; `earlier_scenes` are the nodes of those
+    before. `dice_cursor` counts the numbers drawn from the play's seeded generator. `ink` is there for Ink stories.
     """
 
     snapshot: Snapshot
@@ -50,16 +50,19 @@ class PlayState(Value):
     player_name: str = "User"
     turns_in_scene: int = 0
     scenes: list[SceneMark] = []
+    earlier_scenes: list[Id] = []
     message_count: int = 0
     dice_cursor: int = 0
     ended: bool = False
     ink: InkPlay | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored: plays of graphs say nothing of Ink."""
+        """As stored: plays of graphs say nothing of Ink, and short ones nothing of earlier scenes."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
+        if not self.earlier_scenes:
+            del plain["earlier_scenes"]
         return plain
 
     @property
@@ -69,7 +72,15 @@ class PlayState(Value):
     def entering(self, node_id: str) -> PlayState:
         """The same play at the beginning of a scene."""
         mark = SceneMark(turn_index=self.snapshot.turn_index, node_id=node_id)
-        return self.model_copy(update={"turns_in_scene": 0, "scenes": [*self.scenes, mark][-SCENES_REMEMBERED:]})
+        scenes = [*self.scenes, mark]
+        left = dict.fromkeys([*self.earlier_scenes, *(one.node_id for one in scenes[:-SCENES_REMEMBERED])])
+        update = {"turns_in_scene": 0, "scenes": scenes[-SCENES_REMEMBERED:], "earlier_scenes": list(left)}
+        return self.model_copy(update=update)
+
+    @property
+    def visited(self) -> frozenset[str]:
+        """All nodes that were entered on the way here."""
+        return frozenset([*self.earlier_scenes, *(mark.node_id for mark in self.scenes), self.world.current_node])
 
     def with_world(self, world: WorldState) -> PlayState:
         """The same play with another world state in its snapshot."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from fabula.story.knowledge import Fact, Piece
 from fabula.story.schemas import Schema
 from fabula.story.values import Id, Json, Sparse, Value
 
@@ -143,10 +144,10 @@ class Preset(Value):
     agents: PresetAgents
 
 
-class LorebookEntry(Sparse):
-    """A piece of lore, and the words that call it to mind."""
+class LorebookEntry(Piece):
+    """A piece of lore, the words that call it to mind, and who may know it."""
 
-    optional = frozenset({"budget"})
+    optional = frozenset({"budget", *Piece.optional})
     entry_id: Id
     title: str
     content: str
@@ -182,9 +183,10 @@ class PlayerProfile(Sparse):
     owner_token_id: str | None = None
 
 
-class CharacterContent(Value):
-    """A character as its author wrote it."""
+class CharacterContent(Sparse):
+    """A character as its author wrote it. `facts` are what is true of it, each with who else may know it."""
 
+    optional = frozenset({"facts"})
     id: Id
     name: str
     personality: str
@@ -193,6 +195,7 @@ class CharacterContent(Value):
     system_prompt: str
     tags: list[str] = []
     folder: str = ""
+    facts: list[Fact] = Field(default=[], max_length=100)
 
 
 class Cover(Value):

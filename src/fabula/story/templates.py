@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from fabula.story.contexts import CastMember
+from fabula.story.contexts import CastMember, KnownFact
+from fabula.story.knowledge import Fact, known_to
 from fabula.story.resources import CharacterContent
 from fabula.story.schemas import Schema
 from fabula.story.values import Json, JsonObject
@@ -32,8 +33,18 @@ def fill(text: str, *, char: str, user: str, fields: Mapping[str, Json]) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def cast_member(content: CharacterContent, *, user: str | None, state: JsonObject, schema: Schema | None) -> CastMember:
-    """A character as the roles see it: its texts filled from its live variables, else from the schema's defaults."""
+def cast_member(
+    content: CharacterContent,
+    *,
+    user: str | None,
+    state: JsonObject,
+    schema: Schema | None,
+    facts: Iterable[Fact] | None = None,
+) -> CastMember:
+    """A character as the roles see it: its texts filled from its live variables, else from the schema's defaults.
+
+    `facts` are those that the role may know; without them it knows all.
+    """
     defaults = {key: field.default for key, field in schema.fields.items()} if schema else {}
     fields: dict[str, Json] = {**defaults, **state}
     name = user or NAMELESS_PLAYER
@@ -48,4 +59,8 @@ def cast_member(content: CharacterContent, *, user: str | None, state: JsonObjec
         style=filled(content.style),
         system_prompt=filled(content.system_prompt),
         state=state,
+        facts=[
+            KnownFact(text=filled(fact.text), known_to=known_to(fact) or [], secret=fact.secret)
+            for fact in (content.facts if facts is None else facts)
+        ],
     )

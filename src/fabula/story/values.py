@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -32,7 +33,9 @@ class Value(BaseModel):
 
 
 class Sparse(Value):
-    """A value whose fields named in `optional` are left out of the JSON form while they are None.
+    """A value whose fields named in `optional` are left out of the JSON form while they have their default.
+
+    The default of such a field is None, False or an empty list.
 
     Values that are written with every turn are none of these: leaving out takes Python code for every single one.
     """
@@ -44,4 +47,12 @@ class Sparse(Value):
         plain: dict[str, Any] = write(self)
         if not self.optional:
             return plain
-        return {name: value for name, value in plain.items() if value is not None or name not in self.optional}
+        silent = _defaults(type(self))
+        return {name: value for name, value in plain.items() if name not in silent or value != silent[name]}
+
+
+@cache
+def _defaults(kind: type[Sparse]) -> dict[str, Any]:
+    """What each optional field of a kind says by being left out."""
+    fields = {name: kind.model_fields[name] for name in kind.optional if name in kind.model_fields}
+    return {name: None if field.is_required() else field.get_default() for name, field in fields.items()}

@@ -214,7 +214,7 @@ export interface CallView {
   recorded_at_ms: number;
 }
 
-/** A character as its author wrote it. */
+/** A character as its author wrote it. `facts` are what is true of it, each with who else may know it. */
 export interface CharacterContent {
   id: string;
   name: string;
@@ -224,6 +224,7 @@ export interface CharacterContent {
   system_prompt: string;
   tags: string[];
   folder: string;
+  facts?: Fact[];
 }
 
 export interface CharacterCreated {
@@ -329,6 +330,7 @@ export interface ContentDraft {
   system_prompt: string;
   tags?: string[];
   folder?: string;
+  facts?: Fact[];
 }
 
 export interface ContinueDraft {
@@ -398,6 +400,8 @@ export interface CreateLorebookEntry {
   order?: number;
   budget?: number | null;
   recursive?: boolean;
+  known_by?: "everyone" | string[] | Until | null;
+  secret?: boolean;
 }
 
 export interface CreateMessage {
@@ -508,6 +512,13 @@ export interface ExportPrepared {
   export_id: string;
   archive: ArchivePlace;
   contents: PackageContents;
+}
+
+/** Something that is true of a character. The character knows it, whoever else does. */
+export interface Fact {
+  known_by?: "everyone" | string[] | Until | null;
+  secret?: boolean;
+  text: string;
 }
 
 /** Last: nothing of the turn is kept but the player's words. */
@@ -796,8 +807,10 @@ export interface LorebookEntriesListed {
   entries: LorebookEntryView[];
 }
 
-/** A piece of lore, and the words that call it to mind. */
+/** A piece of lore, the words that call it to mind, and who may know it. */
 export interface LorebookEntry {
+  known_by?: "everyone" | string[] | Until | null;
+  secret?: boolean;
   entry_id: string;
   title: string;
   content: string;
@@ -829,6 +842,8 @@ export interface LorebookEntryView {
   order: number;
   budget?: number | null;
   recursive: boolean;
+  known_by?: "everyone" | string[] | Until | null;
+  secret?: boolean;
 }
 
 export interface LorebookView {
@@ -986,7 +1001,7 @@ export interface NarratorTextDelta {
   delta: string;
 }
 
-/** A scene: what is there, who is there, what it is for, and where it leads. */
+/** A scene: what is there, who is there, what it is for, and where it leads. `notes` tell of it what its description does not, each with who may know it. */
 export interface Node {
   id: string;
   title: string;
@@ -995,6 +1010,7 @@ export interface Node {
   characters?: string[];
   transitions?: Transition[];
   on_enter_updates?: (SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState)[];
+  notes?: SceneNote[];
 }
 
 export interface Not {
@@ -1256,6 +1272,13 @@ export interface RunTurn {
 export interface RuntimeSnapshot {
   type: "runtime_snapshot";
   snapshot: Snapshot;
+}
+
+/** Something about a scene that its description does not tell. */
+export interface SceneNote {
+  known_by?: "everyone" | string[] | Until | null;
+  secret?: boolean;
+  text: string;
 }
 
 /** A completed turn of a scene play. */
@@ -1782,6 +1805,12 @@ export interface TurnStarted {
   player_input: string;
 }
 
+/** Nobody until the condition holds; then those who are named, or everyone. */
+export interface Until {
+  until: Comparison | All | Any | Not;
+  then?: string[] | null;
+}
+
 export interface UpdateApi {
   api_id: string;
   display_name?: string | null;
@@ -1838,6 +1867,8 @@ export interface UpdateLorebookEntry {
   order?: number | null;
   budget?: number | null;
   recursive?: boolean | null;
+  known_by?: "everyone" | string[] | Until | null;
+  secret?: boolean | null;
 }
 
 export interface UpdateMessage {

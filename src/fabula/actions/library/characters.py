@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import CHARACTERS, checked_name, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View
+from fabula.actions.views import Command, ListView, Paging, View, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
+from fabula.story.knowledge import Fact, piece_problems
 from fabula.story.resources import Character, CharacterContent
 from fabula.story.values import Value
 
@@ -26,6 +29,7 @@ class ContentDraft(Value):
     system_prompt: str
     tags: list[str] = []
     folder: str = ""
+    facts: list[Fact] = Field(default=[], max_length=100)
 
 
 class CreateCharacter(Command):
@@ -142,6 +146,7 @@ def checked_content(draft: ContentDraft | CharacterContent) -> CharacterContent:
     checked_new_name(draft.id, CHARACTERS.noun)
     checked_name(draft.schema_id, "schema")
     checked_new_name(draft.schema_id, "schema")
+    refuse(list(piece_problems(draft.facts, f"a fact of character '{draft.id}'")), "character")
     tags = list(dict.fromkeys(tag.strip() for tag in draft.tags if tag.strip()))
     folder = "/".join(part.strip() for part in draft.folder.split("/") if part.strip())
     return CharacterContent(**{**dict(draft), "tags": tags, "folder": folder})

@@ -10,9 +10,10 @@ from pydantic import Field
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import LOREBOOKS, checked_name, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View, changed, part_of
+from fabula.actions.views import Command, ListView, Paging, View, changed, part_of, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, NotFound
+from fabula.story.knowledge import EVERYONE, KnownBy, piece_problems
 from fabula.story.resources import Lorebook, LorebookEntry
 
 MatchRule = Literal["word", "substring"]
@@ -46,6 +47,8 @@ class CreateLorebookEntry(Command):
     order: int = 0
     budget: int | None = Field(default=None, ge=1)
     recursive: bool = False
+    known_by: KnownBy | None = None
+    secret: bool = False
 
 
 class UpdateLorebookEntry(Command):
@@ -61,6 +64,8 @@ class UpdateLorebookEntry(Command):
     order: int | None = None
     budget: int | None = Field(default=None, ge=1)
     recursive: bool | None = None
+    known_by: KnownBy | None = None
+    secret: bool | None = None
 
 
 class ListLorebookEntries(Paging):
@@ -90,7 +95,7 @@ class LorebookDeleted(View):
 
 
 class LorebookEntryView(View):
-    optional = frozenset({"budget"})
+    optional = frozenset({"budget", "known_by", "secret"})
     type: Literal["lorebook_entry"] = "lorebook_entry"
     lorebook_id: str
     entry_id: str
@@ -103,6 +108,8 @@ class LorebookEntryView(View):
     order: int
     budget: int | None = None
     recursive: bool
+    known_by: KnownBy | None = None
+    secret: bool = False
 
 
 class LorebookEntriesListed(ListView):
@@ -165,7 +172,7 @@ async def delete_lorebook(house: House, actor: Actor, command: NameLorebook) -> 
 async def create_lorebook_entry(house: House, actor: Actor, command: CreateLorebookEntry) -> LorebookEntryView:
     """Adds an entry at the end of a lorebook."""
     checked_new_name(command.entry_id, "lorebook entry")
-    entry = LorebookEntry(**command.model_dump(exclude={"lorebook_id"}))
+    entry = _checked(LorebookEntry(**dict(command)))
     async with house.store.writing() as unit:
         book = await LOREBOOKS.get(unit, command.lorebook_id)
         after = book.model_copy(update={"entries": [*book.entries, entry]})
@@ -198,7 +205,7 @@ async def update_lorebook_entry(house: House, actor: Actor, command: UpdateLoreb
     names = [name for name in LorebookEntry.model_fields if name != "entry_id"]
     async with house.store.writing() as unit:
         book = await LOREBOOKS.get(unit, command.lorebook_id)
-        entry = LorebookEntry(**changed(_entry(book, command.entry_id), command, *names))
+        entry = _checked(LorebookEntry(**changed(_entry(book, command.entry_id), command, *names)))
         entries = [entry if old.entry_id == entry.entry_id else old for old in book.entries]
         await LOREBOOKS.put(unit, book.lorebook_id, book.model_copy(update={"entries": entries}))
     return _entry_view(book.lorebook_id, entry)
@@ -221,6 +228,12 @@ def _entry(book: Lorebook, entry_id: str) -> LorebookEntry:
         if entry.entry_id == entry_id:
             return entry
     raise NotFound(f"Lorebook '{book.lorebook_id}' has no entry named '{entry_id}'.")
+
+
+def _checked(entry: LorebookEntry) -> LorebookEntry:
+    """The entry; who is meant by everyone need not be said."""
+    refuse(list(piece_problems([entry], f"entry '{entry.entry_id}'")), "lorebook entry")
+    return entry.model_copy(update={"known_by": None}) if entry.known_by == EVERYONE else entry
 
 
 def _refuse_twins(book: Lorebook) -> None:

@@ -385,6 +385,8 @@ _MANY: Mapping[str, ShelfName] = {
     "character_ids": "characters",
     "lorebook_ids": "lorebooks",
     "characters": "characters",
+    "known_by": "characters",
+    "then": "characters",
 }
 
 

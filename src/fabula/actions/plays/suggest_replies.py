@@ -13,6 +13,7 @@ from fabula.actions.repositories import SESSIONS
 from fabula.actions.views import Command, View
 from fabula.agents.replies.replyer import read_replies
 from fabula.agents.replies.shapes import output_schema
+from fabula.language.spoilers import Guard
 from fabula.loops.model_questions import Question, ask
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
@@ -47,7 +48,7 @@ async def suggest_replies(house: House, actor: Actor, session_id: str, command: 
 
     def read(text: str) -> tuple[list[SuggestedReply] | None, list[str]]:
         replies, problems = read_replies(text, limit=limit)
-        return replies or None, problems
+        return _harmless(replies, prompt.guard) or None, problems
 
     question = Question(
         agent=prompt.agent,
@@ -59,6 +60,11 @@ async def suggest_replies(house: House, actor: Actor, session_id: str, command: 
     )
     answer = await ask(await house.models.client_for(prompt.api), question, repairs=REPAIRS)
     return SuggestedReplies(replies=answer.value or plain_replies(prompt.context))
+
+
+def _harmless(replies: list[SuggestedReply] | None, guard: Guard | None) -> list[SuggestedReply]:
+    """The replies that give nothing away of the story."""
+    return [reply for reply in replies or [] if guard is None or not guard.leaks(reply.text)]
 
 
 def checked_limit(limit: int | None) -> int:

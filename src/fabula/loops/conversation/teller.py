@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fabula.ink import InkEditedError, InkError, Story
 from fabula.knots.evaluation import text_evaluator
 from fabula.knots.names import KnotRequest, request_of
-from fabula.knots.spoilers import Spoilers
 from fabula.knots.story_steps import EndlessStory, Line, line_of, lines_of, waiting_for
 from fabula.knots.talk_memory import told
+from fabula.language.spoilers import Spoilers
 from fabula.loops.conversation.questions import Asker
 from fabula.loops.turns.stage import Tell
 from fabula.ports.errors import BackendError, Conflict

@@ -1,9 +1,15 @@
-"""Beats: the narrator tells, an actor thinks, acts and speaks; each is streamed, and ends as a line of the turn."""
+"""Beats: the narrator tells, an actor thinks, acts and speaks; each is streamed, and ends as a line of the turn.
+
+Nothing gets out that the spoiler guard holds back: what a player sees, a result or a client's log shows, is what it let
+pass.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fabula.language.guarded_stream import GuardedStream
+from fabula.language.spoilers import Guard
 from fabula.loops.scene.contexts import SceneTeller
 from fabula.loops.scene.questions import Question, ask
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun, during
@@ -29,6 +35,8 @@ PlannedBeat = NarratorBeat | ActorBeat
 
 NARRATOR = "narrator"
 NARRATOR_NAME = "Narrator"
+NOTHING_TO_TELL = "Of that nothing can be told yet."
+SILENT = "{name} keeps silent."
 _NARRATION = TagSet(names=("narration",), default="narration")
 _NARRATOR_PURPOSES: dict[str, NarratorPurpose] = {
     "DescribeTransition": "describe_transition",
@@ -62,6 +70,7 @@ class NarratorStage:
     run: SceneRun
     index: int
     purpose: NarratorBeatPurpose
+    watch: GuardedStream
     raw: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
@@ -69,12 +78,19 @@ class NarratorStage:
         self.run.stage.tell(NarratorStarted(beat_index=self.index, purpose=self.purpose))
 
     def more(self, text: str) -> None:
-        self.texts.append(text)
-        self.run.stage.tell(NarratorTextDelta(beat_index=self.index, purpose=self.purpose, delta=text))
+        self._tell(self.watch.take(text))
+
+    def _tell(self, text: str) -> None:
+        if text:
+            self.texts.append(text)
+            self.run.stage.tell(NarratorTextDelta(beat_index=self.index, purpose=self.purpose, delta=text))
 
     def end(self) -> Beat:
+        self._tell(self.watch.close())
+        if self.watch.held and not "".join(self.texts).strip():
+            self._tell(NOTHING_TO_TELL)
         text = "".join(self.texts).strip()
-        response = NarratorResponse(text=text, raw_output="".join(self.raw))
+        response = NarratorResponse(text=text, raw_output=text if self.watch.held else "".join(self.raw))
         completed = NarratorCompleted(beat_index=self.index, purpose=self.purpose, response=response)
         self.run.stage.tell(completed)
         entry = MemoryEntry(speaker_id=NARRATOR, speaker_name=NARRATOR_NAME, kind="narration", text=text)
@@ -90,24 +106,42 @@ class ActorStage:
     purpose: ActorBeatPurpose
     speaker_id: str
     speaker_name: str
+    guard: Guard
     raw: list[str] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
+    watch: GuardedStream | None = None
+    held: bool = False
+    told: list[str] = field(default_factory=list)
 
     def start(self) -> None:
         self.run.stage.tell(ActorStarted(beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose))
 
     def more(self, tag: str, text: str) -> None:
         """Thoughts and speech are streamed; an action is told when it is whole."""
+        if self.watch is None:
+            self.watch = GuardedStream(self.guard)
+        self._tell(tag, self.watch.take(text))
+
+    def _tell(self, tag: str, text: str) -> None:
+        if not text:
+            return
+        self.told.append(text)
         match tag:
             case "thought":
                 self.run.stage.tell(ActorThoughtDelta(beat_index=self.index, speaker_id=self.speaker_id, delta=text))
             case "dialogue":
                 self.run.stage.tell(ActorDialogueDelta(beat_index=self.index, speaker_id=self.speaker_id, delta=text))
 
-    def close(self, tag: str, text: str) -> None:
-        text = text.strip()
-        if not text:
-            return
+    def close(self, tag: str) -> None:
+        if self.watch is not None:
+            self._tell(tag, self.watch.close())
+            self.held = self.held or self.watch.held
+        text = "".join(self.told).strip()
+        self.told, self.watch = [], None
+        if text:
+            self._add(tag, text)
+
+    def _add(self, tag: str, text: str) -> None:
         match tag:
             case "thought" | "action" | "dialogue":
                 self.segments.append(Segment(kind=tag, text=text))
@@ -115,11 +149,14 @@ class ActorStage:
             self.run.stage.tell(ActorActionComplete(beat_index=self.index, speaker_id=self.speaker_id, text=text))
 
     def end(self) -> Beat:
+        if self.held and all(segment.kind == "thought" for segment in self.segments):
+            self._add("action", SILENT.format(name=self.speaker_name))
+        shown = "".join(f"<{segment.kind}>{segment.text}</{segment.kind}>" for segment in self.segments)
         response = ActorResponse(
             speaker_id=self.speaker_id,
             speaker_name=self.speaker_name,
             segments=self.segments,
-            raw_output="".join(self.raw),
+            raw_output=shown if self.held else "".join(self.raw),
         )
         completed = ActorCompleted(
             beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose, response=response
@@ -161,7 +198,7 @@ async def _answer(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: 
 
 
 async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
-    told = NarratorStage(run=run, index=index, purpose=beat.purpose)
+    told = NarratorStage(run=run, index=index, purpose=beat.purpose, watch=GuardedStream(teller.guard()))
     parser = TagParser(_NARRATION)
 
     def hear(text: str) -> None:
@@ -183,7 +220,14 @@ def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
 
 async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
     name = teller.name_of(beat.speaker_id)
-    told = ActorStage(run=run, index=index, purpose=beat.purpose, speaker_id=beat.speaker_id, speaker_name=name)
+    told = ActorStage(
+        run=run,
+        index=index,
+        purpose=beat.purpose,
+        speaker_id=beat.speaker_id,
+        speaker_name=name,
+        guard=teller.guard(),
+    )
     parser = TagParser(ACTOR_TAGS)
 
     def hear(text: str) -> None:
@@ -202,4 +246,4 @@ def _act(told: ActorStage, events: list[TagEvent]) -> None:
         if isinstance(event, Text):
             told.more(event.tag, event.delta)
         elif isinstance(event, Closed):
-            told.close(event.tag, event.text)
+            told.close(event.tag)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
+from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.contexts import (
     ActorContext,
@@ -23,7 +25,8 @@ from fabula.story.contexts import (
     SwiftContext,
 )
 from fabula.story.graph import Node
-from fabula.story.lore import SceneText, active_lore, scene_began
+from fabula.story.knowledge import Reader, told_pieces
+from fabula.story.lore import SceneText, active_lore, readable_lore, scene_began
 from fabula.story.plays import PlayState
 from fabula.story.resources import CharacterContent
 from fabula.story.state import MemoryEntry
@@ -73,25 +76,26 @@ class SceneTeller:
         return self._node
 
     def director(self) -> DirectorContext:
-        return DirectorContext(**self._shared(), player_fields=self._bundle.player_schema.fields)
+        return DirectorContext(**self._shared(self._told), player_fields=self._bundle.player_schema.fields)
 
     def narrator(self, purpose: NarratorPurpose) -> NarratorContext:
         return NarratorContext(
-            **self._shared(),
+            **self._shared(self._told),
             purpose=purpose,
             player_fields=self._bundle.player_schema.fields,
             previous_node=self._previous_node(),
-            previous_cast=self._cast(self._scene.previous_cast) if self._scene.transitioned else [],
+            previous_cast=self._previous_cast(),
         )
 
     def actor(self, speaker_id: str, purpose: ActorPurpose) -> ActorContext:
-        """The speaker knows the world and its own mind, but not the player's variables."""
-        shared = self._shared()
+        """The speaker knows the world as far as it may, and its own mind, but not the player's variables."""
+        reader = Reader.character(speaker_id)
+        shared = self._shared(reader)
         world = self._play.world
         own = {speaker_id: world.character_state.get(speaker_id, {})}
         return ActorContext(
             **{**shared, "world_state": StateView(custom=world.custom, character_state=own)},
-            actor=self.member(speaker_id),
+            actor=self.member(speaker_id, reader),
             purpose=purpose,
             private_memory=world.actor_private_memory.get(speaker_id, []),
         )
@@ -99,12 +103,12 @@ class SceneTeller:
     def keeper(self, phase: KeeperPhase, completed_beats: list[MemoryEntry]) -> KeeperContext:
         moved = f"{self._scene.previous_node_id} -> {self._node.id}" if self._scene.transitioned else None
         return KeeperContext(
-            **self._shared(),
+            **self._shared(self._told),
             phase=phase,
             world_fields=self._bundle.world_schema.fields,
             player_fields=self._bundle.player_schema.fields,
             previous_node=self._previous_node(),
-            previous_cast=self._cast(self._scene.previous_cast) if self._scene.transitioned else [],
+            previous_cast=self._previous_cast(),
             node_change=moved,
             progression_hints=self._hints(),
             player_input=self._input,
@@ -114,7 +118,7 @@ class SceneTeller:
 
     def replyer(self, limit: int, history: list[MemoryEntry]) -> ReplyerContext:
         return ReplyerContext(
-            **self._shared(),
+            **self._shared(self._told),
             player_fields=self._bundle.player_schema.fields,
             reply_limit=limit,
             session_history=history,
@@ -122,7 +126,7 @@ class SceneTeller:
 
     def swift(self) -> SwiftContext:
         return SwiftContext(
-            **self._shared(),
+            **self._shared(self._told),
             player_fields=self._bundle.player_schema.fields,
             world_fields=self._bundle.world_schema.fields,
             previous_node=self._previous_node(),
@@ -131,13 +135,14 @@ class SceneTeller:
             turns_in_scene=self._play.turns_in_scene,
         )
 
-    def member(self, id: str) -> CastMember:
-        """A character as roles see it; guests of the play are characters too."""
+    def member(self, id: str, reader: Reader) -> CastMember:
+        """A character as a role sees it; guests of the play are characters too."""
         state = self._play.world.character_state.get(id, {})
         content = self._bundle.characters.get(id)
         if content is not None:
             schema = self._bundle.character_schemas.get(content.schema_id)
-            return cast_member(content, user=self._play.player_name, state=state, schema=schema)
+            facts = told_pieces(content.facts, reader, self._play.world, owner=id)
+            return cast_member(content, user=self._play.player_name, state=state, schema=schema, facts=facts)
         guest = self._play.session_characters[id]
         stand_in = CharacterContent(
             id=id,
@@ -158,29 +163,49 @@ class SceneTeller:
         """Who is in the scene, by id."""
         return [id for id in self._play.world.active_characters if self.knows(id)]
 
-    def cast(self) -> list[CastMember]:
-        """Who is in the scene."""
-        return self._cast(self._play.world.active_characters)
+    def guard(self) -> Guard:
+        """What may not be told to the player now. What was told, and what players and guests are called, may be."""
+        told = [entry.text for entry in self._history if entry.kind != "player_input"]
+        guests = [guest.display_name for guest in self._play.session_characters.values()]
+        player = [self._play.player_name, self._play.snapshot.player_description]
+        return self._bundle.spoilers.guard(
+            visited=self._play.visited, state=self._play.world, allowed=[*told, *guests, *player]
+        )
 
     def knows(self, id: str) -> bool:
         return id in self._bundle.characters or id in self._play.session_characters
 
-    def _cast(self, ids: list[str]) -> list[CastMember]:
-        return [self.member(id) for id in ids if self.knows(id)]
+    @cached_property
+    def _told(self) -> Reader:
+        """Who tells the scene knows what somebody in it may tell."""
+        return Reader.scene(self._play.world.active_characters)
+
+    def _cast(self, ids: list[str], reader: Reader) -> list[CastMember]:
+        return [self.member(id, reader) for id in ids if self.knows(id)]
+
+    def _previous_cast(self) -> list[CastMember]:
+        return self._cast(self._scene.previous_cast, self._told) if self._scene.transitioned else []
 
     def _previous_node(self) -> Node | None:
-        return self._bundle.nodes.get(self._scene.previous_node_id) if self._scene.transitioned else None
+        node = self._bundle.nodes.get(self._scene.previous_node_id) if self._scene.transitioned else None
+        return None if node is None else self._seen(node, self._told)
+
+    def _seen(self, node: Node, reader: Reader) -> Node:
+        """A scene with those notes on it that the reader may know."""
+        if not node.notes:
+            return node
+        return node.model_copy(update={"notes": told_pieces(node.notes, reader, self._play.world)})
 
     def _hints(self) -> list[ProgressionHint]:
         return [ProgressionHint(to=way.to, condition=way.condition) for way in self._node.transitions]
 
-    def _shared(self) -> dict[str, Any]:
+    def _shared(self, reader: Reader) -> dict[str, Any]:
         world = self._play.world
         return {
-            "lore": self._lore(),
+            "lore": self._lore(reader),
             "player": PlayerCard(name=self._play.player_name, description=self._play.snapshot.player_description),
-            "current_cast": self.cast(),
-            "current_node": self._node,
+            "current_cast": self._cast(self._play.world.active_characters, reader),
+            "current_node": self._seen(self._node, reader),
             "transitioned_this_turn": self._scene.transitioned,
             "world_state": StateView(
                 custom=world.custom, player_state=world.player_state, character_state=world.character_state
@@ -188,11 +213,12 @@ class SceneTeller:
             "shared_history": self._history,
         }
 
-    def _lore(self) -> Lore:
+    def _lore(self, reader: Reader) -> Lore:
         node = self._node
         heard = [entry.text for entry in self._history]
         texts = [node.title, node.scene, node.goal, self._input]
-        return active_lore(self._bundle.lore, texts, heard, self._scenes())
+        known = readable_lore(self._bundle.lore, reader, self._play.world)
+        return active_lore(known, texts, heard, self._scenes())
 
     def _scenes(self) -> list[SceneText]:
         """The scenes on the way here, each at the line with which it began."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabula.agents.windows import shared_history_limit, told_history, windows_of
+from fabula.story.caches import IdentityCache
 from fabula.story.changes import Bounds
 from fabula.story.graph import Graph, Node
 from fabula.story.plays import PlayState, SessionSettings
@@ -20,6 +21,9 @@ from fabula.story.resources import (
     Preset,
 )
 from fabula.story.schemas import Schema
+from fabula.story.story_spoilers import StorySpoilers, story_spoilers
+
+_spoilers: IdentityCache[Graph, StorySpoilers] = IdentityCache(64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,15 @@ class PlaySetup:
     apis: dict[str, Api]
     nodes: dict[str, Node]
     api_revisions: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def spoilers(self) -> StorySpoilers:
+        """What must not be given away before its time; sessions that play the same share it."""
+        return _spoilers.of(self.graph, self._find_spoilers)
+
+    def _find_spoilers(self) -> StorySpoilers:
+        cast = self.characters.values()
+        return story_spoilers(self.graph, introduction=self.introduction, lore=self.lore, characters=cast)
 
     def bounds(self, play: PlayState) -> Bounds:
         """What operations are checked against; who entered during play exists too."""

@@ -6,8 +6,11 @@ keeper's operations and is never shown.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fabula.agents.replies.keeper import read_state_update
-from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage
+from fabula.language.guarded_stream import GuardedStream
+from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, said_in
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.narration import remembered
 from fabula.loops.scene.questions import Question, ask, output_view
@@ -40,7 +43,13 @@ async def perform_swiftly(
     beats = writing.finish()
     for beat in beats:
         play = remembered(run, play, beat)
-    return play, beats, _update(run, writing.updates), output_view(reply)
+    shown = reply if not writing.held else replace(reply, text=_shown(beats))
+    return play, beats, _update(run, writing.updates), output_view(shown)
+
+
+def _shown(beats: list[Beat]) -> str:
+    """The turn as it was told, where its own words must not get out."""
+    return "\n".join(entry.text for entry in said_in(beats))
 
 
 def _update(run: SceneRun, texts: list[str]) -> StateUpdate:
@@ -64,6 +73,8 @@ class _Writing:
         self._narrator: NarratorStage | None = None
         self._actor: ActorStage | None = None
         self.updates: list[str] = []
+        self._guard = self.teller.guard()
+        self.held = False
 
     def take(self, events: list[TagEvent]) -> None:
         for event in events:
@@ -95,7 +106,8 @@ class _Writing:
         self._end_beat()
         first = self._scene.transitioned and not self._beats
         purpose: NarratorBeatPurpose = "DescribeTransition" if first else "DescribeResult"
-        self._narrator = NarratorStage(run=self._run, index=len(self._beats), purpose=purpose)
+        watch = GuardedStream(self._guard)
+        self._narrator = NarratorStage(run=self._run, index=len(self._beats), purpose=purpose, watch=watch)
         self._narrator.start()
 
     def _begin_acting(self, speaker: str) -> None:
@@ -106,6 +118,7 @@ class _Writing:
             purpose="ReactToPlayer",
             speaker_id=speaker,
             speaker_name=self.teller.name_of(speaker),
+            guard=self._guard,
         )
         self._actor.start()
 
@@ -123,12 +136,13 @@ class _Writing:
         if event.tag == "update":
             self.updates.append(event.text)
         elif self._actor is not None:
-            self._actor.close(event.tag, event.text)
+            self._actor.close(event.tag)
 
     def _end_beat(self) -> None:
         for told in (self._narrator, self._actor):
             if told is not None:
                 self._beats.append(told.end())
+                self.held = self.held or (told.watch.held if isinstance(told, NarratorStage) else told.held)
         self._narrator = self._actor = None
 
     def _speaker(self, who: str) -> str | None:

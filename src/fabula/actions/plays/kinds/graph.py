@@ -121,7 +121,10 @@ class GraphPlays:
     ) -> RolePrompt:
         setup = await house.play_setups.of(unit, session, state.graph)
         context = await scene_context(unit, setup, state, play.head_turn_id, asked)
-        return RolePrompt(agent=setup.agent(asked.role), api=setup.api(asked.role), context=context)
+        told = [*getattr(context, "session_history", ()), *getattr(context, "shared_history", ())]
+        allowed = [entry.text for entry in told if entry.kind != "player_input"]
+        guard = setup.spoilers.guard(visited=state.visited, state=state.world, allowed=allowed)
+        return RolePrompt(agent=setup.agent(asked.role), api=setup.api(asked.role), context=context, guard=guard)
 
     async def say(self, at: AtHead, line: MemoryEntry) -> PlayState:
         window = (await _setup(at)).shared_window

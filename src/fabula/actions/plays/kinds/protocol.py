@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from fabula.actions.house import House
 from fabula.actions.plays.amend import AtHead
 from fabula.actions.setups.play_setup import KeptSetup
+from fabula.language.spoilers import Guard
 from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
 from fabula.ports.store import TurnBasis, Unit
@@ -85,11 +86,12 @@ class RoleQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class RolePrompt:
-    """A role as its preset has it, the model that is asked, and all that it is told."""
+    """A role as its preset has it, the model that is asked, all that it is told, and what its answer must not tell."""
 
     agent: AgentPreset
     api: Api
     context: RoleContext
+    guard: Guard | None = None
 
 
 class PlayKind(Protocol):

@@ -1,7 +1,8 @@
-"""The spoiler guard: no sentence of a knot that was not visited, and no name that stands only there, gets out.
+"""The spoiler guard: no sentence of a place that was not visited, and no name that stands only there, gets out.
 
-It needs no model and decides by the written story alone. What is open: knots that were visited, the character's own
-knot, and any text that was allowed by name (the goal, what was told so far). Everything else is kept. Sentences of two
+It needs no model and decides by the written story alone. A story is a number of texts, each with the place where it
+stands: the knots of an Ink story, or the scenes and secrets of a graph. What is open: places that were visited, and any
+text that was allowed by name (the goal, what was told so far). Everything else is kept. Sentences of two
 words are kept as whole sentences only: inside another one they are too common to be known again. Where no spaces set
 words apart, letters are counted instead; where there are no capital letters, there are no names.
 """
@@ -9,11 +10,11 @@ words apart, letters are counted instead; where there are no capital letters, th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
-from fabula.ink import Analysis
 from fabula.language.phrases import LONGEST, MOST_LETTERS, Phrases, letters_of
 from fabula.language.vocabulary import (
     beginning_of,
@@ -34,6 +35,7 @@ _FRAGMENT_WORDS = 4
 _SENTENCE_WORDS = 3
 _SHORTEST_WORDS = 2
 TEXTS_KEPT = 4_096
+GUARDS_KEPT = 64
 _NOWHERE: frozenset[str] = frozenset({"(nowhere)"})
 
 
@@ -45,20 +47,24 @@ class Name:
     loose: bool
 
 
+Span: TypeAlias = tuple[str, str]
+"""The place where a text stands, and the text. Everything at the place `""` is open."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spoilers:
-    """All sentences and names of a story with the flows in which they stand."""
+    """All sentences and names of a story with the places in which they stand."""
 
     sentences: dict[str, frozenset[str]]
     names: dict[Name, frozenset[str]]
 
     @staticmethod
-    def of(analysis: Analysis) -> Spoilers:
-        spans = [(flow.name, span.text) for flow in analysis.flows for span in flow.spans]
+    def of(spans: Sequence[Span], *, first_words: bool = True) -> Spoilers:
+        """All sentences of the texts, and all names in them; `first_words`: also words that only begin sentences."""
         sentences = {_known_by(one) for _, text in spans for one in sentences_of(text) if _is_telling(one)}
         return Spoilers(
             sentences=_places(sentences, spans),
-            names={name: frozenset(flows) for name, flows in _names(spans).items()},
+            names={name: frozenset(flows) for name, flows in _names(spans, first_words=first_words).items()},
         )
 
     @staticmethod
@@ -75,7 +81,7 @@ class Spoilers:
             spoilers=self,
             seen=frozenset(("", *visited)),
             roots=frozenset(path.split(".")[0] for path in also_open if path),
-            allowed=tuple(normal(text) for text in allowed),
+            texts=tuple(allowed),
         )
 
     @cached_property
@@ -87,14 +93,24 @@ class Spoilers:
         near = {spaced(phrase) for phrase in self._phrases.known_in(normal(text).split())}
         alone = {letters_of(normal(sentence)) for sentence in sentences_of(text)} if near else set()
         found = [one for one in near if length_in_words(one) >= _SENTENCE_WORDS or letters_of(one) in alone]
-        return tuple(sorted(found)), tuple(dict.fromkeys(self._names_in(text)))
+        return tuple(sorted(found)), tuple(dict.fromkeys(self.names_in(text)))
 
-    def _names_in(self, text: str) -> Iterator[Name]:
+    def names_in(self, text: str) -> Iterator[Name]:
         for word in (*words_in(text), *knit_words_in(text)):
             bare = _bare(word)
             name = self._by_name.get(folded(bare))
             if name is not None and (name.loose or bare[:1].isupper()):
                 yield name
+
+    @cached_property
+    def closed_phrases(self) -> Callable[[Guard], Phrases]:
+        """The longer sentences that are closed, to be known again while a text comes in. Many turns share them."""
+        known = lru_cache(maxsize=GUARDS_KEPT)(self._closed_phrases)
+        return lambda guard: known(guard.seen, guard.roots)
+
+    def _closed_phrases(self, seen: frozenset[str], roots: frozenset[str]) -> Phrases:
+        guard = Guard(spoilers=self, seen=seen, roots=roots, texts=())
+        return Phrases(tuple(one.split()) for one in guard.sentences if length_in_words(one) >= _SENTENCE_WORDS)
 
     @cached_property
     def _phrases(self) -> Phrases:
@@ -112,7 +128,12 @@ class Guard:
     spoilers: Spoilers
     seen: frozenset[str]
     roots: frozenset[str]
-    allowed: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @cached_property
+    def allowed(self) -> tuple[str, ...]:
+        """What is allowed by name, by its words. Most texts give nothing away, so that nobody asks."""
+        return tuple(normal(text) for text in self.texts)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -127,10 +148,14 @@ class Guard:
     def leaks(self, text: str) -> list[str]:
         """What a text gives away: sentences by their words, and names."""
         sentences, names = self.spoilers.standing_in(text)
-        found = [one.strip() for one in sentences if self._is_kept(one)]
+        found = [one.strip() for one in sentences if self.is_kept(one)]
         return found + [name.text for name in names if self._is_hidden(name)]
 
-    def _is_kept(self, sentence: str) -> bool:
+    def is_closed_name(self, word: str) -> bool:
+        """Whether a word as it is written is a name that is closed now."""
+        return any(self._is_hidden(name) for name in self.spoilers.names_in(word))
+
+    def is_kept(self, sentence: str) -> bool:
         closed = self._is_closed(self.spoilers.sentences[sentence])
         return closed and not any(sentence in text for text in self.allowed)
 
@@ -150,7 +175,7 @@ class Guard:
         return without(text, self.leaks)
 
 
-def _places(sentences: Iterable[str], spans: list[tuple[str, str]]) -> dict[str, frozenset[str]]:
+def _places(sentences: Iterable[str], spans: Sequence[Span]) -> dict[str, frozenset[str]]:
     """Where each sentence stands, alone or inside another: what one knot tells, no other can give away."""
     found: dict[str, set[str]] = {sentence: set() for sentence in sentences}
     phrases = Phrases(tuple(sentence.split()) for sentence in found)
@@ -172,7 +197,7 @@ def _is_telling(sentence: str) -> bool:
     return length >= _FRAGMENT_WORDS or short
 
 
-def _names(spans: list[tuple[str, str]]) -> dict[Name, set[str]]:
+def _names(spans: Sequence[Span], *, first_words: bool) -> dict[Name, set[str]]:
     """Capitalised words that are no common words; those that only ever begin sentences are told strictly."""
     lower = {folded(word) for _, text in spans for word in words_in(text) if word.islower()}
     inside: dict[str, set[str]] = defaultdict(set)
@@ -185,7 +210,7 @@ def _names(spans: list[tuple[str, str]]) -> dict[Name, set[str]]:
                     (inside if place else first)[bare.capitalize()].add(flow)
     names = {}
     for text in inside.keys() | first.keys():
-        if text in inside or folded(text) not in lower:
+        if text in inside or (first_words and folded(text) not in lower):
             loose = text in inside and folded(text) not in lower
             names[Name(text=text, loose=loose)] = inside.get(text, set()) | first.get(text, set())
     return names

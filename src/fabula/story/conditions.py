@@ -1,0 +1,127 @@
+"""Conditions: comparisons of variables, alone or put together, and whether they hold in a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from fabula.story.schemas import same_json
+from fabula.story.state import WorldState
+from fabula.story.values import Id, Json, Sparse, Value
+
+Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
+
+
+class Comparison(Sparse):
+    """One comparison of one variable. A missing variable never fulfils it, not even `ne`."""
+
+    optional = frozenset({"character"})
+    scope: Literal["global", "player", "character"] = "global"
+    character: Id | None = None
+    key: str
+    op: Operator
+    value: Json
+
+
+class All(Value):
+    all: list[Condition] = Field(max_length=32)
+
+
+class Any(Value):
+    any: list[Condition] = Field(max_length=32)
+
+
+class Not(Value):
+    not_: Condition = Field(alias="not", serialization_alias="not")
+
+
+def _kind_of_condition(raw: object) -> str:
+    for kind, model in (("all", All), ("any", Any), ("not", Not)):
+        if isinstance(raw, model) or (isinstance(raw, dict) and kind in raw):
+            return kind
+    return "test"
+
+
+Condition = Annotated[
+    Annotated[Comparison, Tag("test")]
+    | Annotated[All, Tag("all")]
+    | Annotated[Any, Tag("any")]
+    | Annotated[Not, Tag("not")],
+    Discriminator(_kind_of_condition),
+]
+
+
+for _model in (All, Any, Not):
+    _model.model_rebuild()
+
+
+def holds(condition: Condition | None, state: WorldState) -> bool:
+    """Whether a condition is fulfilled by the state."""
+    match condition:
+        case None:
+            return True
+        case Comparison():
+            found = _look_up(condition, state)
+            return found is not None and _compare(condition.op, found[0], condition.value)
+        case All():
+            return all(holds(part, state) for part in condition.all)
+        case Any():
+            return any(holds(part, state) for part in condition.any)
+        case Not():
+            return not holds(condition.not_, state)
+
+
+def _look_up(test: Comparison, state: WorldState) -> tuple[Json] | None:
+    match test.scope:
+        case "global":
+            variables = state.custom
+        case "player":
+            variables = state.player_state
+        case "character":
+            variables = state.character_state.get(test.character or "", {})
+    return (variables[test.key],) if test.key in variables else None
+
+
+def _compare(op: Operator, left: Json, right: Json) -> bool:
+    match op:
+        case "eq":
+            return same_json(left, right)
+        case "ne":
+            return not same_json(left, right)
+        case "contains":
+            return _contains(left, right)
+        case "gt" | "gte" | "lt" | "lte":
+            return _ordered(op, left, right)
+
+
+def _contains(whole: Json, part: Json) -> bool:
+    if isinstance(whole, list):
+        return any(same_json(item, part) for item in whole)
+    return isinstance(whole, (str, dict)) and isinstance(part, str) and part in whole
+
+
+def _ordered(op: Operator, left: Json, right: Json) -> bool:
+    if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
+        return False
+    if isinstance(left, bool) or isinstance(right, bool):
+        return False
+    return {"gt": left > right, "gte": left >= right, "lt": left < right, "lte": left <= right}[op]
+
+
+def tests_of(condition: Condition | None) -> Iterator[Comparison]:
+    """Every single comparison inside a condition."""
+    match condition:
+        case None:
+            return
+        case Comparison():
+            yield condition
+        case All():
+            for part in condition.all:
+                yield from tests_of(part)
+        case Any():
+            for part in condition.any:
+                yield from tests_of(part)
+        case Not():
+            yield from tests_of(condition.not_)
