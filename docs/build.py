@@ -27,6 +27,7 @@ def pages() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/settings.md": settings_page,
         f"{REFERENCE}/commands.md": commands_page,
         f"{REFERENCE}/errors.md": errors_page,
+        f"{REFERENCE}/metrics.md": metrics_page,
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
         f"{REFERENCE}/game-socket.md": game_socket_page,
         f"{REFERENCE}/turn-stream.md": turn_stream_page,
@@ -58,6 +59,25 @@ def _plain(default: object) -> str:
     if default in ("", ()):
         return "(empty)"
     return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def metrics_page() -> str:
+    """Each figure of `/metrics`: its name as Prometheus sees it, its labels, and what it counts."""
+    from fabula.ports.meters import METERS
+
+    suffixes = {"counter": "_total", "gauge": "", "seconds": "_bucket, _sum, _count"}
+    rows = [
+        f"| `{meter.name}` | {meter.kind} | {', '.join(f'`{label}`' for label in meter.labels)} "
+        f"| {f'`{suffix}`' if (suffix := suffixes[meter.kind]) else ''} | {meter.sentence} |"
+        for meter in METERS
+    ]
+    return (
+        f"{_NOTE}# Metrics\n\n"
+        "`GET /metrics` tells these figures of one server process in the format of Prometheus, to callers with the\n"
+        "role `admin`; beside them stand those of Python and the process. Labels come from closed sets: ids, names of\n"
+        "players and words of stories are never among them. They are counted since the process started.\n\n"
+        "| name | kind | labels | ends in | what it tells |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    )
 
 
 def commands_page() -> str:

@@ -29,6 +29,7 @@ from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.bus import Bus
 from fabula.ports.errors import InvalidParams
+from fabula.ports.meters import MODEL_CALL_SECONDS, MODEL_CALLS, MODEL_FIRST_PIECE_SECONDS, MODEL_TOKENS, Meters
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
@@ -61,13 +62,14 @@ async def open_house(
         checkpoints = StoreCheckpoints(store)
         closing.push_async_callback(checkpoints.close)
         policy = policy_of(settings)
-        storage = _ModelStorage(store, clock, game_key=settings.openai_api_key)
+        meters = Meters()
+        storage = _ModelStorage(store, clock, meters, game_key=settings.openai_api_key)
         models = open_models(settings, clock, storage.read_key, storage, storage.record, policy=policy)
         closing.push_async_callback(models.close)
         bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
         closing.push_async_callback(bus.close)
         owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
-        work = WorkRunner(store=store, checkpoints=checkpoints, bus=bus, clock=clock, owner=owner)
+        work = WorkRunner(store=store, checkpoints=checkpoints, bus=bus, clock=clock, owner=owner, meters=meters)
         closing.push_async_callback(work.close)
         house = House(
             settings=settings,
@@ -82,6 +84,7 @@ async def open_house(
             play_setups=PlaySetups(),
             turn_states=TurnStateCache(),
             owner=owner,
+            meters=meters,
         )
         await set_out_builtins(house)
         await adopt_old_turns(house)
@@ -93,8 +96,9 @@ async def open_house(
 class _ModelStorage:
     """What the models need of the store: keys, the memo, and a place for records."""
 
-    def __init__(self, store: Store, clock: Clock, *, game_key: str) -> None:
+    def __init__(self, store: Store, clock: Clock, meters: Meters | None = None, *, game_key: str) -> None:
         self._store, self._clock, self._game_key = store, clock, game_key
+        self._meters = meters or Meters()
         self._replies = GroupCommit(self._keep_replies)
 
     async def read_key(self, api_id: str) -> str | None:
@@ -121,10 +125,24 @@ class _ModelStorage:
         await self._store.write(keep, durable=False)
 
     async def record(self, records: Sequence[CallRecord]) -> None:
+        for record in records:
+            _count(record, self._meters)
+
         async def keep(unit: Unit) -> None:
             await unit.calls.add(*records)
 
         await self._store.write(keep, durable=False)
+
+
+def _count(record: CallRecord, meters: Meters) -> None:
+    """Counts a model call; one that was answered from the memo asked no model."""
+    meters.add(MODEL_CALLS, record.origin.agent, "memo" if record.memo_hit else record.outcome)
+    meters.add(MODEL_TOKENS, "prompt", amount=record.usage.prompt_tokens)
+    meters.add(MODEL_TOKENS, "completion", amount=record.usage.completion_tokens)
+    if not record.memo_hit:
+        meters.observe(MODEL_CALL_SECONDS, record.latency_ms / 1000)
+        if record.first_piece_ms is not None:
+            meters.observe(MODEL_FIRST_PIECE_SECONDS, record.first_piece_ms / 1000)
 
 
 async def _keep_each(unit: Unit, replies: Sequence[tuple[str, JsonObject]]) -> None:

@@ -11,6 +11,7 @@ from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
+from fabula.ports.meters import Meters
 from fabula.ports.models import ModelClients
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
@@ -34,4 +35,5 @@ class House:
     play_setups: PlaySetups
     turn_states: TurnStateCache
     owner: str
+    meters: Meters = field(default_factory=Meters)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)

@@ -32,6 +32,7 @@ from fabula.ports.errors import (
     TakenOver,
     error_from,
 )
+from fabula.ports.meters import TURN_SECONDS, TURNS, WORK, WORK_RUNNING, Meters
 from fabula.ports.progress import TellProgress
 from fabula.ports.store import Store, Unit
 from fabula.ports.work import Lease, Work
@@ -69,6 +70,13 @@ class RunningWork:
     task: asyncio.Task[FabulaError | None]
     lease_until_ms: int
     taken_up: bool
+    started: float
+
+    def outcome(self) -> str:
+        """How the attempt ended; one that was stopped is ended, or goes on, elsewhere."""
+        if self.task.cancelled():
+            return "stopped"
+        return "done" if self.task.exception() is None and self.task.result() is None else "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +90,18 @@ class WatchedWork:
 class WorkRunner:
     """Runs the work of one process. `owner` names this process among those that share the store."""
 
-    def __init__(self, *, store: Store, checkpoints: Checkpoints, bus: Bus[Told], clock: Clock, owner: str) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        checkpoints: Checkpoints,
+        bus: Bus[Told],
+        clock: Clock,
+        owner: str,
+        meters: Meters | None = None,
+    ) -> None:
         self._store, self._checkpoints, self._bus, self._clock, self.owner = store, checkpoints, bus, clock, owner
+        self._meters = meters or Meters()
         self._kinds: Mapping[str, WorkKind] = {}
         self._calls_only: list[str] = []
         self._chores: Sequence[Chore] = ()
@@ -131,15 +149,31 @@ class WorkRunner:
         assert run is not None, f"the call that began {work.kind} brings its function"
         attempt = self._run(held, run)
         task = asyncio.create_task(attempt, name=work.work_id)
-        running = RunningWork(held=held, task=task, lease_until_ms=work.lease_until_ms, taken_up=taken_up)
+        running = RunningWork(
+            held=held,
+            task=task,
+            lease_until_ms=work.lease_until_ms,
+            taken_up=taken_up,
+            started=self._clock.monotonic(),
+        )
         self._running[work.work_id] = running
+        self._meters.add(WORK_RUNNING, work.kind)
         task.add_done_callback(lambda _: self._forget_running(running))
         return held
 
     def _forget_running(self, running: RunningWork) -> None:
+        self._count_end(running)
         work_id = running.held.work.work_id
         if self._running.get(work_id) is running:
             del self._running[work_id]
+
+    def _count_end(self, running: RunningWork) -> None:
+        kind, outcome = running.held.work.kind, running.outcome()
+        self._meters.add(WORK_RUNNING, kind, amount=-1)
+        self._meters.add(WORK, kind, outcome)
+        if kind == "turn":
+            self._meters.add(TURNS, outcome)
+            self._meters.observe(TURN_SECONDS, self._clock.monotonic() - running.started)
 
     def find(self, work_id: str) -> RunningWork | None:
         return self._running.get(work_id)

@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket
 
 from fabula.actions.house import House
 from fabula.ports.actors import Actor
+from fabula.ports.meters import GAMES_CONNECTED
 from fabula.server.game_socket.connection import Connection
 
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -27,7 +28,11 @@ def mount_game_socket(app: Starlette, house: House) -> None:
 
     async def play(socket: WebSocket) -> None:
         actor = socket.scope.get("state", {}).get("actor")
-        await Connection(house, socket, actor=actor if isinstance(actor, Actor) else None).run()
+        house.meters.add(GAMES_CONNECTED)
+        try:
+            await Connection(house, socket, actor=actor if isinstance(actor, Actor) else None).run()
+        finally:
+            house.meters.add(GAMES_CONNECTED, amount=-1)
 
     app.router.routes.append(WebSocketRoute("/ws", play))
     app.router.routes.extend(Route(path, _file, methods=["GET"]) for path in PAGE_FILES)

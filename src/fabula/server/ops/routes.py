@@ -6,13 +6,14 @@ import logging
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from fabula.actions.house import House
 from fabula.ports.errors import FabulaError
 from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
+from fabula.server.ops.metrics import write_metrics
 
 log = logging.getLogger("fabula.ops")
 
@@ -43,6 +44,6 @@ def ops_routes(house: House) -> APIRouter:
         except FabulaError as error:
             return JSONResponse(error_payload(error), status_code=http_status(error))
         # It reads files of the system.
-        return Response(await run_in_thread(generate_latest), media_type=CONTENT_TYPE_LATEST)
+        return Response(await run_in_thread(lambda: write_metrics(house)), media_type=CONTENT_TYPE_LATEST)
 
     return router

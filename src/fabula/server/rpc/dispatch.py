@@ -13,6 +13,7 @@ from fabula.actions.house import House
 from fabula.actions.views import Command
 from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError, InvalidParams, InvalidRequest
+from fabula.ports.meters import RPC_CALLS, RPC_SECONDS
 from fabula.server.error_codes import INSIDE, MethodNotFound, error_payload
 from fabula.server.rpc.envelopes import Request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
@@ -78,17 +79,30 @@ def _field(place: tuple[int | str, ...]) -> str:
 
 async def answer(house: House, prepared: Prepared) -> bytes:
     """Runs the action and writes the response. This is a door: what nobody expected is logged once, here."""
-    request = prepared.request
+    request, started = prepared.request, house.clock.monotonic()
     try:
         view = await prepared.method.handler(house, prepared.command, prepared.call)
     except FabulaError as error:
+        note_call(house, prepared.method, request, error.name, started)
         return refusal(request, error)
     except Exception:
         log.exception("%s failed", request.method)
+        note_call(house, prepared.method, request, INSIDE.name, started)
         return write_error(request.id, error_payload(INSIDE), session_id=request.session_id)
+    note_call(house, prepared.method, request, "ok", started)
     result = view.as_json()
     session_id = result["session_id"] if view.names_session else None
     return write_result(request, result, session_id=session_id if isinstance(session_id, str) else None)
+
+
+def note_call(house: House, method: Method | None, request: Request, outcome: str, started: float) -> None:
+    """Counts a call, and logs it at level debug. A name that is no method's is not repeated: anyone may make it up."""
+    name, took_s = "unknown" if method is None else method.name, house.clock.monotonic() - started
+    house.meters.add(RPC_CALLS, name, outcome)
+    house.meters.observe(RPC_SECONDS, took_s)
+    if log.isEnabledFor(logging.DEBUG):
+        ids = {"method": name, "session_id": request.session_id, "outcome": outcome, "ms": round(took_s * 1000, 1)}
+        log.debug("rpc call", extra={"facts": ids})
 
 
 def refusal(request: Request, error: FabulaError) -> bytes:

@@ -13,7 +13,7 @@ from fabula.server.access import actor_of
 from fabula.server.access.rules import MIB
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.json_answers import json_response
-from fabula.server.rpc.dispatch import answer, prepare, refusal
+from fabula.server.rpc.dispatch import answer, note_call, prepare, refusal
 from fabula.server.rpc.envelopes import Malformed, read_request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
 from fabula.server.rpc.openrpc import openrpc_once
@@ -62,15 +62,17 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         if isinstance(parsed, Malformed):
             body = write_error(parsed.id, error_payload(parsed.error))
             return json_response(body, status=400)
-        method = catalogue.find(parsed.method)
+        method, started = catalogue.find(parsed.method), house.clock.monotonic()
         streams = isinstance(method, StreamingMethod)
         try:
             actor = actor_of(request.scope)
             prepared = prepare(catalogue, parsed, actor, max_body=max_body)
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
+                note_call(house, method, parsed, "begun", started)
                 return await turn_response(house, actor, turn, ack=write_result(parsed, TurnAccepted().as_json()))
         except FabulaError as error:
+            note_call(house, method, parsed, error.name, started)
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = http_status(error) if streams else 200
             return json_response(refusal(parsed, error), status=status)

@@ -21,7 +21,7 @@ async def turn_response(house: House, actor: Actor, turn: Turn, *, ack: bytes) -
     """The stream of a turn that was just begun: first the ack, then every frame."""
     source = await house.bus.subscribe(turn.turn_id)
     assert source is not None
-    return FrameStream(turn.turn_id, _envelope(turn, actor), source, first=event("ack", ack))
+    return FrameStream(turn.turn_id, _envelope(turn, actor), source, meters=house.meters, first=event("ack", ack))
 
 
 def _envelope(turn: Turn, actor: Actor) -> Envelope:
@@ -43,6 +43,6 @@ def stream_routes(house: House) -> APIRouter:
             return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
         if watched is None:
             return Response(status_code=204)
-        return FrameStream(watched.stream, _envelope(watched.turn, actor), watched.frames)
+        return FrameStream(watched.stream, _envelope(watched.turn, actor), watched.frames, meters=house.meters)
 
     return router

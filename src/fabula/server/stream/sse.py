@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from fabula.actions.turns.watch_turn import TurnFrames, frame_id
+from fabula.ports.meters import STREAMS_OPEN, Meters
 from fabula.server.stream.envelope import Envelope
 
 KEEP_ALIVE_S = 15.0
@@ -30,13 +31,17 @@ class FrameStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, stream: str, envelope: Envelope, source: TurnFrames, *, first: bytes = b"") -> None:
+    def __init__(
+        self, stream: str, envelope: Envelope, source: TurnFrames, *, meters: Meters | None = None, first: bytes = b""
+    ) -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._stream, self._envelope, self._source, self._first = stream, envelope, source, first
+        self._meters = meters or Meters()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        self._meters.add(STREAMS_OPEN)
         speaker = _Speaker(send, self._stream, self._envelope)
         speaking = asyncio.ensure_future(speaker.speak(self._source, self._first))
         watching = asyncio.ensure_future(_left(receive))
@@ -45,6 +50,7 @@ class FrameStream(Response):
             if speaking.done():
                 await speaking
         finally:
+            self._meters.add(STREAMS_OPEN, amount=-1)
             speaking.cancel()
             watching.cancel()
             await asyncio.wait([speaking, watching])
