@@ -39,7 +39,7 @@ async def test_a_whole_story_may_be_larger_but_only_from_an_author(house_doors: 
     response = await house_doors["owner"].post("ink.check", source=source)
     assert response.status_code == 413 and "larger than 1 MiB" in response.json()["error"]["message"]
     response = await house_doors["author"].post("ink.check", source="x" * (8 * MIB))
-    assert response.status_code == 413 and "larger than 8 MiB" in response.json()["message"]
+    assert response.status_code == 413 and "larger than 8 MiB" in response.json()["error"]["message"]
 
 
 async def test_a_player_cannot_make_the_server_hold_an_upload(house_doors: Doors) -> None:
