@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fabula.ink import Analysis, Builtins, CompileResult, Problem, Severity, Story, analyse, compile_ink
+from fabula.ink import Analysis, Builtins, CompileResult, InkError, Problem, Severity, Story, analyse, compile_ink
 from fabula.ink.compiler.compile import HOST_FILE
 from fabula.knots.errors import knot_problems
 from fabula.knots.hints import advised
@@ -38,9 +38,14 @@ def look_through(source: str, *, include: Callable[[str], str | None], file_name
     reading = read(result)
     problems = [*advised(reading), *knot_problems(reading), *cautions(reading)]
     faulty = any(problem.severity is Severity.ERROR for problem in problems)
-    prototype = None if faulty or result.story_json is None else _prototype(result.story_json)
-    if prototype is not None:
-        problems += cautions_of_runs(reading, prototype)
+    prototype = None
+    if not faulty and result.story_json is not None:
+        try:
+            prototype = _prototype(result.story_json)
+            problems += cautions_of_runs(reading, prototype)
+        except InkError as error:
+            message = f"The story cannot begin: {error}"
+            problems.append(Problem(severity=Severity.ERROR, message=message, file=file_name, line=1, column=1))
     return Looked(
         problems=_in_reading_order(problems, result),
         analysis=_without_characters_endings(analyse(result), reading),

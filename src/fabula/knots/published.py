@@ -58,7 +58,12 @@ class Published:
 
 def publish(source: str, files: Mapping[str, str]) -> Published:
     """Compiles and looks a story through; what is wrong with it is in `problems`."""
-    looked = look_through(source, include=files.get)
+    too_large = _size_problem(source, files)
+    looked = look_through("" if too_large else source, include=files.get)
+    if too_large:
+        looked = replace(looked, problems=(too_large,), prototype=None)
+    if looked.prototype is not None:
+        looked.prototype.prepare_saves()
     return Published(
         digest=source_digest(source, files),
         problems=looked.problems,
@@ -73,6 +78,29 @@ def publish(source: str, files: Mapping[str, str]) -> Published:
 def spoilers_of(analysis: Analysis) -> Spoilers:
     """What an Ink story must not give away before its time: the texts of all flows."""
     return Spoilers.of([(flow.name, span.text) for flow in analysis.flows for span in flow.spans])
+
+
+_MARKS = "{|*+~=<>()[!&%#\n"
+_COMMON_MARKS = (",", "-", "/", " and ", " or ", " mod ", " has ")
+MOST_MARKS = 100_000
+"""Every mark becomes about a kilobyte of story. Those of the second kind stand in prose, too, and count half."""
+
+
+def _size_problem(source: str, files: Mapping[str, str]) -> Problem | None:
+    """What is too large cannot even be compiled: a source of all braces takes a thousand times its letters."""
+    marks = sum(map(_count_marks, (source, *files.values())))
+    if marks <= MOST_MARKS:
+        return None
+    message = (
+        f"The story is too large: its lines, choices, braces and signs come to {marks}; {MOST_MARKS} are the most. "
+        "Divide it into several stories"
+    )
+    return Problem(severity=Severity.ERROR, message=message, file=None, line=1, column=1)
+
+
+def _count_marks(text: str) -> int:
+    spaced = text.replace("\t", " ")
+    return sum(map(spaced.count, _MARKS)) + sum(map(spaced.count, _COMMON_MARKS)) // 2
 
 
 def source_digest(source: str, files: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from fabula.story.ink_stories import Waiting, labelled
 
 MOST_LINES = 1_000
 MOST_BLANK = 20
+MOST_LETTERS = 1_000_000
 MOST_TRIED = 60
 STEPS_PER_LINE = 5_000
 """How far a knot is run to learn what it tells, when nobody plays it."""
@@ -41,7 +42,7 @@ class Line:
 
 def lines_of(story: Story, *, most: int = MOST_LINES) -> Iterator[Line]:
     """Lines until the story stops; a line that waits for the host comes when it has its answer."""
-    blank = 0
+    blank = letters = 0
     for _ in range(most):
         if not story.can_continue:
             return
@@ -50,7 +51,8 @@ def lines_of(story: Story, *, most: int = MOST_LINES) -> Iterator[Line]:
             continue
         found = [*line_of(story, text)]
         blank = 0 if found else blank + 1
-        if blank > MOST_BLANK:
+        letters += len(text)
+        if blank > MOST_BLANK or letters > MOST_LETTERS:
             break
         yield from found
     raise EndlessStory

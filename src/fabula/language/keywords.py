@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,37 +13,82 @@ from fabula.language.vocabulary import UNSPACED
 
 _LETTER = rf"[^\W{UNSPACED}]"
 _WORD = re.compile(rf"{_LETTER}+")
+_PIECE = 3
+_PIECES_OF = 32
+_FEW = 32
+LONGEST_TEXT = 20_000
 
 
 class KeywordIndex:
     """Groups of keywords, each with its way of matching, `word` or `substring`; made once, asked for many texts.
 
-    The lines of a history are asked for again in every turn, so what a text names is remembered.
+    The lines of a history are asked for again in every turn, so what a text names is remembered. Of a longer text only
+    its first letters are looked at.
     """
 
     def __init__(self, groups: Iterable[tuple[Sequence[str], str]]) -> None:
         self._words: dict[str, list[int]] = {}
-        self._others: list[tuple[int, str, str]] = []
+        others: list[tuple[int, str, str]] = []
         for number, (keywords, match) in enumerate(groups):
             for keyword in filter(lambda one: one.folded, map(_keyword, keywords)):
                 if match == "word" and keyword.is_word:
                     self._words.setdefault(keyword.folded, []).append(number)
                 else:
-                    self._others.append((number, keyword.folded, match))
+                    others.append((number, keyword.folded, match))
+        self._others = _by_rarest_piece(others)
+        self._lengths = {len(piece) for piece in self._others}
         self.named_in: Callable[[str], tuple[int, ...]] = cached_if_short(most=512, longest=4_000)(self._named_in)
         """The numbers of the groups of which a text names a keyword, in their order."""
 
     def _named_in(self, text: str) -> tuple[int, ...]:
-        folded = text.casefold()
+        folded = text[:LONGEST_TEXT].casefold()
         found = {number for word in _WORD.findall(folded) for number in self._words.get(word, ())}
-        found.update(number for number, keyword, match in self._others if _stands_in(folded, keyword, match))
+        for piece in self._pieces_in(folded):
+            for number, keyword, match in self._others[piece]:
+                if number not in found and _stands_in(folded, keyword, match):
+                    found.add(number)
         return tuple(sorted(found))
+
+    def _pieces_in(self, folded: str) -> Iterable[str]:
+        """The pieces of keywords that a text has somewhere: keywords of other pieces need not be searched for."""
+        if len(self._others) <= _FEW:
+            return [piece for piece in self._others if piece in folded]
+        pieces = {folded[at : at + length] for length in self._lengths for at in range(len(folded))}
+        return pieces & self._others.keys()
+
+
+def _by_rarest_piece(keywords: list[tuple[int, str, str]]) -> dict[str, list[tuple[int, str, str]]]:
+    """Keywords by a piece of them that as few as possible have in common."""
+    pieces = [_pieces(keyword) for _, keyword, _ in keywords]
+    common = Counter(piece for some in pieces for piece in some)
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    for one, some in zip(keywords, pieces, strict=True):
+        found.setdefault(min(some, key=lambda piece: common[piece]), []).append(one)
+    return found
+
+
+def _pieces(keyword: str) -> list[str]:
+    last = min(len(keyword), _PIECES_OF) - _PIECE
+    return [keyword[at : at + _PIECE] for at in range(max(1, last + 1))]
 
 
 def _stands_in(folded: str, keyword: str, match: str) -> bool:
-    if keyword not in folded:
-        return False
-    return match != "word" or _whole_word(keyword).search(folded) is not None
+    at = folded.find(keyword)
+    if match != "word":
+        return at >= 0
+    while at >= 0:
+        if _is_whole(folded, keyword, at):
+            return True
+        at = folded.find(keyword, at + 1)
+    return False
+
+
+def _is_whole(folded: str, keyword: str, at: int) -> bool:
+    """Whether a keyword at this place is no part of a longer word; signs at its ends may stand beside letters."""
+    end = at + len(keyword)
+    joins_before = at > 0 and _WORD.match(keyword[0]) and _WORD.match(folded[at - 1])
+    joins_after = end < len(folded) and _WORD.match(keyword[-1]) and _WORD.match(folded[end])
+    return not joins_before and not joins_after
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +103,3 @@ class Keyword:
 def _keyword(keyword: str) -> Keyword:
     folded = keyword.strip().casefold()
     return Keyword(folded=folded, is_word=_WORD.fullmatch(folded) is not None)
-
-
-@lru_cache(maxsize=4096)
-def _whole_word(keyword: str) -> re.Pattern[str]:
-    before = rf"(?<!{_LETTER})" if _WORD.match(keyword[0]) else ""
-    after = rf"(?!{_LETTER})" if _WORD.match(keyword[-1]) else ""
-    return re.compile(before + re.escape(keyword) + after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,9 @@ MOST_TIED = 24
 AT_ONCE = 4
 DROP_STEP = 12
 LONGEST_CONTENT = 800
+MOST_FOLLOWED = 64
+LONGEST_FOLLOWED = 4_000
+"""How many recursive entries call up others in one turn, and how much of each is looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,15 +143,22 @@ class Match:
 def _called_up(book: _Book, placed: Sequence[Placed]) -> dict[int, int | None]:
     """The candidates that come to mind, with their places; the content of recursive ones may call up more."""
     found: dict[int, int | None] = {}
-    asked: list[Sequence[Placed]] = [placed, *([(None, entry.content)] for entry in book.base if entry.recursive)]
+    asked: deque[Sequence[Placed]] = deque([placed])
+    asked += [[(None, _followed(entry))] for entry in book.base if entry.recursive]
+    left = MOST_FOLLOWED
     while asked:
-        for number, place in sorted(_named_first(book, asked.pop(0)).items()):
+        for number, place in sorted(_named_first(book, asked.popleft()).items()):
             if number not in found:
                 found[number] = place
                 entry = book.candidates[number]
-                if entry.recursive:
-                    asked.append([(place, entry.content)])
+                if entry.recursive and left > 0:
+                    left -= 1
+                    asked.append([(place, _followed(entry))])
     return found
+
+
+def _followed(entry: LorebookEntry) -> str:
+    return entry.content[:LONGEST_FOLLOWED]
 
 
 def _named_first(book: _Book, texts: Sequence[Placed]) -> dict[int, int | None]:

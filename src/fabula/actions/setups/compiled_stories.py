@@ -6,6 +6,7 @@ turn asks the store for those revisions alone, in one read, and gathers anew onl
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ class CompiledStories:
     """Published stories by the hash of their source. An edit is another source, so nothing is ever stale."""
 
     def __init__(self) -> None:
+        self._compiling = asyncio.Semaphore(1)
         self._works: LRUCache[str, CompiledStory] = LRUCache(WORKS_KEPT)
         self._materials: LRUCache[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LRUCache(
             MATERIALS_KEPT
@@ -119,7 +121,10 @@ class CompiledStories:
         digest = source_digest(source, files)
         work = self._works.get(digest)
         if work is None:
-            work = self._works[digest] = CompiledStory(published=await run_in_thread(publish, source, files))
+            # One at a time: compilers in every thread would leave none for the turns of plays.
+            async with self._compiling:
+                work = self._works.get(digest) or CompiledStory(published=await run_in_thread(publish, source, files))
+                self._works[digest] = work
         return work
 
     async def prepare(self, work: CompiledStory) -> int:

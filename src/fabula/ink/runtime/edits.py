@@ -79,6 +79,11 @@ def name_places(state: StoryState) -> dict[str, Json]:
     return {"knot": knot_of(state), "places": namer.named}
 
 
+def prepare_names(content: StoryContent) -> None:
+    """Does beforehand what takes long when the first play of a large story is saved."""
+    _place_names(content).prepare()
+
+
 class _Namer:
     def __init__(self, content: StoryContent) -> None:
         self._content = content

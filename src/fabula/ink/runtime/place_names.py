@@ -8,13 +8,16 @@ Every place has up to three names, from the most particular to the most tolerant
 
 A name is used only where it is unique, in the story that was saved and in the edited one: so a place is found or not
 found, but never confused with another.
+
+A name may be as long as the line it stands for, and a knot has as many lines as its author likes. So a place is
+compared only with those of its knot that begin alike, and what a piece of content adds to a name is worked out once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from fabula.ink.runtime.content import (
@@ -38,10 +41,17 @@ from fabula.ink.runtime.values import DivertTarget
 _GENERATED: Final = re.compile(r"[cg]-[0-9]+|s[0-9]*|b|\$r[0-9]*|global decl")
 _WEAVE_POINT: Final = re.compile(r"[cg]-[0-9]+")
 _LONGEST_LINE: Final = 200
+_SHORT_LINE: Final = 6
 _ONCE_ONLY: Final = 16
+_MANY_ALIKE: Final = 200
+_LARGE_KNOT: Final = 500
 
 Place = tuple[Container, int]
 Names = tuple[str, str, str]
+_KINDS: Final = ("choice", "position", "container")
+
+_PLAIN, _VISIBLE, _NEWLINE, _JUMP, _LAST = range(5)
+"""What a piece of content is to the line it stands in."""
 
 
 def is_label(name: str | None) -> bool:
@@ -68,13 +78,29 @@ def knot_path(container: Container) -> str:
     return knot.path
 
 
+def _knots_of(containers: Sequence[Container]) -> dict[Container, str]:
+    """The knot or stitch of each container, parents before children: what is deep in one is where its parent is."""
+    knots: dict[Container, str] = {}
+    for container in containers:
+        parent = container.parent
+        is_deep = parent is not None and parent.parent is not None and parent.parent.parent is not None
+        knots[container] = knots[parent] if parent is not None and is_deep else knot_path(container)
+    return knots
+
+
 class PlaceNames:
     """The names of all places of one story."""
 
     def __init__(self, content: StoryContent) -> None:
         self._content = content
         self._containers = list(_all_containers(content.root))
-        self._knots = {container: knot_path(container) for container in self._containers}
+        self._knots = _knots_of(self._containers)
+        self._of_knot: dict[str, list[Container]] = {}
+        for container, knot in self._knots.items():
+            self._of_knot.setdefault(knot, []).append(container)
+        self._steps: dict[int, tuple[str, int]] = {}
+        self._choice_prints: dict[Place, str] = {}
+        self._arounds: dict[Container, str] = {}
         self._prints: dict[Container, str] = {}
         for container in reversed(self._containers):
             self._prints[container] = self._print_container(container)
@@ -83,7 +109,8 @@ class PlaceNames:
             for index, node in enumerate(container.content):
                 if isinstance(node, ChoicePoint) and node.target is not None:
                     self._choices[node.target] = (container, index)
-        self._tables: dict[tuple[str, str], dict[str, Place | None]] = {}
+        self._alike: dict[tuple[str, str], dict[str, list[Place]]] = {}
+        self._tables: dict[tuple[str, str, str | None], dict[str, Place | None]] = {}
         self._unique: dict[tuple[str, Place], tuple[str, ...]] = {}
 
     def knot(self, container: Container) -> str:
@@ -96,33 +123,55 @@ class PlaceNames:
         """The names that only this place has, most tolerant last; () when it cannot be told from others."""
         key = (kind, place)
         if key not in self._unique:
-            table = self._table(kind, self._knots[place[0]])
+            table = self._table(kind, self._knots[place[0]], self._beginning(kind, place))
             self._unique[key] = tuple(name for name in self._names(kind, place) if table.get(name) == place)
         return self._unique[key]
 
     def find(self, kind: str, knot: str, names: tuple[str, ...]) -> Place | None:
         """The one place that has one of these names."""
-        table = self._table(kind, knot)
+        table = self._table(kind, knot, None)
         for name in names:
             place = table.get(name)
             if place is not None:
                 return place
         return None
 
-    def _table(self, kind: str, knot: str) -> dict[str, Place | None]:
-        """All names of one kind in a knot; a name that two places share leads to None."""
-        if (kind, knot) not in self._tables:
+    def prepare(self) -> None:
+        """Does beforehand what takes long in large knots, so that finding a name is quick from then on."""
+        large = [knot for knot, parts in self._of_knot.items() if sum(len(one.content) for one in parts) > _LARGE_KNOT]
+        for kind in _KINDS:
+            for knot in large:
+                for beginning, places in self._places_alike(kind, knot).items():
+                    if len(places) > _MANY_ALIKE:
+                        self._table(kind, knot, beginning)
+
+    def _table(self, kind: str, knot: str, beginning: str | None) -> dict[str, Place | None]:
+        """All names of one kind in a knot, of places that begin so (None: of all); a name of two leads to None."""
+        key = (kind, knot, beginning)
+        if key not in self._tables:
             table: dict[str, Place | None] = {}
-            for place in self._places(kind, knot):
+            alike = self._places(kind, knot) if beginning is None else self._places_alike(kind, knot)[beginning]
+            for place in alike:
                 for name in self._names(kind, place):
                     table[name] = place if table.get(name, place) == place else None
-            self._tables[(kind, knot)] = table
-        return self._tables[(kind, knot)]
+            self._tables[key] = table
+        return self._tables[key]
+
+    def _places_alike(self, kind: str, knot: str) -> dict[str, list[Place]]:
+        """The places of a knot by how they begin: only those of one beginning can have a name in common."""
+        if (kind, knot) not in self._alike:
+            alike: dict[str, list[Place]] = {}
+            for place in self._places(kind, knot):
+                alike.setdefault(self._beginning(kind, place), []).append(place)
+            self._alike[(kind, knot)] = alike
+        return self._alike[(kind, knot)]
+
+    def _beginning(self, kind: str, place: Place) -> str:
+        """What a place's own text begins with, short enough to be worked out for every place of a story."""
+        return self._own(kind, place, _SHORT_LINE)[0]
 
     def _places(self, kind: str, knot: str) -> Iterator[Place]:
-        for container in self._containers:
-            if self._knots[container] != knot:
-                continue
+        for container in self._of_knot.get(knot, ()):
             if kind == "container":
                 yield container, -1
                 continue
@@ -131,21 +180,24 @@ class PlaceNames:
                     yield container, index
 
     def _names(self, kind: str, place: Place) -> Names:
+        own, more = self._own(kind, place, _LONGEST_LINE)
+        around = self._around(place[0])
+        return _digest(kind, around, own, more), _digest(kind, around, own), _digest(kind, own)
+
+    def _own(self, kind: str, place: Place, longest: int) -> tuple[str, str]:
+        """A place's own text, from a line no more than its first pieces, and what follows it."""
         container, index = place
         if kind == "choice":
-            own, more = self._choice_names(container, index)
-        elif kind == "position":
-            own, more = self._position_names(container, index)
-        elif container in self._choices:
-            own, more = self._choice_names(*self._choices[container])
-        elif is_label(container.name):
-            own, more = f"label {container.name}", ""
-        elif _WEAVE_POINT.fullmatch(container.name or ""):
-            own, more = self._line_print(container, 0), self._prints[container]
-        else:
-            own, more = f"part {container.name or ''} {self._prints[container]}", ""
-        around = self._around(container)
-        return _digest(kind, around, own, more), _digest(kind, around, own), _digest(kind, own)
+            return self._choice_names(container, index)
+        if kind == "position":
+            return self._position_names(container, index, longest)
+        if container in self._choices:
+            return self._choice_names(*self._choices[container])
+        if is_label(container.name):
+            return f"label {container.name}", ""
+        if _WEAVE_POINT.fullmatch(container.name or ""):
+            return self._line_print(container, 0, longest), self._prints[container]
+        return f"part {container.name or ''} {self._prints[container]}", ""
 
     def _choice_names(self, container: Container, index: int) -> tuple[str, str]:
         node = container.content[index]
@@ -153,15 +205,20 @@ class PlaceNames:
         following = "" if node.target is None else self._prints[node.target]
         return self._choice_print(container, index), following
 
-    def _position_names(self, container: Container, index: int) -> tuple[str, str]:
+    def _position_names(self, container: Container, index: int, longest: int) -> tuple[str, str]:
         """A line is named by its text; a call, to which the story returns, by what it calls."""
         node = container.content[index]
         if isinstance(node, Divert) and (node.pushes is not None or node.op == Op.EXTERNAL):
-            return f"call {self._print(node)}", self._line_print(container, index + 1)
-        return self._line_print(container, index), f"{self._prints[container]} {index}"
+            return f"call {self._print(node)}", self._line_print(container, index + 1, longest)
+        return self._line_print(container, index, longest), f"{self._prints[container]} {index}"
 
     def _around(self, container: Container) -> str:
         """The labels and choices that a place is nested in."""
+        if container not in self._arounds:
+            self._arounds[container] = self._marks_around(container)
+        return self._arounds[container]
+
+    def _marks_around(self, container: Container) -> str:
         marks: list[str] = []
         knot = self._knots[container]
         here: Container | None = container.parent if container in self._choices else container
@@ -177,6 +234,12 @@ class PlaceNames:
 
     def _choice_print(self, container: Container, index: int) -> str:
         """What makes a choice this choice: its text and its condition."""
+        place = (container, index)
+        if place not in self._choice_prints:
+            self._choice_prints[place] = self._print_choice(container, index)
+        return self._choice_prints[place]
+
+    def _print_choice(self, container: Container, index: int) -> str:
         start = _choice_start(container, index)
         parts = [self._print(node) for node in container.content[start : index + 1]]
         inner = container.named.get("s")
@@ -184,30 +247,44 @@ class PlaceNames:
             parts.append(self._prints[inner])
         return _digest(*parts)
 
-    def _line_print(self, container: Container, index: int) -> str:
+    def _line_print(self, container: Container, index: int, longest: int) -> str:
         """What the reader sees next from here: the line that follows, through diverts and out of containers."""
         parts: list[str] = []
         seen_text = False
         here: Container | None = container
-        for _ in range(_LONGEST_LINE):
+        for _ in range(longest):
             while here is not None and index >= len(here.content):
                 index = here.index + 1
                 here = here.parent if index > 0 else None
             if here is None:
                 break
             node = here.content[index]
+            part, role = self._steps.get(id(node)) or self._step(here, index)
             index += 1
-            if isinstance(node, Divert) and self._is_inner_jump(node) and node.container is not None:
-                parts.append("->")
+            if role == _NEWLINE and seen_text:
+                break
+            parts.append(part)
+            if role == _LAST:
+                break
+            if role == _JUMP:
+                assert isinstance(node, Divert)
                 here, index = node.container, node.index
-                continue
-            if isinstance(node, Text) and node.is_newline and seen_text:
-                break
-            parts.append(self._choice_print(here, index - 1) if isinstance(node, ChoicePoint) else self._print(node))
-            seen_text = seen_text or (isinstance(node, Text) and node.is_visible)
-            if _ends_line(node):
-                break
+            elif role == _VISIBLE:
+                seen_text = True
         return _digest(*parts)
+
+    def _step(self, container: Container, index: int) -> tuple[str, int]:
+        """What a piece of content adds to the line it stands in, and what it is to it."""
+        node = container.content[index]
+        if isinstance(node, Divert) and self._is_inner_jump(node):
+            step = ("->", _JUMP)
+        elif isinstance(node, ChoicePoint):
+            step = (self._choice_print(container, index), _LAST)
+        else:
+            step = (self._print(node), _role(node))
+        # By identity: a place has its own piece of content, and all of them live as long as the story does.
+        self._steps[id(node)] = step
+        return step
 
     def _is_inner_jump(self, node: Divert) -> bool:
         if node.op != Op.DIVERT or node.conditional or node.pushes is not None or node.container is None:
@@ -276,6 +353,14 @@ def _choice_start(container: Container, index: int) -> int:
         elif depth == 0:
             return index
     return index
+
+
+def _role(node: Node) -> int:
+    if isinstance(node, Text):
+        if node.is_newline:
+            return _NEWLINE
+        return _VISIBLE if node.is_visible else _PLAIN
+    return _LAST if _ends_line(node) else _PLAIN
 
 
 def _ends_line(node: Node) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from fabula.ink.runtime.callstack import CallStack
 from fabula.ink.runtime.content import Command, Container, FrameKind, Op, Text
-from fabula.ink.runtime.edits import knot_of, name_places, places_of, relocate
+from fabula.ink.runtime.edits import knot_of, name_places, places_of, prepare_names, relocate
 from fabula.ink.runtime.errors import InkExternalError, InkFormatError, InkStateError, InkUsageError
 from fabula.ink.runtime.loader import load_story
 from fabula.ink.runtime.machine import Binding, HostFunction, Machine
@@ -130,8 +130,10 @@ class Story:
 
     def _declare_globals(self) -> None:
         state = self._state
-        if "global decl" in state.content.root.named:
-            self._machine.steps_left = self.step_budget
+        declarations = state.content.root.named.get("global decl")
+        if declarations is not None:
+            # Declarations are run once and cannot go round in circles: however many there are, they may all run.
+            self._machine.steps_left = max(self.step_budget, 2 * len(declarations.content))
             self._machine.choose_path("global decl", new_turn=False)
             run_line(self._machine)
         fresh = StoryState(state.content, state.seed)
@@ -489,6 +491,10 @@ class Story:
             own["pending"] = write_pending(state.pending)
         saved[OWN_FIELD] = own
         return write_json(saved)
+
+    def prepare_saves(self) -> None:
+        """Does once for a story and its copies what takes long when one of them is saved for the first time."""
+        prepare_names(self._state.content)
 
     def load_state(self, text: str) -> None:
         """Goes to a saved moment, of this story or of an earlier version of it.

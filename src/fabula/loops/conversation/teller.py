@@ -25,6 +25,11 @@ from fabula.story.seeds import derived_seed
 from fabula.story.turn_results import InkChoiceView
 
 MOST_TEXTS = 20
+LARGEST_SAVE = 1_000_000
+"""Every turn keeps the save of the story whole."""
+SHORT_SAVE = 20_000
+FEW_CHOICES = 50
+"""Saves of this size are written faster than a thread is reached."""
 
 
 @dataclass(kw_only=True)
@@ -61,7 +66,7 @@ class Telling:
                 self._show(await run_in_thread(lambda: list(lines_of(self.story))))
             request = request_of(self.story)
             if request is None or request.kind in ("agent", "continue", "input"):
-                return self._stopped()
+                return await self._stopped()
             await self._answer(request)
         raise BackendError(
             f"The story asks for more than {MOST_TEXTS} texts in one turn. Let the reader choose between."
@@ -95,13 +100,20 @@ class Telling:
         for text in seen:
             self.tell(GeneratedText(text=text))
 
-    def _stopped(self) -> InkPlay:
+    async def _stopped(self) -> InkPlay:
         waiting = waiting_for(self.story)
         for choice in waiting.choices:
             self._tell_written(choice.text)
         tell_waiting(self.tell, waiting)
         with story_errors():
-            state = self.story.state_json()
+            is_long = len(self.ink.state) > SHORT_SAVE or len(waiting.choices) > FEW_CHOICES
+            state = await run_in_thread(self.story.state_json) if is_long else self.story.state_json()
+        # What an older play holds beyond the limit may stay, as long as it does not grow.
+        if len(state) > max(LARGEST_SAVE, len(self.ink.state)):
+            raise BackendError(
+                f"What the story keeps of this play has grown to {len(state)} letters; {LARGEST_SAVE} is the most. "
+                "Its author can let it keep less, or offer fewer choices at once."
+            )
         return self.ink.model_copy(update={"state": state, "waiting": waiting})
 
 

@@ -1,0 +1,27 @@
+"""How much work a function does, counted in calls: the same on every machine, however busy it is."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+
+
+def calls_of(work: Callable[[], object]) -> Counter[str]:
+    """How often each function was called, in Python and in C, by its name."""
+    counted: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, what: object) -> None:
+        if event == "call":
+            counted[frame.f_code.co_name] += 1
+        elif event == "c_call":
+            counted[getattr(what, "__name__", "?")] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return counted

@@ -1,0 +1,88 @@
+"""What an author writes costs what it is long, and no more: counted in calls, not in seconds."""
+
+from __future__ import annotations
+
+import pytest
+from tests.growth import calls_of
+
+from fabula.ink import Story
+from fabula.knots.published import publish
+from fabula.knots.story_steps import EndlessStory, lines_of
+from fabula.story.lore import MOST_FOLLOWED, active_lore
+from fabula.story.resources import LorebookEntry
+
+SHUFFLE = "{{shuffle:\n{}}}\n* [Go] -> END\n"
+ONE_LINE = "VAR x = 1\n{}\n* [Go] -> END\n"
+CHOICE = "VAR x = 1\n* {} [Go]\n- -> END\n"
+STORIES = [
+    pytest.param(lambda n: SHUFFLE.format("".join(f"- one of {i}\n" for i in range(n))), id="shuffle"),
+    pytest.param(lambda n: "{~" + "|".join(f"a{i}" for i in range(n)) + "}\n* [Go] -> END\n", id="alternatives"),
+    pytest.param(lambda n: CHOICE.format("{x == 1} " * n), id="conditions"),
+    pytest.param(lambda n: "".join(f"* [choice {i}]\n text {i}\n" for i in range(n)) + "- -> END\n", id="choices"),
+    pytest.param(lambda n: "".join(f"=== k{i}\nline\n* [on] -> END\n" for i in range(n)), id="knots"),
+]
+
+
+def naming_work(source: str) -> int:
+    story = Story.from_source(source)
+    story.continue_maximally()
+    return calls_of(story.state_json).total()
+
+
+@pytest.mark.parametrize("written", STORIES)
+def test_naming_the_places_of_a_story_grows_with_its_length(written: object) -> None:
+    assert callable(written)
+    once, four_times = naming_work(written(100)), naming_work(written(400))
+    assert once / 100 < 2_000
+    assert four_times < 5 * once
+
+
+def test_a_published_story_has_named_its_large_knots_before_the_first_play() -> None:
+    play = publish(SHUFFLE.format("".join(f"- one of {i}\n" for i in range(400))), {}).fresh(seed=1)
+    play.continue_maximally()
+    assert calls_of(play.state_json).total() < 5_000
+
+
+def chain(length: int, keyword: str, match: str) -> tuple[LorebookEntry, ...]:
+    """Entries each of which speaks of the next."""
+    return tuple(
+        LorebookEntry.model_validate(
+            {
+                "entry_id": f"e{n}",
+                "title": f"t{n}",
+                "content": f"It leads to {keyword.format(n + 1)}.",
+                "keywords": [keyword.format(n)],
+                "recursive": True,
+                "match": match,
+            }
+        )
+        for n in range(length)
+    )
+
+
+@pytest.mark.parametrize(
+    ("keyword", "match"), [("word{}", "word"), ("the {} way", "word"), ("c+{}", "word"), ("part{}x", "substring")]
+)
+def test_lore_that_calls_up_lore_is_followed_so_far_and_no_further(keyword: str, match: str) -> None:
+    book = chain(1000, keyword, match)
+    calls = calls_of(lambda: active_lore(book, [f"I take {keyword.format(0)} now."]))
+    assert calls["_named_in"] <= MOST_FOLLOWED + 1
+    assert calls["find"] <= 1000
+    assert [note.title for note in active_lore(book, [keyword.format(5)]).matched][:3] == ["t5", "t6", "t7"]
+
+
+def test_a_story_that_prints_without_end_is_stopped() -> None:
+    story = Story.from_source('VAR s = "' + "long " * 1000 + '"\n-> on\n=== on\n{s}{s}{s}{s}{s}\n-> on\n')
+    with pytest.raises(EndlessStory):
+        list(lines_of(story))
+
+
+def test_a_story_of_a_hundred_thousand_signs_is_a_problem_and_no_accident() -> None:
+    published = publish("".join(f"VAR v{n} = 1\n" for n in range(60_000)) + "-> END\n", {})
+    assert published.prototype is None
+    assert "The story is too large" in published.errors[0] and "100000 are the most" in published.errors[0]
+
+
+def test_however_many_variables_are_declared_they_all_are() -> None:
+    story = Story.from_source("".join(f"VAR v{n} = {n}\n" for n in range(34_000)) + "{v33999}\n-> END\n")
+    assert story.continue_() == "33999\n"
