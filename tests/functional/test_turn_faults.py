@@ -112,7 +112,8 @@ async def test_a_call_that_fails_fails_the_turn_whole_and_names_its_step(
     session_id = await house.session(pace)
     house.troupe.misbehave(role, *[None] * skipped, *[FATAL[fault]] * 8)
     error = await failed_whole(house, session_id)
-    assert f"failed at {step}:" in error["message"] and error["code"] == 50001
+    assert error["data"]["step"] == step and error["code"] == 50001
+    assert error["data"]["cause"].startswith("model") and step not in error["message"]
 
 
 @pytest.mark.parametrize(("pace", "role"), WRITERS)
@@ -147,7 +148,7 @@ async def test_a_model_that_never_answers_fails_the_turn_at_its_deadline(
     left = hasty.models.cancelled
     hasty.troupe.misbehave(role, *[Say(text="late", pace=Pace(first_token_ms=60_000))] * 8)
     error = await failed_whole(hasty, session_id)
-    assert f"failed at {step}:" in error["message"] and "in time" in error["message"]
+    assert error["data"]["step"] == step and "in time" in error["message"]
     assert hasty.models.cancelled > left
 
 
@@ -204,7 +205,7 @@ async def test_an_unusable_plan_is_repaired_once_and_then_replaced_which_is_told
         speakers = [beat.get("speaker_id") for beat in frames[-1]["response"]["result"]["completed_beats"]]
         assert speakers == ["mara"]
     else:
-        assert not named and "failed at director:" in frames[-1]["error"]["message"]
+        assert not named and frames[-1]["error"]["data"]["step"] == "director"
     house.troupe.forgive()
     house.troupe.misbehave("director", plan)
     repaired = await house.client.turn(await house.session(), "I knock at the gate.")

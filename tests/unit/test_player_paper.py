@@ -11,6 +11,7 @@ from rich.console import Console
 
 from fabula.cli.player.teller import Telling
 from fabula.cli.player.terminal_writer import IN_A_PIPE, TerminalWriter
+from fabula.ports.errors import BackendError
 from fabula.ports.models import ModelUnreachable
 from fabula.story.events import (
     ActorActionComplete,
@@ -105,8 +106,17 @@ def test_a_turn_is_told_as_paragraphs() -> None:
 def test_a_failed_turn_says_how_to_try_again() -> None:
     out = io.StringIO()
     telling = Telling(TerminalWriter(Console(file=out, soft_wrap=True)), names={}, titles={})
-    telling.frame(Failed(error=ModelUnreachable("The model did not answer.").value()))
-    assert out.getvalue() == "The model did not answer. (/retry says it again.)\n"
+    telling.frame(Failed(error=BackendError("The disk is full.").value()))
+    assert out.getvalue() == "The disk is full. (/retry says it again.)\n"
+
+
+def test_a_model_that_failed_is_told_plainly_with_the_ways_on() -> None:
+    out = io.StringIO()
+    telling = Telling(TerminalWriter(Console(file=out, soft_wrap=True)), names={}, titles={})
+    telling.frame(Failed(error=ModelUnreachable("No answer from 127.0.0.1.").value()))
+    lines = out.getvalue().splitlines()
+    assert lines[:2] == ["The model does not answer. Your words are kept.", "  No answer from 127.0.0.1."]
+    assert [line.split()[0] for line in lines[2:]] == ["/retry", "/understudy", "/model"]
 
 
 def test_guests_and_repairs_are_mentioned() -> None:
@@ -127,5 +137,6 @@ def test_guests_and_repairs_are_mentioned() -> None:
         StoryEnded(node_id="gate", title="The Gate"),
     )
     assert "A Stranger enters." in page
-    assert "The director could not be understood" in page
+    assert "The model could not be understood here; the story goes on by its own rules." in page
+    assert "director" not in page
     assert "THE END" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,12 +16,16 @@ from fabula.adapters.bus import place_of, try_redis
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.adapters.models.detect import command_for, detect
 from fabula.adapters.world import SystemClock
+from fabula.cli.options import shown_time
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
+from fabula.ports.models import CallRecord, Found
 from fabula.server.access import tokens_required
 from fabula.server.web import is_built
 from fabula.settings import Settings
 from fabula.wiring import open_house
+
+CALLS_LOOKED_AT = 500
 
 State = Literal["ok", "idle", "missing", "broken"]
 
@@ -37,7 +42,7 @@ class Finding:
 
 async def check_up(settings: Settings) -> list[Finding]:
     """Looks at every part; a part that fails is a finding, too."""
-    return [*await _house(settings), await _embedder(), await _bus(settings), _web_app()]
+    return [*await _house(settings), await _embedder(), await _bus(settings), await asyncio.to_thread(_web_app)]
 
 
 async def _house(settings: Settings) -> list[Finding]:
@@ -65,32 +70,44 @@ async def _store(house: House) -> list[Finding]:
 
 async def _models(house: House) -> list[Finding]:
     apis = (await list_apis(house, OPERATOR, Paging())).apis
-    offers = await _offers(house.settings, {api.base_url for api in apis})
-    return [*[await _model(house, api) for api in apis], *(offers or _no_model(apis))]
+    offers = await _offers(house.settings, {(api.provider, api.base_url or api.model) for api in apis})
+    async with house.store.reading() as unit:
+        calls = await unit.calls.latest(limit=CALLS_LOOKED_AT)
+    return [*[await _model(house, api, calls) for api in apis], *(offers or _no_model(apis))]
 
 
 def _no_model(apis: Sequence[ApiView]) -> list[Finding]:
     if any(api.provider != "understudy" for api in apis):
         return []
-    step = "Set OPENAI_API_KEY, or start a model server on port 11434, 1234 or 8080, and ask the doctor again."
+    step = (
+        "Set OPENAI_API_KEY, start a model server on port 11434, 1234 or 8080, or put a GGUF file into the models "
+        "folder, and ask the doctor again."
+    )
     return [Finding(part="a real model", state="idle", sentence="none is connected and none was found", next_step=step)]
 
 
-async def _offers(settings: Settings, in_use: set[str]) -> list[Finding]:
+async def _offers(settings: Settings, in_use: set[tuple[str, str]]) -> list[Finding]:
     """Models that could be used and are not yet, each with the one command that uses it."""
-    found = [one for one in await detect(settings) if one.base_url not in in_use]
+    found = [one for one in await detect(settings) if (one.provider, one.base_url or one.model) not in in_use]
     return [
         Finding(
             part=f"model {one.name}",
-            state="idle" if one.reach.reachable else "broken",
-            sentence=one.reach.problem or f"{one.model or 'a model server'} at {one.base_url} could be used",
-            next_step=command_for(one) if one.reach.reachable else "Check OPENAI_API_KEY and OPENAI_API_BASE.",
+            state="idle" if one.reach.reachable or one.source == "models folder" else "broken",
+            sentence=one.reach.problem
+            or f"{one.model or 'a model server'} at {one.base_url or one.source} could be used",
+            next_step=_offer(one),
         )
         for one in found
     ]
 
 
-async def _model(house: House, api: ApiView) -> Finding:
+def _offer(found: Found) -> str:
+    if found.usable:
+        return command_for(found)
+    return "Check OPENAI_API_KEY and OPENAI_API_BASE." if found.source == "environment" else ""
+
+
+async def _model(house: House, api: ApiView, calls: Sequence[CallRecord]) -> Finding:
     part = f"model {api.api_id}"
     if api.provider == "understudy":
         return Finding(part=part, state="ok", sentence="the understudy: needs nothing, answers by rules")
@@ -100,12 +117,39 @@ async def _model(house: House, api: ApiView) -> Finding:
             provider=api.provider, base_url=api.base_url, api_key=await _key(house, api)
         )
     except FabulaError as error:
-        return Finding(part=part, state="broken", sentence=error.message, next_step="Check base_url, key and model.")
+        step = f"fabula models test {api.api_id}, or go back: fabula models use understudy"
+        return Finding(part=part, state="broken", sentence=error.message + _last_call(api, calls), next_step=step)
     took = (house.clock.monotonic() - started) * 1000
     if offered.models and api.model not in offered.models:
         names = ", ".join(offered.models[:5])
-        return Finding(part=part, state="broken", sentence=f"'{api.model}' is not offered there; {names} are")
-    return Finding(part=part, state="ok", sentence=f"{api.model}: answered in {took:.0f} ms")
+        step = f"fabula models use {api.api_id} --model NAME"
+        sentence = f"'{api.model}' is not offered there; {names} are{_last_call(api, calls)}"
+        return Finding(part=part, state="broken", sentence=sentence, next_step=step)
+    failed = (last := _last_of(api, calls)) is not None and last.outcome == "failed"
+    return Finding(
+        part=part,
+        state="missing" if failed else "ok",
+        sentence=f"{api.model}: its server answered in {took:.0f} ms{_last_call(api, calls)}",
+        next_step=f"fabula models test {api.api_id}" if failed else "",
+    )
+
+
+def _last_of(api: ApiView, calls: Sequence[CallRecord]) -> CallRecord | None:
+    """The newest call of an api. One that succeeded is recorded under the name that the server gave, often longer."""
+    failed = f"{api.provider} {api.base_url} {api.model}" if api.base_url else f"{api.provider} {api.model}"
+    return next((call for call in calls if call.model == failed or call.model.startswith(api.model)), None)
+
+
+def _last_call(api: ApiView, calls: Sequence[CallRecord]) -> str:
+    """What the last real call of an api did."""
+    call = _last_of(api, calls)
+    if call is None:
+        return "; it was not asked anything yet"
+    when = shown_time(call.recorded_at_ms)
+    what = f"; last call {when}, {call.origin.agent}, {call.latency_ms / 1000:.1f} s: "
+    if call.outcome == "ok":
+        return f"{what}ok, {call.usage.completion_tokens} tokens"
+    return what + (call.error or call.outcome)
 
 
 async def _key(house: House, api: ApiView) -> str:

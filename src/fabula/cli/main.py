@@ -30,7 +30,7 @@ COMMANDS: dict[str, Entry] = {
     "samples": Entry(module="fabula.cli.samples", sentence="Bring the sample stories into the store."),
     "doctor": Entry(module="fabula.cli.doctor", sentence="Show what works, and the next step for what does not."),
     "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),
-    "models": Entry(module="fabula.cli.models", sentence="See, find and choose models."),
+    "models": Entry(module="fabula.cli.models", sentence="See, find, test and choose models."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
     "ink": Entry(module="fabula.cli.ink", sentence="Compile, play and check Ink stories."),

@@ -3,164 +3,292 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, TypeVar
 
 import typer
 from rich.table import Table
 
 from fabula.actions.house import House
-from fabula.actions.library.api_groups import (
-    CreateApiGroup,
-    NameApiGroup,
-    UpdateApiGroup,
-    create_api_group,
-    get_api_group,
+from fabula.actions.library.api_groups import NameApiGroup, get_api_group
+from fabula.actions.library.api_trials import TOKENS_OF_A_TURN, ApiTested, tried
+from fabula.actions.library.apis import NameApi, get_api, list_apis, secret_name
+from fabula.actions.library.model_choice import (
+    ModelRemoved,
+    ModelUsed,
+    NameModel,
+    UseModel,
+    find_choice,
+    remove_model,
+    use_model,
 )
-from fabula.actions.library.api_groups import update_api_group as change_group
-from fabula.actions.library.apis import (
-    CreateApi,
-    NameApi,
-    UpdateApi,
-    create_api,
-    get_api,
-    list_apis,
-    secret_name,
-    update_api,
-)
+from fabula.actions.setups.default_binding import default_group
 from fabula.actions.views import Paging
-from fabula.adapters.models.address_policy import AddressPolicy
-from fabula.adapters.models.detect import Found, Reach, command_for, detect, probe
-from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.adapters.models.detect import command_for, detect
+from fabula.cli.options import (
+    NOT_DONE,
+    ConfigOption,
+    DataDirOption,
+    JsonOption,
+    print_json,
+    say_error,
+    screen,
+    settings_from,
+)
 from fabula.ports.actors import OPERATOR
-from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
+from fabula.ports.errors import FabulaError
+from fabula.ports.models import Found, Reach
 from fabula.settings import Settings
-from fabula.story.resources import ROLES, Bindings
 from fabula.wiring import open_house
 
-app = typer.Typer(help="See, find and choose models.", no_args_is_help=True)
+app = typer.Typer(help="See, find, test and choose models.", no_args_is_help=True)
 
 Row = dict[str, object]
+T = TypeVar("T")
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        help="`understudy`, an api, a name from `fabula models detect`, a model or a GGUF file; else the first found."
+    ),
+]
+BaseUrlOption = Annotated[str, typer.Option(help="The address of another model server.")]
+ApiKeyOption = Annotated[str, typer.Option(help="Its key, better as env:NAME: then it is read when it is needed.")]
+ModelOption = Annotated[str, typer.Option(help="The model to use; else the one that was found.")]
+SecondsOption = Annotated[float, typer.Option(help="How long each question of the test may take.", min=1, max=600)]
+_CHECKS = {"stream": "streams its words", "json": "answers in JSON", "system_role": "heeds the system's instructions"}
 
 
 @app.command("list")
 def list_(config: ConfigOption = None, data_dir: DataDirOption = None, json: JsonOption = False) -> None:
-    """Show the apis of this server, whether they answer, and how fast."""
+    """Show the apis of this server, whether they answer, and which of them new plays use."""
 
-    async def look(settings: Settings) -> list[Row]:
-        async with open_house(settings) as house:
-            return [await _api_row(house, api.api_id) for api in (await list_apis(house, OPERATOR, Paging())).apis]
+    async def look(house: House) -> list[Row]:
+        used = await _used_by_default(house)
+        return [
+            await _api_row(house, api.api_id, api.api_id in used)
+            for api in (await list_apis(house, OPERATOR, Paging())).apis
+        ]
 
-    rows = asyncio.run(look(settings_from(config, data_dir=data_dir)))
+    rows = _in_house(settings_from(config, data_dir=data_dir), look)
     if json:
         print_json(list(rows))
     else:
-        screen().print(_table(rows, "api", "provider", "model", "answers", "note"))
+        screen().print(_table(rows, "api", "provider", "model", "default", "answers", "note"))
 
 
 @app.command("detect")
-def detect_(config: ConfigOption = None, json: JsonOption = False) -> None:
-    """Look for models in the environment and on the usual ports of this machine."""
-    found = asyncio.run(detect(settings_from(config)))
+def detect_(config: ConfigOption = None, data_dir: DataDirOption = None, json: JsonOption = False) -> None:
+    """Look for models in the environment, on the usual ports of this machine, and in the models folder."""
+    found = asyncio.run(detect(settings_from(config, data_dir=data_dir)))
     rows = [_found_row(one) for one in found]
     if json:
         print_json(list(rows))
         return
     if not rows:
         screen().print(
-            "No model was found. Set OPENAI_API_KEY, or start a model server on port 11434, 1234 or 8080. "
-            "Stories can be played without one: the understudy needs nothing."
+            "No model was found. Set OPENAI_API_KEY, start a model server on port 11434, 1234 or 8080, or put a GGUF "
+            "file into the models folder. Stories can be played without one: the understudy needs nothing."
         )
         return
     screen().print(_table(rows, "name", "address", "model", "answers", "note"))
-    usable = next((one for one in found if one.reach.reachable), None)
+    usable = next((one for one in found if one.usable), None)
     if usable is not None:
         screen().print(f"To use it: {command_for(usable)}")
 
 
 @app.command()
-def use(
-    name: Annotated[str, typer.Argument(help="Its name in `fabula models detect`; else the first that answers.")] = "",
-    base_url: Annotated[str, typer.Option(help="The address of another model server.")] = "",
-    api_key: Annotated[str, typer.Option(help="Its key, better as env:NAME: then it is read when it is needed.")] = "",
-    model: Annotated[str, typer.Option(help="The model to use; else the one that was found.")] = "",
-    api_id: Annotated[str, typer.Option(help="The id of the api and the group that are made or changed.")] = "default",
+def test(
+    name: NameArgument = "",
+    base_url: BaseUrlOption = "",
+    api_key: ApiKeyOption = "",
+    model: ModelOption = "",
+    seconds: SecondsOption = 60.0,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make an api and a group that use a model for all seven roles; new stories and sessions then use it."""
+    """Ask a model real questions, as a play would, and measure how fast it writes. Nothing is changed."""
 
-    async def choose(settings: Settings) -> Row:
-        found = await _chosen(settings, name=name, base_url=base_url, api_key=api_key)
-        async with open_house(settings) as house:
-            return await put_to_use(house, found, model=model or found.model, key=_key(found, settings), api_id=api_id)
+    async def ask(house: House) -> ApiTested:
+        known = name or await _default_name(house, base_url)
+        choice = await find_choice(house, UseModel(name=known, base_url=base_url, api_key=api_key, model=model))
+        return await _with_life(f"Asking {choice.api.model}", tried(house, choice.candidate, seconds=seconds), json)
 
-    row = asyncio.run(choose(settings_from(config, data_dir=data_dir)))
+    tested = _in_house(settings_from(config, data_dir=data_dir), ask)
     if json:
-        print_json(row)
+        print_json(tested.as_json())
     else:
-        screen().print(f"All roles now use {row['model']} at {row['address']} (api and group '{api_id}').")
+        _show_test(tested)
+    if not tested.ok:
+        raise typer.Exit(NOT_DONE)
 
 
-async def put_to_use(house: House, found: Found, *, model: str, key: str, api_id: str) -> Row:
-    """The api and the group for a found model, made or changed."""
-    if not model:
-        offered = ", ".join(found.reach.models[:8]) or "unknown"
-        raise InvalidRequest(f"Name the model with --model. Offered there: {offered}.")
-    display = f"{model} ({found.name})"
-    chosen = {"api_id": api_id, "display_name": display, "base_url": found.base_url, "api_key": key, "model": model}
-    try:
-        await get_api(house, OPERATOR, NameApi(api_id=api_id))
-        await update_api(house, OPERATOR, UpdateApi(provider="open_ai", **chosen))
-    except NotFound:
-        await create_api(house, OPERATOR, CreateApi(provider="open_ai", **chosen))
-    await _bind_all(house, api_id, display)
-    return {"api_id": api_id, "api_group_id": api_id, "address": found.base_url, "model": model}
+@app.command()
+def use(
+    name: NameArgument = "",
+    base_url: BaseUrlOption = "",
+    api_key: ApiKeyOption = "",
+    model: ModelOption = "",
+    api_id: Annotated[str, typer.Option(help="The id under which the api is kept.")] = "default",
+    anyway: Annotated[bool, typer.Option("--anyway", help="Use it although it fails its test.")] = False,
+    seconds: SecondsOption = 60.0,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Test a model and let new stories and plays use it. One that fails changes nothing; `use understudy` goes back."""
+    wanted = UseModel(
+        name=name, base_url=base_url, api_key=api_key, model=model, api_id=api_id, anyway=anyway, seconds=seconds
+    )
+
+    async def choose(house: House) -> ModelUsed:
+        return await _with_life("Asking the model", use_model(house, OPERATOR, wanted), json)
+
+    _tell_use(_in_house(settings_from(config, data_dir=data_dir), choose), json)
 
 
-async def _bind_all(house: House, api_id: str, display: str) -> None:
-    bindings = Bindings.model_validate({f"{role}_api_id": api_id for role in ROLES})
-    try:
-        await get_api_group(house, OPERATOR, NameApiGroup(api_group_id=api_id))
-        await change_group(
-            house, OPERATOR, UpdateApiGroup(api_group_id=api_id, display_name=display, bindings=bindings)
-        )
-    except NotFound:
-        await create_api_group(
-            house, OPERATOR, CreateApiGroup(api_group_id=api_id, display_name=display, bindings=bindings)
-        )
-
-
-async def _chosen(settings: Settings, *, name: str, base_url: str, api_key: str) -> Found:
-    """The model server that was asked for, or the first that answers."""
-    if base_url:
-        reach = await probe(
-            AddressPolicy(allow_private=True), base_url, None if api_key.startswith("env:") else api_key
-        )
-        model = reach.models[0] if len(reach.models) == 1 else ""
-        return Found(
-            name="custom", source="this machine", base_url=reach.base_url, model=model, key=api_key, reach=reach
-        )
-    every = await detect(settings)
-    fitting = [one for one in every if one.name.lower() == name.lower()] if name else every
-    answering = [one for one in fitting if one.reach.reachable]
-    if answering:
-        return answering[0]
-    if fitting:
-        raise NotFound(f"{fitting[0].name} at {fitting[0].base_url} cannot be used: {fitting[0].reach.problem}")
+@app.command()
+def default(
+    name: Annotated[str, typer.Argument(help="An api of `fabula models list`; none to see which one it is.")] = "",
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show which model new plays use, or choose another one that is known."""
+    settings = settings_from(config, data_dir=data_dir)
     if name:
-        raise NotFound(f"No model server named '{name}' was found. `fabula models detect` shows those there are.")
-    raise NotFound("No model was found. Set OPENAI_API_KEY, start a model server, or give --base-url and --model.")
+
+        async def choose(house: House) -> ModelUsed:
+            await get_api(house, OPERATOR, NameApi(api_id=name))
+            return await _with_life("Asking the model", use_model(house, OPERATOR, UseModel(name=name)), json)
+
+        _tell_use(_in_house(settings, choose), json)
+        return
+    used = _in_house(settings, _used_by_default)
+    if json:
+        print_json({"apis": list(used)})
+    else:
+        screen().print(f"New plays use: {', '.join(f'{model} (api {api})' for api, model in used.items())}.")
 
 
-def _key(found: Found, settings: Settings) -> str:
-    """How the key is kept: by the name of its variable when it has one, else itself, encrypted."""
-    return found.key or (settings.openai_api_key if found.source == "environment" else "")
+@app.command()
+def remove(
+    api_id: Annotated[str, typer.Argument(help="An api of `fabula models list`.")],
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Forget an api and its key. What used it uses the understudy from now on."""
+
+    async def forget(house: House) -> ModelRemoved:
+        return await remove_model(house, OPERATOR, NameModel(api_id=api_id))
+
+    removed = _in_house(settings_from(config, data_dir=data_dir), forget)
+    if json:
+        print_json(removed.as_json())
+        return
+    rebound = f" These groups use the understudy now: {', '.join(removed.rebound)}." if removed.rebound else ""
+    screen().print(f"The api '{removed.api_id}' is forgotten, and its key.{rebound}")
 
 
-async def _api_row(house: House, api_id: str) -> Row:
+def _in_house(settings: Settings, do: Callable[[House], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with open_house(settings) as house:
+            return await do(house)
+
+    return asyncio.run(run())
+
+
+async def _with_life(what: str, work: Awaitable[T], json: bool) -> T:
+    """Waits, and shows on a terminal that and how long; Ctrl+C stops."""
+    out = screen()
+    if json or not out.is_terminal:
+        return await work
+    task = asyncio.ensure_future(work)
+    try:
+        with out.status(f"{what}…") as status:
+            seconds = 0
+            while not (await asyncio.wait([task], timeout=1))[0]:
+                seconds += 1
+                status.update(f"{what}… {seconds} s (Ctrl+C stops)")
+        return await task
+    finally:
+        task.cancel()
+
+
+def _tell_use(used: ModelUsed, json: bool) -> None:
+    if json:
+        print_json(_use_row(used))
+    elif used.switched:
+        if used.test is not None:
+            _show_test(used.test)
+        where = f" at {used.base_url}" if used.base_url else ""
+        screen().print(f"New plays now use {used.model}{where}. To go back: fabula models use understudy")
+    elif used.test is not None:
+        _show_test(used.test)
+        say_error(
+            f"{used.model} is not used: {used.test.problem} Everything is as it was. "
+            "To take it all the same, add --anyway."
+        )
+    if not used.switched:
+        raise typer.Exit(NOT_DONE)
+
+
+def _use_row(used: ModelUsed) -> Row:
+    row: Row = {
+        "api_id": used.api_id,
+        "api_group_id": used.api_group_id,
+        "address": used.base_url,
+        "model": used.model,
+        "switched": used.switched,
+    }
+    return row if used.test is None else {**row, "test": used.test.as_json()}
+
+
+def _show_test(tested: ApiTested) -> None:
+    table = Table.grid(padding=(0, 2))
+    for check in tested.checks:
+        table.add_row("✓" if check.ok else "✗", _CHECKS[check.name], f"{check.latency_ms} ms", check.note)
+    screen().print(table)
+    pace = tested.tokens_per_second
+    if pace is not None:
+        screen().print(f"{tested.model} writes {pace:g} tokens a second; its first word came after {_seconds(tested)}.")
+    if tested.slow and pace:
+        screen().print(
+            f"That is slow: a turn of the story will take about {TOKENS_OF_A_TURN / pace:.0f} seconds. "
+            "A smaller model, or the understudy, answers sooner.",
+            style="yellow",
+        )
+
+
+def _seconds(tested: ApiTested) -> str:
+    return f"{(tested.first_word_ms or 0) / 1000:.1f} s"
+
+
+async def _used_by_default(house: House) -> dict[str, str]:
+    """The apis, with their models, that a new play would use."""
+    async with house.store.reading() as unit:
+        group_id = await default_group(unit)
+    assert group_id is not None, "the built-in group is always there"
+    group = await get_api_group(house, OPERATOR, NameApiGroup(api_group_id=group_id))
+    ids = sorted(set(group.bindings.model_dump().values()))
+    return {id: (await get_api(house, OPERATOR, NameApi(api_id=id))).model for id in ids}
+
+
+async def _default_name(house: House, base_url: str) -> str:
+    return "" if base_url else next(iter(await _used_by_default(house)))
+
+
+async def _api_row(house: House, api_id: str, is_default: bool) -> Row:
     api = await get_api(house, OPERATOR, NameApi(api_id=api_id))
-    row: Row = {"api": api.api_id, "provider": api.provider, "model": api.model, "address": api.base_url}
+    row: Row = {
+        "api": api.api_id,
+        "provider": api.provider,
+        "model": api.model,
+        "address": api.base_url,
+        "default": "yes" if is_default else "",
+    }
     started = house.clock.monotonic()
     try:
         async with house.store.reading() as unit:
@@ -177,21 +305,23 @@ async def _api_row(house: House, api_id: str) -> Row:
 def _found_row(found: Found) -> Row:
     return {
         "name": found.name,
-        "address": found.base_url,
+        "address": found.base_url or found.source,
         "model": found.model,
         "models": list(found.reach.models),
         "answers": _answers(found.reach),
         "latency_ms": found.reach.latency_ms,
         "note": found.reach.problem or "",
-        "command": command_for(found) if found.reach.reachable else None,
+        "command": command_for(found) if found.usable else None,
     }
 
 
 def _answers(reach: Reach) -> str:
-    return f"in {reach.latency_ms} ms" if reach.reachable else "no"
+    if not reach.reachable:
+        return "no"
+    return "not asked yet" if reach.latency_ms is None else f"in {reach.latency_ms} ms"
 
 
-def _table(rows: list[Row], *columns: str) -> Table:
+def _table(rows: Sequence[Row], *columns: str) -> Table:
     table = Table(*columns, box=None)
     for row in rows:
         table.add_row(*(str(row[column]) for column in columns))

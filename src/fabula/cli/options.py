@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -59,6 +60,11 @@ def tell(error: Exception) -> int:
 def screen() -> Console:
     """The terminal for people; markup in what users wrote is never interpreted."""
     return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def shown_time(ms: int) -> str:
+    """A moment as people at this machine read it."""
+    return datetime.fromtimestamp(ms / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def say_error(sentence: str) -> None:

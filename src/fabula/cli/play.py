@@ -37,6 +37,10 @@ def play(
         Path | None,
         typer.Option("--ink", help="Play this .ink file, AI knots included.", exists=True, dir_okay=False),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Play with this model: `understudy`, an api, or one that was found."),
+    ] = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -46,7 +50,7 @@ def play(
 
     try:
         failed = asyncio.run(
-            evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink)
+            evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink, model=model)
         )
     except (KeyboardInterrupt, asyncio.CancelledError):
         screen().print()

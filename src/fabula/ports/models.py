@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 from fabula.ports.errors import BackendError
 from fabula.story.contexts import ModelContext
 from fabula.story.error_values import Hint
-from fabula.story.resources import Api
+from fabula.story.resources import Api, Provider
 from fabula.story.values import Json, JsonObject
 
 CUT_OFF = "The model's answer ended before it was finished. Try again."
@@ -171,11 +171,17 @@ class ModelClients(Protocol):
     `api_revision` is the revision at which the caller read the api: a key that was lately read for it is not
     read again. Who names none gets a new key after two seconds.
     `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
+    `client_with` takes the key from the caller: for an api that is not kept yet.
+    `detect` finds models that could be used now: named by the settings, served on this machine, or files.
     Calls are recorded a moment after they ended: `settle` returns when all are, and `unrecorded_tokens` tells what a
     session used in those that are not.
     """
 
     async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedModel: ...
+
+    async def client_with(self, api: Api, *, api_key: str) -> GuardedModel: ...
+
+    async def detect(self) -> list[Found]: ...
 
     def forget(self, api_id: str) -> None: ...
 
@@ -197,6 +203,45 @@ class ModelList:
 
     base_url: str
     models: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Whether a model can be reached, how fast, and what else is offered there.
+
+    `models` are those that talk, `others` those for embeddings, speech and the like. `problem` is a sentence.
+    """
+
+    base_url: str
+    reachable: bool
+    latency_ms: int | None = None
+    models: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+FoundIn = Literal["environment", "this machine", "models folder"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A model that could be used. `key` names where its key is read (`env:NAME`), or is empty.
+
+    `model` is empty where several are offered and none was chosen, or none of them talks.
+    """
+
+    name: str
+    source: FoundIn
+    provider: Provider = "open_ai"
+    base_url: str
+    model: str
+    key: str
+    reach: Reach
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be asked as it is."""
+        return self.reach.reachable and bool(self.model)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -237,6 +237,7 @@ class Calls(Protocol):
     - `page` lists in the order of recording, newest last, filtered by session or story; `after` starts behind a number.
     - `tokens_used` adds up what a session's calls cost; answers from the memo cost nothing.
     - `totals` adds up all calls of a session or story, or of everyone.
+    - `latest` lists the newest first.
     """
 
     async def add(self, *records: CallRecord) -> None: ...
@@ -248,6 +249,8 @@ class Calls(Protocol):
     async def tokens_used(self, session_id: str) -> int: ...
 
     async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals: ...
+
+    async def latest(self, *, limit: int) -> list[CallRecord]: ...
 
 
 class Unit(Protocol):

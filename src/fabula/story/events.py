@@ -206,11 +206,13 @@ class ActorCompleted(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentDegraded(Event):
-    """An agent's answer could not be used; a plain fallback was taken, or a filler in character."""
+    """An agent's answer could not be used; a fallback was taken, a filler in character, or a `stand_in` plays on."""
 
+    optional: ClassVar[frozenset[str]] = frozenset({"stand_in"})
     type: Literal["agent_degraded"] = "agent_degraded"
     agent: str
     reason: str
+    stand_in: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

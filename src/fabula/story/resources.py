@@ -37,6 +37,11 @@ class Bindings(Value):
     keeper_api_id: Id
     replyer_api_id: Id
 
+    @classmethod
+    def all_to(cls, api_id: str) -> Bindings:
+        """One api for all roles."""
+        return cls.model_validate(dict.fromkeys(cls.model_fields, api_id))
+
     def api_for(self, role: AgentRole) -> str:
         api_id: str = getattr(self, f"{role}_api_id")
         return api_id

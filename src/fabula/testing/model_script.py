@@ -97,6 +97,16 @@ def say_json(value: Json) -> Say:
     return Say(text=json.dumps(value, ensure_ascii=False))
 
 
+def sound_model(request: JsonObject) -> Behaviour:
+    """Answers the questions with which an api is tested as a sound model would."""
+    said = json.dumps(request.get("messages"))
+    if "LANTERN" in said:
+        return Say(text="LANTERN")
+    if "`people`" in said:
+        return say_json({"place": "lighthouse", "people": 2})
+    return Say(text="The lamp turns above the waves. Spray runs down the glass. Nobody sleeps tonight.")
+
+
 def chosen(script: Script, request: JsonObject, index: int) -> Behaviour:
     """What the script says for the request with this number."""
     answer = script(request) if callable(script) else _nth(script, index)

@@ -62,11 +62,12 @@ export interface AddActiveCharacter {
   character: string;
 }
 
-/** An agent's answer could not be used; a plain fallback was taken, or a filler in character. */
+/** An agent's answer could not be used; a fallback was taken, a filler in character, or a `stand_in` plays on. */
 export interface AgentDegraded {
   type: "agent_degraded";
   agent: string;
   reason: string;
+  stand_in?: string | null;
 }
 
 /** What came of the player's words, see below. */
@@ -135,6 +136,21 @@ export interface ApiModelsListed {
   provider: "open_ai" | "local" | "understudy";
   base_url: string;
   models: string[];
+}
+
+/** `ok` when every check is. `tokens_per_second` is measured; `slow` models make players wait. */
+export interface ApiTested {
+  type: "api_tested";
+  api_id?: string | null;
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  model: string;
+  ok: boolean;
+  checks: Check[];
+  first_word_ms?: number | null;
+  tokens_per_second?: number | null;
+  slow: boolean;
+  problem: string;
 }
 
 export interface ApiView {
@@ -262,6 +278,14 @@ export interface CharactersListed {
   next_cursor?: string | null;
   type: "characters_listed";
   characters: CharacterSummary[];
+}
+
+/** What became of one question; `note` says what failed, or what to know. */
+export interface Check {
+  name: "stream" | "json" | "system_role";
+  ok: boolean;
+  latency_ms: number;
+  note: string;
 }
 
 export interface CheckInk {
@@ -530,6 +554,19 @@ export interface FailedFrame {
 export interface Fork {
   turn_id?: string | null;
   display_name?: string | null;
+}
+
+/** A model that could be used. `use` is the name by which it is chosen. */
+export interface FoundModel {
+  use: string;
+  source: "environment" | "this machine" | "models folder";
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  model: string;
+  models: string[];
+  usable: boolean;
+  latency_ms: number | null;
+  problem: string;
 }
 
 export interface GeneratePlan {
@@ -907,6 +944,30 @@ export interface ModelOutput {
   structured_output: Json;
 }
 
+/** `rebound` are the groups that used it, and now use the understudy in its place. */
+export interface ModelRemoved {
+  type: "model_removed";
+  api_id: string;
+  rebound: string[];
+}
+
+/** `switched` is False when the model failed its test: then all is as before, and `test` says what failed. */
+export interface ModelUsed {
+  type: "model_used";
+  switched: boolean;
+  api_id: string;
+  api_group_id: string;
+  provider: "open_ai" | "local" | "understudy";
+  base_url: string;
+  model: string;
+  test?: ApiTested | null;
+}
+
+export interface ModelsDetected {
+  type: "models_detected";
+  found: FoundModel[];
+}
+
 export interface NameApi {
   api_id: string;
 }
@@ -934,6 +995,10 @@ export interface NameLorebookEntry {
 
 export interface NameMessage {
   message_id: string;
+}
+
+export interface NameModel {
+  api_id: string;
 }
 
 export interface NamePlayerProfile {
@@ -1261,6 +1326,11 @@ export interface RenameSession {
 export interface ResponsePlan {
   role_actions: (CreateAndEnter | LeaveScene)[];
   beats: (NarratorBeat | ActorBeat)[];
+}
+
+/** `with` says who plays it this time in place of the session's models. */
+export interface RetryTurn {
+  with?: "understudy" | null;
 }
 
 /** The player's words; where an Ink story offers choices, the index of one. */
@@ -1784,6 +1854,16 @@ export interface Transition {
   priority?: number;
 }
 
+/** Either the `api_id` of an api that is kept, or one that is not, field by field. `seconds` is how long each question may take. */
+export interface TryApi {
+  api_id?: string | null;
+  provider?: "open_ai" | "local" | "understudy" | null;
+  base_url?: string;
+  api_key?: string;
+  model?: string;
+  seconds?: number;
+}
+
 export interface TurnAccepted {
   type: "turn_stream_accepted";
 }
@@ -1955,6 +2035,17 @@ export interface UsageListed {
   totals: Totals;
 }
 
+/** `name` is looked up as above; without one the first usable model is taken. Or say address and model. `anyway` takes a model that failed its test. */
+export interface UseModel {
+  name?: string;
+  base_url?: string;
+  api_key?: string;
+  model?: string;
+  api_id?: string;
+  anyway?: boolean;
+  seconds?: number;
+}
+
 /** All volatile state of a play. */
 export interface WorldState {
   current_node: string;
@@ -2015,6 +2106,8 @@ export interface Methods {
   "api.list": { params: Paging; result: ApisListed; session: false };
   /** Asks an address which models it offers; nothing is kept. */
   "api.list_models": { params: ListModels; result: ApiModelsListed; session: false };
+  /** Asks a model real questions (streamed, as JSON, with a system role) and measures its pace; nothing is kept. */
+  "api.test": { params: TryApi; result: ApiTested; session: false };
   /** Changes an api; fields that are not given stay as they are. A new address needs the key again, "" removes it. */
   "api.update": { params: UpdateApi; result: ApiView; session: false };
   /** Adds a group; every bound api must exist. */
@@ -2069,6 +2162,12 @@ export interface Methods {
   "lorebook_entry.list": { params: ListLorebookEntries; result: LorebookEntriesListed; session: false };
   /** Changes an entry; fields that are not given stay as they are. */
   "lorebook_entry.update": { params: UpdateLorebookEntry; result: LorebookEntryView; session: false };
+  /** Looks for models that could be used: in the environment, on the usual ports of this machine, and GGUF files. */
+  "model.detect": { params: NoParams; result: ModelsDetected; session: false };
+  /** Forgets an api and its key; groups that used it use the understudy from now on. */
+  "model.remove": { params: NameModel; result: ModelRemoved; session: false };
+  /** Tests a model and, if it passes, lets new stories and plays use it; one that fails changes nothing. */
+  "model.use": { params: UseModel; result: ModelUsed; session: false };
   /** Adds a profile. A player's is their own; an author's or admin's is for everybody to play as. */
   "player_profile.create": { params: CreatePlayerProfile; result: PlayerProfileView; session: false };
   /** Removes a profile that no session uses. */
@@ -2133,8 +2232,8 @@ export interface Methods {
   "session.list": { params: Paging; result: SessionsListed; session: false };
   /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
   "session.regenerate": { params: NoParams; result: TurnAccepted; session: true };
-  /** Plays the words of the last failed or cancelled turn again. */
-  "session.retry_turn": { params: NoParams; result: TurnAccepted; session: true };
+  /** Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for. */
+  "session.retry_turn": { params: RetryTurn; result: TurnAccepted; session: true };
   /** Plays one turn with the player's words; the answer is a stream of events. */
   "session.run_turn": { params: RunTurn; result: TurnAccepted; session: true };
   /** Lets the player be someone else from here on: name and description change, variables stay. */

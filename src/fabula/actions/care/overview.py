@@ -7,6 +7,7 @@ from typing import Literal
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SESSIONS
+from fabula.actions.setups.default_binding import default_group
 from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
 from fabula.ports.store import Unit
@@ -79,7 +80,7 @@ async def get_dashboard(house: House, actor: Actor, command: Nothing) -> Dashboa
 
 
 async def _global_config(unit: Unit) -> GlobalConfig:
-    group, preset = await unit.resources.first("api_group"), await unit.resources.first("preset")
+    group, preset = await default_group(unit), await unit.resources.first("preset")
     if group is None or preset is None:
         return GlobalConfig(api_group_id=None, preset_id=None)
     return GlobalConfig(api_group_id=group, preset_id=preset)

@@ -83,7 +83,7 @@ def secret_name(api_id: str) -> str:
 async def create_api(house: House, actor: Actor, command: CreateApi) -> ApiView:
     """Adds an api. Its key is encrypted and never shown again."""
     checked_new_name(command.api_id, APIS.noun)
-    api = await _checked(house, Api(**command.model_dump(exclude={"api_key"})), command.api_key)
+    api = await checked_api(house, Api(**command.model_dump(exclude={"api_key"})), command.api_key)
     async with house.store.writing() as unit:
         await APIS.add(unit, api.api_id, api)
         await _keep_key(unit, api.api_id, command.api_key)
@@ -122,7 +122,7 @@ async def update_api(house: House, actor: Actor, command: UpdateApi) -> ApiView:
     async with house.store.reading() as unit:
         before = await APIS.get(unit, command.api_id)
     after = Api(**changed(before, command, "display_name", "provider", "base_url", "model"))
-    after = await _checked(house, after, command.api_key or "")
+    after = await checked_api(house, after, command.api_key or "")
     async with house.store.writing() as unit:
         # Asked again where nobody else can write: the key belongs to the address that is replaced now.
         standing = await APIS.get(unit, command.api_id)
@@ -146,7 +146,7 @@ async def delete_api(house: House, actor: Actor, command: NameApi) -> ApiDeleted
     return ApiDeleted(api_id=command.api_id)
 
 
-async def _checked(house: House, api: Api, key: str) -> Api:
+async def checked_api(house: House, api: Api, key: str) -> Api:
     """The api with a normalised address; raises when the provider cannot be used like this."""
     if api.provider == "open_ai":
         if not api.model.strip():

@@ -6,7 +6,7 @@ from fabula.actions.house import House
 from fabula.actions.repositories import API_GROUPS, APIS, PRESETS
 from fabula.agents.presets.forms import builtin_preset
 from fabula.ports.store import Unit
-from fabula.story.resources import ROLES, Api, ApiGroup, Bindings
+from fabula.story.resources import Api, ApiGroup, Bindings
 
 UNDERSTUDY = Api(
     api_id="understudy",
@@ -18,7 +18,7 @@ UNDERSTUDY = Api(
 BUILTIN_GROUP = ApiGroup(
     api_group_id="builtin",
     display_name="Built in: the understudy plays all roles",
-    bindings=Bindings(**{f"{role}_api_id": UNDERSTUDY.api_id for role in ROLES}),
+    bindings=Bindings.all_to(UNDERSTUDY.api_id),
 )
 
 

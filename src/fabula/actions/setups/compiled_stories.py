@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
 
@@ -21,7 +21,7 @@ from fabula.ports.store import Reference, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.field_bounds import LONGEST_SOURCE
 from fabula.story.plays import SessionSettings
-from fabula.story.resources import Api, ApiGroup, Preset
+from fabula.story.resources import Api, ApiGroup, Bindings, Preset
 
 WORKS_KEPT = 32
 MATERIALS_KEPT = 64
@@ -38,6 +38,11 @@ class InkPlaySetup:
     group: ApiGroup
     apis: dict[str, Api]
     api_revisions: dict[str, int]
+
+    def played_by(self, api: Api) -> InkPlaySetup:
+        """The same with one api for all roles."""
+        group = self.group.model_copy(update={"bindings": Bindings.all_to(api.api_id)})
+        return replace(self, group=group, apis={api.api_id: api}, api_revisions={})
 
 
 @dataclass(frozen=True, kw_only=True)

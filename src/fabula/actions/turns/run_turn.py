@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
@@ -55,6 +55,7 @@ class _WantedTurn:
     words: str
     seed: int | None
     start: TurnStart | None = None
+    stand_in: str | None = None
 
 
 class RunTurn(Command):
@@ -62,6 +63,12 @@ class RunTurn(Command):
 
     player_input: str | None = None
     choice: int | None = Field(default=None, ge=0)
+
+
+class RetryTurn(Command):
+    """`with` says who plays it this time in place of the session's models."""
+
+    stand_in: Literal["understudy"] | None = Field(default=None, alias="with")
 
 
 class TurnAccepted(View):
@@ -108,9 +115,9 @@ async def run_turn(
 
 @allowed("player")
 async def retry_turn(
-    house: House, actor: Actor, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+    house: House, actor: Actor, session_id: str, command: RetryTurn, *, request_id: str, seed: int | None = None
 ) -> Turn:
-    """Plays the words of the last failed or cancelled turn again."""
+    """Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for."""
 
     async def decide() -> _WantedTurn:
         async with house.store.reading() as unit:
@@ -118,7 +125,7 @@ async def retry_turn(
             failed = await _last_failed(unit, play)
             if failed is None:
                 raise NotFound("There is no failed turn here to try again.")
-            return await _again(house, unit, play, failed, seed, anew=False)
+            return replace(await _again(house, unit, play, failed, seed, anew=False), stand_in=command.stand_in)
 
     return await _begin(house, decide, request_id)
 
@@ -265,7 +272,7 @@ async def _write_down(house: House, wanted: _WantedTurn, request_id: str, unless
         request_id=request_id,
         seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
     )
-    work = new_work(house, turn.turn_id, turn.session_id)
+    work = new_work(house, turn.turn_id, turn.session_id, wanted.stand_in)
     if unless is None:
         return await house.store.begin_turn(turn, expected_head=expected, work=work)
     async with house.store.writing() as unit:

@@ -11,6 +11,7 @@ from functools import partial
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.protocol import TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
+from fabula.actions.plays.kinds.turn_models import played_with
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.plays.sessions import DELETED
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind
@@ -54,9 +55,11 @@ def turn_kinds(house: House) -> dict[str, WorkKind]:
     return {"turn": turn}
 
 
-def new_work(house: House, turn_id: str, session_id: str) -> NewWork:
+def new_work(house: House, turn_id: str, session_id: str, stand_in: str | None = None) -> NewWork:
     """The work on a turn, to be begun in the transaction that begins the turn and held by this process."""
-    return NewWork(work_id=turn_id, kind="turn", subject=session_id, held=house.work.lease())
+    return NewWork(
+        work_id=turn_id, kind="turn", subject=session_id, input=played_with(stand_in), held=house.work.lease()
+    )
 
 
 async def start(house: House, turn: Turn, work: Work, turn_start: TurnStart | None = None) -> Turn:

@@ -15,6 +15,7 @@ import aiohttp
 from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy, policy_of
 from fabula.adapters.models.capabilities import Capabilities
+from fabula.adapters.models.detect import detect
 from fabula.adapters.models.journal import Journal, Record
 from fabula.adapters.models.local import LocalClient, gguf_files
 from fabula.adapters.models.memo import SingleFlight
@@ -23,7 +24,7 @@ from fabula.adapters.models.session import open_session
 from fabula.adapters.models.understudy import UNDERSTUDY, Understudy
 from fabula.adapters.models.wire import Wire
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.models import ModelClient, ModelDenied, ModelList
+from fabula.ports.models import Found, ModelClient, ModelDenied, ModelList
 from fabula.ports.store import Memo
 from fabula.ports.world import Clock
 from fabula.settings import Settings
@@ -95,7 +96,15 @@ class OpenModels:
         self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
 
     async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedClient:
-        key = await self._key_of(api, api_revision) if api.provider == "open_ai" else None
+        return await self._client(api, await self._key_of(api, api_revision) if api.provider == "open_ai" else None)
+
+    async def client_with(self, api: Api, *, api_key: str) -> GuardedClient:
+        return await self._client(api, looked_up(api_key or None, self._environment, self._settings.api_key_variables))
+
+    async def detect(self) -> list[Found]:
+        return await detect(self._settings, environment=self._environment)
+
+    async def _client(self, api: Api, key: str | None) -> GuardedClient:
         name = (api.provider, api.base_url, api.model, hashlib.sha256((key or "").encode()).hexdigest())
         async with self._opening:
             if name not in self._kept:

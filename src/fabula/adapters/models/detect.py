@@ -1,4 +1,4 @@
-"""Finds models that could be used: named in the environment, or served on this machine on one of the usual ports."""
+"""Finds models that could be used: named in the environment, served on this machine on a usual port, or GGUF files."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
 
 import aiohttp
 import orjson
 
 from fabula.adapters.models.address_policy import AddressPolicy
+from fabula.adapters.models.chat_models import talks
+from fabula.adapters.models.local import gguf_files, local_problem
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.wire import names_of, read_at_most
+from fabula.ports.models import Found, Reach
 from fabula.settings import Settings, aliases_of
 
 LOCAL_PORTS: dict[int, str] = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp"}
@@ -24,39 +26,28 @@ PROBE_SECONDS = 2.0
 MOST_BYTES = 2**20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reach:
-    """Whether an address answers, how fast, and with which models; `problem` is a sentence when it does not."""
-
-    base_url: str
-    reachable: bool
-    latency_ms: int | None = None
-    models: tuple[str, ...] = ()
-    problem: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """A model server that could be used. `key` names where its key is read (`env:NAME`), or is empty."""
-
-    name: str
-    source: Literal["environment", "this machine"]
-    base_url: str
-    model: str
-    key: str
-    reach: Reach
-
-
 async def detect(
     settings: Settings, *, ports: dict[int, str] | None = None, environment: Mapping[str, str] = os.environ
 ) -> list[Found]:
-    """Everything that could be used now; the environment's first, then this machine's by port."""
+    """Everything that could be used now: the environment's first, then this machine's by port, then files."""
     # Looking for servers on loopback is the operator's own wish here, wherever the server listens.
     policy = AddressPolicy(allow_private=True)
     async with await open_session(policy) as session:
         local = [_on_port(session, port, name, settings) for port, name in (ports or LOCAL_PORTS).items()]
         found = await asyncio.gather(_from_environment(session, policy, settings, environment), *local)
-    return [one for one in found if one is not None]
+    files = await asyncio.to_thread(_files, settings.models_folder)
+    return [*(one for one in found if one is not None), *files]
+
+
+def _files(folder: Path) -> list[Found]:
+    """The model files of the models folder that talk."""
+    return [_file(folder, name) for name in gguf_files(folder) if talks(name)]
+
+
+def _file(folder: Path, name: str) -> Found:
+    problem = local_problem(folder, name)
+    reach = Reach(base_url="", reachable=problem is None, models=(name,), problem=problem)
+    return Found(name=name, source="models folder", provider="local", base_url="", model=name, key="", reach=reach)
 
 
 def command_for(found: Found) -> str:
@@ -83,7 +74,7 @@ async def _from_environment(
         name="environment",
         source="environment",
         base_url=reach.base_url,
-        model=settings.llm_model or _chosen(reach.models, DEFAULT_MODEL),
+        model=settings.llm_model or ("" if _is_mute(reach) else _chosen(reach.models, DEFAULT_MODEL)),
         key=next((f"env:{name}" for name in aliases_of("openai_api_key") if environment.get(name)), ""),
         reach=reach,
     )
@@ -94,15 +85,18 @@ async def _on_port(session: aiohttp.ClientSession, port: int, name: str, setting
     reach = await _probe(session, policy, f"http://127.0.0.1:{port}/v1", None)
     if not reach.reachable:
         return None
-    model = settings.llm_model if settings.llm_model in reach.models else _chosen(reach.models, "")
+    model = _chosen(reach.models, settings.llm_model if settings.llm_model in reach.models else "")
     return Found(name=name, source="this machine", base_url=reach.base_url, model=model, key="", reach=reach)
 
 
+def _is_mute(reach: Reach) -> bool:
+    """Whether a server offers models, and none that talks."""
+    return bool(reach.others) and not reach.models
+
+
 def _chosen(models: tuple[str, ...], wanted: str) -> str:
-    """The wanted model if it is offered; else the first that is none for embeddings."""
-    if wanted in models or not models:
-        return wanted
-    return next((name for name in models if "embed" not in name.lower()), models[0])
+    """The wanted model if it is offered or the server tells of none; else the first that is."""
+    return wanted if wanted in models or not models else models[0]
 
 
 async def _probe(session: aiohttp.ClientSession, policy: AddressPolicy, base_url: str, api_key: str | None) -> Reach:
@@ -127,9 +121,12 @@ def _judged(address: str, status: int, raw: bytes, latency: int) -> Reach:
         return Reach(base_url=address, reachable=False, latency_ms=latency, problem="The key is refused. Check it.")
     models = _names(raw)
     if status != 200 or models is None:
-        problem = f"Something answers (HTTP {status}), but it is no model server."
-        return Reach(base_url=address, reachable=False, latency_ms=latency, problem=problem)
-    return Reach(base_url=address, reachable=True, latency_ms=latency, models=models)
+        odd = f"Something answers (HTTP {status}), but it is no model server."
+        return Reach(base_url=address, reachable=False, latency_ms=latency, problem=odd)
+    chat = tuple(name for name in models if talks(name))
+    others = tuple(name for name in models if name not in chat)
+    problem = f"It offers no model that talks: only {', '.join(others[:5])}." if others and not chat else None
+    return Reach(base_url=address, reachable=True, latency_ms=latency, models=chat, others=others, problem=problem)
 
 
 def _names(raw: bytes) -> tuple[str, ...] | None:

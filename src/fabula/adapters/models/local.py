@@ -51,6 +51,17 @@ def gguf_files(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.gguf")))
 
 
+def local_problem(folder: Path, model: str) -> str | None:
+    """Why a model file cannot be run here, in a sentence; None when it can."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        return "Running model files needs an extra: pip install 'fabula[local]'"
+    try:
+        model_file(folder, model)
+    except ModelDenied as error:
+        return error.message
+    return None
+
+
 def model_file(folder: Path, model: str) -> Path:
     """The file that an api's `model` names; raises ModelDenied for names that lead out of the models folder.
 

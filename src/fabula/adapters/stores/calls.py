@@ -47,6 +47,7 @@ _c = CALLS.c
 
 ADD = insert(CALLS)
 PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).limit(bindparam("limit"))
+LATEST = select(CALLS).order_by(_c.number.desc()).limit(bindparam("limit"))
 OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")
 TOKENS_USED = select(func.sum(_c.prompt_tokens + _c.completion_tokens)).where(OF_SESSION, _c.memo_hit.is_(False))
@@ -81,6 +82,9 @@ class SqlCalls:
         query, names = _filtered(TOTALS, session_id, story_id)
         row = (await self._connection.execute(query, names)).first()
         return CallTotals(**{name: int(value or 0) for name, value in row._asdict().items()})
+
+    async def latest(self, *, limit: int) -> list[CallRecord]:
+        return [_record(row) for row in await self._connection.execute(LATEST, {"limit": limit})]
 
 
 def read_tokens_used(session_id: str) -> Steps[int]:

@@ -11,10 +11,19 @@ from difflib import get_close_matches
 from typing import Generic, Literal, Protocol, TypeVar
 
 from fabula.actions.house import House
+from fabula.actions.library.apis import list_apis
+from fabula.actions.library.model_choice import group_of_model
 from fabula.actions.plays.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
-from fabula.actions.plays.sessions import RenameSession, SessionView, update_session
+from fabula.actions.plays.sessions import (
+    RenameSession,
+    SessionView,
+    UpdateConfig,
+    get_config,
+    update_config,
+    update_session,
+)
 from fabula.actions.plays.suggest_replies import DEFAULT, FEWEST, MOST, SuggestReplies, suggest_replies
-from fabula.actions.views import Nothing
+from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import typed_number
 from fabula.cli.player.player_session import PlayerSession
@@ -39,7 +48,7 @@ class Seated(Protocol):
 
     async def play_again(self) -> None: ...
 
-    async def say_again(self) -> None: ...
+    async def say_again(self, *, with_understudy: bool = False) -> None: ...
 
     def show_status(self, session: SessionView) -> None: ...
 
@@ -149,6 +158,25 @@ async def _retry(player_session: Seated, _: str) -> None:
     await player_session.say_again()
 
 
+async def _understudy(player_session: Seated, _: str) -> None:
+    await player_session.say_again(with_understudy=True)
+
+
+async def _model(player_session: Seated, rest: str) -> None:
+    house, writer = player_session.house, player_session.writer
+    if not rest:
+        config = await get_config(house, OPERATOR, player_session.session_id, Nothing())
+        apis = (await list_apis(house, OPERATOR, Paging())).apis
+        writer.say(f"This play uses the models of '{config.api_group_id}'. There are:")
+        for api in apis:
+            writer.row(f"/model {api.api_id:<18}{api.display_name}", indent=2)
+        writer.say("Or name one that `fabula models detect` finds.", "dim")
+        return
+    group = await group_of_model(house, OPERATOR, rest)
+    await update_config(house, OPERATOR, player_session.session_id, UpdateConfig(api_group_id=group))
+    writer.say(f"This play goes on with {rest}. After a failed turn, /retry says your words again.")
+
+
 async def _suggest(player_session: PlayerSession, rest: str) -> None:
     limit = typed_number(rest)
     if rest and (limit is None or not FEWEST <= limit <= MOST):
@@ -208,6 +236,8 @@ _OF_ALL: Commands[Seated] = {
     "fork": PlayerCommand(arguments="[NAME]", sentence="Goes on in a copy; this play stays as it is.", run=_fork),
     "regenerate": PlayerCommand(sentence="Plays the last turn anew.", run=_regenerate),
     "retry": PlayerCommand(sentence="Says the words of a failed or stopped turn again.", run=_retry),
+    "understudy": PlayerCommand(sentence="Plays a failed turn without a model, by rules.", run=_understudy),
+    "model": PlayerCommand(arguments="[NAME]", sentence="Shows the models, or takes another one.", run=_model),
     "transcript": PlayerCommand(sentence="Shows everything that was said so far.", run=_transcript),
     "save": PlayerCommand(arguments="[NAME]", sentence="Names this play; it is saved after every turn.", run=_save),
     "quit": PlayerCommand(sentence="Leaves. You can come back at any time.", run=_quit),

@@ -17,6 +17,7 @@ from fabula.cli.player.history import show_history
 from fabula.cli.player.ink_lines import meant
 from fabula.cli.player.ink_teller import Ink, InkTelling, awaited
 from fabula.cli.player.lines import Lines, lines_until_left
+from fabula.cli.player.player_session import again
 from fabula.cli.player.sentences import for_terminal, plain
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import hear_the_rest, hear_turn
@@ -74,9 +75,10 @@ class InkSitting:
         """Plays the last turn anew."""
         await self._turn(regenerate(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST))
 
-    async def say_again(self) -> None:
-        """Plays the words of a failed turn again."""
-        await self._turn(retry_turn(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST))
+    async def say_again(self, *, with_understudy: bool = False) -> None:
+        """Plays the words of a failed turn again, with the session's models or without."""
+        command = again(with_understudy)
+        await self._turn(retry_turn(self.house, OPERATOR, self.session_id, command, request_id=REQUEST))
 
     def show_status(self, session: SessionView) -> None:
         """How far the story is, what it waits for, and its variables if they are few."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_listener import Teller
-from fabula.story.events import AgentOutcome, AgentReplyDelta, InkText, TurnEvent
+from fabula.story.events import AgentDegraded, AgentOutcome, AgentReplyDelta, InkText, TurnEvent
 
 Ink = Mapping[str, Any]
 """Where an Ink play stands, as a session shows it."""
@@ -39,6 +39,9 @@ class InkTelling(Teller):
             case AgentOutcome():
                 self._close()
                 self.writer.paragraphs(event.bridge_text or "")
+            case AgentDegraded() if event.stand_in is not None:
+                self._close()
+                self.writer.paragraphs("(The model did not answer; the understudy plays this turn.)", "dim")
 
     def _reply(self, character: str, piece: str) -> None:
         if self._closing is None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from rich.console import Console
 
 from fabula.actions.house import House
+from fabula.actions.library.model_choice import group_of_model
 from fabula.actions.library.samples import install_samples_at_first
+from fabula.actions.plays.sessions import UpdateConfig, update_config
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.cli.player.commands import COMMANDS
 from fabula.cli.player.ink_files import publish_file
@@ -30,6 +32,7 @@ async def evening(
     profile: str | None,
     seed: int | None,
     ink: Path | None = None,
+    model: str | None = None,
 ) -> int:
     """Opens the house and plays; answers how many turns failed."""
     if ink is not None and (session is not None or story is not None):
@@ -40,7 +43,11 @@ async def evening(
     async with open_house(settings, tends_turns=True) as house:
         await install_samples_at_first(house)
         lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
-        session = session or await _start(house, writer, lines, story=story, profile=profile, seed=seed, ink=ink)
+        group = None if model is None else await group_of_model(house, OPERATOR, model)
+        if session is None:
+            session = await _start(house, writer, lines, story=story, profile=profile, seed=seed, ink=ink, group=group)
+        elif group is not None:
+            await update_config(house, OPERATOR, session, UpdateConfig(api_group_id=group))
         _say_goodbye(writer, await present(house, session, seed=seed, writer=writer, lines=lines))
     return writer.failed_turns
 
@@ -59,10 +66,11 @@ async def _start(
     profile: str | None,
     seed: int | None,
     ink: Path | None,
+    group: str | None,
 ) -> str:
     """Starts a new play of the story that is named, written in a file, or picked; answers its session."""
     if ink is not None:
         story = await publish_file(house, ink)
     story = story or await pick_story(house, writer, lines)
-    command = StartSession(story_id=story, player_profile_id=profile, seed=seed)
+    command = StartSession(story_id=story, player_profile_id=profile, api_group_id=group, seed=seed)
     return (await start_session(house, OPERATOR, command)).session_id

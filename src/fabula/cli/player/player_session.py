@@ -12,7 +12,7 @@ from fabula.actions.library.stories import NameStory, StoryView, get_story
 from fabula.actions.library.story_resources import NameStoryResources, get_story_resources
 from fabula.actions.plays.session_characters import list_session_characters
 from fabula.actions.plays.sessions import SessionView, get_session
-from fabula.actions.turns.run_turn import RunTurn, regenerate, retry_turn, run_turn
+from fabula.actions.turns.run_turn import RetryTurn, RunTurn, regenerate, retry_turn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import Lines
@@ -25,6 +25,11 @@ from fabula.ports.plays import Turn
 from fabula.story.values import Json
 
 REQUEST = "play"
+
+
+def again(with_understudy: bool) -> RetryTurn:
+    """How a failed turn is played again."""
+    return RetryTurn.model_validate({"with": "understudy"} if with_understudy else {})
 
 
 @dataclass(kw_only=True)
@@ -55,10 +60,11 @@ class PlayerSession:
             )
         )
 
-    async def say_again(self) -> None:
-        """Plays the words of a failed turn again."""
+    async def say_again(self, *, with_understudy: bool = False) -> None:
+        """Plays the words of a failed turn again, with the session's models or without."""
+        command = again(with_understudy)
         await self._turn(
-            lambda seed: retry_turn(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST, seed=seed)
+            lambda seed: retry_turn(self.house, OPERATOR, self.session_id, command, request_id=REQUEST, seed=seed)
         )
 
     async def play_again(self) -> None:

@@ -26,6 +26,23 @@ def _command_for(hint: Hint) -> str:
             assert_never(hint)
 
 
+def model_failure(error: ErrorValue) -> str | None:
+    """One plain sentence for a turn that failed because of its model; None when it failed for another reason."""
+    cause = error.data.get("cause", error.name)
+    return _MODEL_FAILURES.get(cause) if isinstance(cause, str) else None
+
+
+_MODEL_FAILURES = {
+    "model": "The model failed.",
+    "model_unreachable": "The model does not answer.",
+    "model_busy": "The model is too busy to answer.",
+    "model_denied": "The model does not let us in: its key or its name is wrong.",
+    "model_refused": "The model refuses to answer this.",
+    "model_cut_off": "The model broke off in the middle of its answer.",
+    "model_unusable": "The model answered with something that cannot be used.",
+}
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 turn, 2 turns."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -25,6 +25,13 @@ from fabula.story.events import (
 )
 
 
+def degraded(event: AgentDegraded) -> str:
+    """What a player is told of an agent that could not do its part."""
+    if event.stand_in is not None:
+        return "(The model did not answer; the understudy plays this turn.)"
+    return "(The model could not be understood here; the story goes on by its own rules.)"
+
+
 class Telling(Teller):
     """Shows what happens. `names` knows the cast by id, `titles` the scenes; both may grow while it tells."""
 
@@ -77,7 +84,7 @@ class Telling(Teller):
             case SessionCharacterLeftScene():
                 self._aside(f"{self._name(event.session_character_id)} leaves.")
             case AgentDegraded():
-                self._aside(f"(The {event.agent} could not be understood; the story goes on without it.)")
+                self._aside(degraded(event))
             case StoryEnded():
                 self.ended = True
                 self.writer.gap()

@@ -28,6 +28,12 @@ class TerminalWriter:
         self._word = ""
         self._open = False
         self.failed_turns = 0
+        self._passing = False
+
+    @property
+    def in_paragraph(self) -> bool:
+        """Whether a line is being written."""
+        return self._open and (self._column > 0 or bool(self._word))
 
     @property
     def colourful(self) -> bool:
@@ -80,6 +86,20 @@ class TerminalWriter:
         self.end()
         self._new_line()
 
+    def passing(self, text: str) -> None:
+        """One line that the next text takes the place of; for terminals only."""
+        self._passing = True
+        short = _CONTROLS.sub("", text)[: self._width - 1]
+        self._console.file.write(f"\r\x1b[2K\x1b[2m{short}\x1b[0m")
+        self._console.file.flush()
+
+    def clear_passing(self) -> None:
+        """Takes the passing line away."""
+        if self._passing:
+            self._passing = False
+            self._console.file.write("\r\x1b[2K")
+            self._console.file.flush()
+
     def _put_word(self) -> None:
         word, self._word = self._word, ""
         if not word:
@@ -95,4 +115,5 @@ class TerminalWriter:
         self._column = 0
 
     def _write(self, text: str) -> None:
+        self.clear_passing()
         self._console.print(Text(text, style=self._style), end="", soft_wrap=True)

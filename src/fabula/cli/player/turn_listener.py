@@ -12,23 +12,33 @@ from fabula.actions.house import House
 from fabula.actions.turns.run_turn import cancel_turn
 from fabula.actions.turns.watch_turn import watched_turn
 from fabula.actions.views import Nothing
-from fabula.cli.player.sentences import for_terminal
+from fabula.cli.player.sentences import for_terminal, model_failure
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.cli.player.waiting import waiting_shown
 from fabula.ports.actors import OPERATOR
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
-from fabula.story.error_values import Hint
+from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed, Progress, Started, Told, TurnEvent, TurnFrame
 
+WAYS_ON = (
+    "/retry            asks again.",
+    "/understudy       plays this turn without a model.",
+    "/model [NAME]     takes another model for this play.",
+)
 STOPPED = "Stopped. Your words are kept: /retry says them again."
 
 
 class Teller(ABC):
-    """Shows the frames of turns on writer; what happens in them differs between the kinds of plays."""
+    """Shows the frames of turns on writer; what happens in them differs between the kinds of plays.
+
+    `names` are those of the cast, by their ids.
+    """
 
     def __init__(self, writer: TerminalWriter) -> None:
         self.writer = writer
+        self.names: dict[str, str] = {}
 
     def frame(self, frame: TurnFrame) -> None:
         """One frame of the turn stream."""
@@ -37,15 +47,23 @@ class Teller(ABC):
                 pass
             case Failed():
                 self._close()
-                self.writer.failed_turns += 1
-                # Whatever went wrong, the words are kept, so this is said once for every failure.
-                error = frame.error
-                sentence = error.message if error.hint is Hint.RETRY_TURN else for_terminal(error)
-                self.writer.say(f"{sentence} (/retry says it again.)", "red")
+                self._failed(frame.error)
             case Completed():
                 self._close()
             case _:
                 self._event(frame)
+
+    def _failed(self, error: ErrorValue) -> None:
+        """Whatever went wrong, the words are kept; of a model that failed it is said what can be done now."""
+        self.writer.failed_turns += 1
+        if (sentence := model_failure(error)) is not None:
+            self.writer.say(f"{sentence} Your words are kept.", "red")
+            self.writer.say(error.message, "dim", indent=2)
+            for way in WAYS_ON:
+                self.writer.row(way, indent=2)
+            return
+        sentence = error.message if error.hint is Hint.RETRY_TURN else for_terminal(error)
+        self.writer.say(f"{sentence} (/retry says it again.)", "red")
 
     def stopped(self) -> None:
         """The stream ended in the middle: the player stopped the turn."""
@@ -91,13 +109,17 @@ async def _ending(house: House, session_id: str, turn_id: str) -> AsyncIterator[
 
 async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[Told]], teller: Teller) -> bool:
     last: TurnFrame | None = None
-    async with _Interrupts(house, session_id, teller.writer) as interrupts:
+    async with (
+        _Interrupts(house, session_id, teller.writer) as interrupts,
+        waiting_shown(teller.writer, house.clock, teller.names) as waiting,
+    ):
         async for frame in frames:
             if isinstance(frame.event, Progress):
                 continue
             last = frame.event
             if not (isinstance(last, Failed) and interrupts.pressed):
                 teller.frame(last)
+            waiting.saw(last)
     played = isinstance(last, Completed)
     if not played and (not isinstance(last, Failed) or interrupts.pressed):
         teller.stopped()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fabula.agents.windows import shared_history_limit, told_history, windows_of
@@ -16,6 +16,7 @@ from fabula.story.resources import (
     AgentRole,
     Api,
     ApiGroup,
+    Bindings,
     CharacterContent,
     LorebookEntry,
     Preset,
@@ -71,6 +72,11 @@ class PlaySetup:
 
     def api(self, role: AgentRole) -> Api:
         return self.apis[self.group.bindings.api_for(role)]
+
+    def played_by(self, api: Api) -> PlaySetup:
+        """The same with one api for all roles."""
+        group = self.group.model_copy(update={"bindings": Bindings.all_to(api.api_id)})
+        return replace(self, group=group, apis={api.api_id: api}, api_revisions={})
 
     def revision_of_api(self, role: AgentRole) -> int | None:
         """The revision at which a role's api was read, if it is known."""

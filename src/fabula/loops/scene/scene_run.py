@@ -119,10 +119,10 @@ class SceneRun:
 
 @contextmanager
 def during(step: str) -> Iterator[None]:
-    """A failure inside names the step at which the turn failed."""
+    """A failure inside names for programs the step at which the turn failed, and the kind of its cause."""
     try:
         yield
     except FabulaError as error:
         raise BackendError(
-            f"The turn failed at {step}: {error.message}", hint=error.hint, step=step, **error.data
+            f"The turn failed: {error.message}", hint=error.hint, step=step, cause=error.name, **error.data
         ) from error

@@ -8,10 +8,12 @@ from fabula.actions.care import overview, usage
 from fabula.actions.drafts import build_story, story_drafts
 from fabula.actions.library import (
     api_groups,
+    api_trials,
     apis,
     characters,
     ink_stories,
     lorebooks,
+    model_choice,
     packages,
     player_profiles,
     presets,
@@ -63,6 +65,7 @@ def _operating() -> list[Method]:
         m("api.get", apis.NameApi, apis.get_api, apis.ApiView),
         m("api.list", Paging, apis.list_apis, apis.ApisListed),
         m("api.list_models", apis.ListModels, apis.list_models, apis.ApiModelsListed),
+        m("api.test", api_trials.TryApi, api_trials.try_api, api_trials.ApiTested),
         m("api.update", apis.UpdateApi, apis.update_api, apis.ApiView),
         m("api.delete", apis.NameApi, apis.delete_api, apis.ApiDeleted),
         m(
@@ -85,6 +88,9 @@ def _operating() -> list[Method]:
             api_groups.delete_api_group,
             api_groups.ApiGroupDeleted,
         ),
+        m("model.detect", Nothing, model_choice.detect_models, model_choice.ModelsDetected),
+        m("model.use", model_choice.UseModel, model_choice.use_model, model_choice.ModelUsed),
+        m("model.remove", model_choice.NameModel, model_choice.remove_model, model_choice.ModelRemoved),
     ]
 
 

@@ -55,6 +55,6 @@ def turn_methods() -> list[Method]:
     """The methods that play a turn."""
     return [
         streaming_method("session.run_turn", run_turn.RunTurn, run_turn.run_turn),
-        streaming_method("session.retry_turn", Nothing, run_turn.retry_turn),
+        streaming_method("session.retry_turn", run_turn.RetryTurn, run_turn.retry_turn),
         streaming_method("session.regenerate", Nothing, run_turn.regenerate),
     ]

@@ -11,11 +11,12 @@ import orjson
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from fabula.server.error_codes import error_code, sentence
+from fabula.server.error_codes import error_payload
+from fabula.story.error_values import ErrorValue
 from fabula.story.events import Completed, Failed, Progress, Started, TurnEvent, TurnFrame, event_json, plain
 from fabula.story.player_views import event_for_players
 from fabula.story.turn_results import InkTurnResult, SceneTurnResult
-from fabula.story.values import Json
+from fabula.story.values import Json, JsonObject
 
 
 class ErrorPayload(TypedDict):
@@ -98,7 +99,14 @@ def frame_json(event: TurnFrame | Progress) -> Any:
         case Completed():
             return {"type": "completed", "response": {"type": "turn_completed", "result": event.result}}
         case Failed():
-            error = {"code": error_code(event.error.name), "message": sentence(event.error)}
-            return {"type": "failed", "error": error}
+            return {"type": "failed", "error": _failure(event.error)}
         case _:
             return {"type": "event", "body": event_json(event)}
+
+
+def _failure(error: ErrorValue) -> JsonObject:
+    """An error of a turn. `data.cause` tells of every failed model by its name: a client then offers to go on."""
+    payload = error_payload(error)
+    if error.name.startswith("model"):
+        return {**payload, "data": {"cause": error.name, **error.data}}
+    return payload

@@ -138,6 +138,12 @@ class CallsLaw:
         assert [call for _, call in of_story] == [calls[1], calls[2]]
         assert [call for _, call in of_both] == [calls[2]]
 
+    async def test_latest_lists_the_newest_first(self, store: Store) -> None:
+        calls = [_call("s1", None), _call("s2", "t1"), _call("s1", "t1")]
+        async with store.writing() as unit:
+            await unit.calls.add(*calls)
+            assert await unit.calls.latest(limit=2) == [calls[2], calls[1]]
+
     async def test_page_after_starts_behind_a_number_and_limit_bounds_the_answer(self, store: Store) -> None:
         async with store.writing() as unit:
             for _ in range(5):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.actions.house import House
+from fabula.actions.library.builtins import UNDERSTUDY
+from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.play_states import past_of
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.play_setup import PlaySetup
@@ -34,16 +36,17 @@ class SceneTurnStart:
 
     async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
+        setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
         first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
         run = SceneRun(
             turn=turn,
             held=work,
             before=self.before,
-            setup=self.setup,
+            setup=setup,
             past=self.past,
             turn_states=house.turn_states,
             store=house.store,
-            models=house.models,
+            models=models_of_turn(house, setup.preset, stage),
             clock=house.clock,
             ids=house.ids,
             stage=stage,

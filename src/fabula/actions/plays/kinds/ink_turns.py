@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabula.actions.house import House
+from fabula.actions.library.builtins import UNDERSTUDY
 from fabula.actions.plays.kinds.protocol import Opening, Player
+from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.play_states import state_at
 from fabula.actions.setups.compiled_stories import InkPlaySetup
 from fabula.ink import InkEditedError
@@ -21,6 +23,7 @@ from fabula.loops.conversation.questions import Asker
 from fabula.loops.conversation.teller import Telling, edited
 from fabula.loops.turns.stage import Stage, unheard
 from fabula.ports.errors import Conflict, InvalidRequest
+from fabula.ports.models import ModelClients
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
@@ -45,12 +48,13 @@ class InkTurnStart:
 
     async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
         play_knots = knot_player() if is_loaded() else await run_in_thread(knot_player)
+        material = self.material.played_by(UNDERSTUDY) if is_for_understudy(work) else self.material
         run = InkRun(
             turn=turn,
             held=work,
             before=self.before,
-            work=self.material.work,
-            asker=_asker(house, self.session, self.material, turn),
+            work=material.work,
+            asker=_asker(house, self.session, material, turn, models_of_turn(house, material.preset, stage)),
             turn_states=house.turn_states,
             store=house.store,
             clock=house.clock,
@@ -142,9 +146,15 @@ async def _last_sound(work: CompiledStory, unit: Unit, play: Play, *, most: int 
     return None
 
 
-def _asker(house: House, session: SessionSettings, material: InkPlaySetup, turn: Turn | None = None) -> Asker:
+def _asker(
+    house: House,
+    session: SessionSettings,
+    material: InkPlaySetup,
+    turn: Turn | None = None,
+    models: ModelClients | None = None,
+) -> Asker:
     return Asker(
-        models=house.models,
+        models=models or house.models,
         session=session,
         preset=material.preset,
         group=material.group,
