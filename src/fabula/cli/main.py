@@ -27,6 +27,10 @@ COMMANDS: dict[str, Entry] = {
     "serve": Entry(module="fabula.cli.serve", sentence="Start the server."),
     "play": Entry(module="fabula.cli.play", sentence="Play a story in the terminal."),
     "story": Entry(module="fabula.cli.story", sentence="Make stories."),
+    "stories": Entry(module="fabula.cli.stories", sentence="List, copy and delete stories."),
+    "sessions": Entry(
+        module="fabula.cli.sessions", sentence="Find plays again: list, read, rename, export and delete them."
+    ),
     "samples": Entry(module="fabula.cli.samples", sentence="Bring the sample stories into the store."),
     "doctor": Entry(module="fabula.cli.doctor", sentence="Show what works, and the next step for what does not."),
     "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Annotated, TypeVar
 
 import typer
@@ -25,6 +25,7 @@ from fabula.actions.library.model_choice import (
 from fabula.actions.setups.default_binding import default_group
 from fabula.actions.views import Paging
 from fabula.adapters.models.detect import command_for, detect
+from fabula.cli.in_house import in_house
 from fabula.cli.options import (
     NOT_DONE,
     ConfigOption,
@@ -38,8 +39,6 @@ from fabula.cli.options import (
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import Found, Reach
-from fabula.settings import Settings
-from fabula.wiring import open_house
 
 app = typer.Typer(help="See, find, test and choose models.", no_args_is_help=True)
 
@@ -70,7 +69,7 @@ def list_(config: ConfigOption = None, data_dir: DataDirOption = None, json: Jso
             for api in (await list_apis(house, OPERATOR, Paging())).apis
         ]
 
-    rows = _in_house(settings_from(config, data_dir=data_dir), look)
+    rows = in_house(settings_from(config, data_dir=data_dir), look)
     if json:
         print_json(list(rows))
     else:
@@ -115,7 +114,7 @@ def test(
         choice = await find_choice(house, UseModel(name=known, base_url=base_url, api_key=api_key, model=model))
         return await _with_life(f"Asking {choice.api.model}", tried(house, choice.candidate, seconds=seconds), json)
 
-    tested = _in_house(settings_from(config, data_dir=data_dir), ask)
+    tested = in_house(settings_from(config, data_dir=data_dir), ask)
     if json:
         print_json(tested.as_json())
     else:
@@ -145,7 +144,7 @@ def use(
     async def choose(house: House) -> ModelUsed:
         return await _with_life("Asking the model", use_model(house, OPERATOR, wanted), json)
 
-    _tell_use(_in_house(settings_from(config, data_dir=data_dir), choose), json)
+    _tell_use(in_house(settings_from(config, data_dir=data_dir), choose), json)
 
 
 @app.command()
@@ -163,9 +162,9 @@ def default(
             await get_api(house, OPERATOR, NameApi(api_id=name))
             return await _with_life("Asking the model", use_model(house, OPERATOR, UseModel(name=name)), json)
 
-        _tell_use(_in_house(settings, choose), json)
+        _tell_use(in_house(settings, choose), json)
         return
-    used = _in_house(settings, _used_by_default)
+    used = in_house(settings, _used_by_default)
     if json:
         print_json({"apis": list(used)})
     else:
@@ -184,20 +183,12 @@ def remove(
     async def forget(house: House) -> ModelRemoved:
         return await remove_model(house, OPERATOR, NameModel(api_id=api_id))
 
-    removed = _in_house(settings_from(config, data_dir=data_dir), forget)
+    removed = in_house(settings_from(config, data_dir=data_dir), forget)
     if json:
         print_json(removed.as_json())
         return
     rebound = f" These groups use the understudy now: {', '.join(removed.rebound)}." if removed.rebound else ""
     screen().print(f"The api '{removed.api_id}' is forgotten, and its key.{rebound}")
-
-
-def _in_house(settings: Settings, do: Callable[[House], Awaitable[T]]) -> T:
-    async def run() -> T:
-        async with open_house(settings) as house:
-            return await do(house)
-
-    return asyncio.run(run())
 
 
 async def _with_life(what: str, work: Awaitable[T], json: bool) -> T:

@@ -17,7 +17,7 @@ import orjson
 import typer
 from rich.console import Console
 
-from fabula.ports.errors import FabulaError
+from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.settings import Settings, SettingsError, load_settings, unknown_names
 
 ConfigOption = Annotated[
@@ -65,6 +65,27 @@ def screen() -> Console:
 def shown_time(ms: int) -> str:
     """A moment as people at this machine read it."""
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Asks before something is lost; a script says beforehand that it means it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidRequest("Not a terminal: confirm with --yes")
+    typer.confirm(question, abort=True)
+
+
+def write_whole(file: Path, data: bytes) -> None:
+    """Writes beside the file and renames, so that a file of that name is always whole."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(data)
+        beside.replace(file)
+    except OSError as error:
+        raise InvalidRequest(f"The file {file} cannot be written: {error.strerror}.") from None
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def say_error(sentence: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -20,10 +22,18 @@ def samples() -> None:
 
 
 @app.command()
-def install(config: ConfigOption = None, data_dir: DataDirOption = None, json: JsonOption = False) -> None:
-    """Install what is missing of the sample worlds; what is there stays as it is."""
+def install(
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="A folder of your own: a world, several worlds, or .ink files; else the samples."),
+    ] = None,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Install what is missing of the sample worlds, or of a folder of your own; what is there stays as it is."""
     settings = settings_from(config, data_dir=data_dir)
-    installed = asyncio.run(_install(settings))
+    installed = asyncio.run(_install(settings, path))
     if json:
         print_json([vars(one) for one in installed])
         return
@@ -33,6 +43,6 @@ def install(config: ConfigOption = None, data_dir: DataDirOption = None, json: J
         screen().print(f"{one.display_name}: {state}. Play it with: fabula play --story {one.story_id}")
 
 
-async def _install(settings: Settings) -> list[Installed]:
+async def _install(settings: Settings, path: Path | None) -> list[Installed]:
     async with open_house(settings) as house:
-        return await install_samples(house)
+        return await install_samples(house, path)

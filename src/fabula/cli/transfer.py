@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,7 +21,7 @@ from fabula.actions.library.packages import (
     read_export_archive,
 )
 from fabula.actions.views import Nothing
-from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from, write_whole
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.store import Kind
@@ -90,7 +89,7 @@ async def _export(settings: Settings, wanted: PrepareExport | None, file: Path) 
     async with open_house(settings) as house:
         prepared = await prepare_export(house, OPERATOR, wanted or await _all(house))
         data, _, _ = await read_export_archive(house, prepared.export_id)
-    await asyncio.to_thread(_write_whole, file, data)
+    await asyncio.to_thread(write_whole, file, data)
     return prepared.contents, len(data)
 
 
@@ -102,18 +101,6 @@ async def _all(house: House) -> PrepareExport:
     if not any(ids.values()):
         raise NotFound("There is nothing to export yet.")
     return PrepareExport.model_validate(ids)
-
-
-def _write_whole(file: Path, data: bytes) -> None:
-    """Writes beside the file and renames, so that a file of that name is always whole."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(data)
-        beside.replace(file)
-    except OSError as error:
-        raise InvalidRequest(f"The file {file} cannot be written: {error.strerror}.") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 async def _import(settings: Settings, data: bytes, on_conflict: Literal["fail", "skip", "rename"]) -> PackageContents:

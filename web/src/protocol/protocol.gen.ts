@@ -362,6 +362,11 @@ export interface ContinueDraft {
   stream?: boolean;
 }
 
+export interface CopyStory {
+  story_id: string;
+  display_name?: string | null;
+}
+
 export interface Counts {
   characters_total: number;
   characters_with_cover: number;
@@ -2274,6 +2279,8 @@ export interface Methods {
   "session_message.list": { params: Paging; result: MessagesListed; session: true };
   /** Rewrites a line; the roles see the new words wherever they still see that line. */
   "session_message.update": { params: UpdateMessage; result: MessageView; session: true };
+  /** Adds a copy of a story under an id of its own; cast and lore are shared with the first one. */
+  "story.copy": { params: CopyStory; result: StoryView | InkStoryView; session: false };
   /** Adds a story that its author wrote by hand. */
   "story.create": { params: CreateStory; result: StoryGenerated; session: false };
   /** Publishes a story written in Ink; errors in its source refuse it, each with its line. */

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import orjson
+from pydantic import ValidationError
 
 import fabula
 from fabula.actions.house import House
@@ -24,9 +25,12 @@ from fabula.actions.repositories import (
     STORY_RESOURCES,
     Repository,
 )
-from fabula.formats.portraits import Portrait, draw_portrait
+from fabula.actions.views import refuse
+from fabula.formats.portraits import Portrait, draw_portrait, portrait_for
+from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.graph import graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.resources import Character, CharacterContent, Lorebook, PlayerProfile, StoryResources
 from fabula.story.schemas import Schema
@@ -58,11 +62,29 @@ class Installed:
     added: int
 
 
-async def install_samples(house: House) -> list[Installed]:
-    """Installs every sample world; doing it again changes nothing."""
-    worlds = await run_in_thread(lambda: read_worlds(sample_folder()))
-    ink = await run_in_thread(lambda: read_ink_samples(sample_folder() / "ink"))
+async def install_samples(house: House, folder: Path | None = None) -> list[Installed]:
+    """Installs every world and Ink story of a folder, ours unless one is named; doing it again changes nothing.
+
+    A folder of one's own may be a world itself, hold several, or hold Ink files; what is wrong in it is refused before
+    anything is installed.
+    """
+    worlds, ink = await run_in_thread(lambda: read_folder(folder or sample_folder()))
+    for story in ink:
+        refuse((await house.compiled_stories.of(story.source, story.files)).published.errors, f"story {story.story_id}")
     return [*[await _install(house, world) for world in worlds], *[await _install_ink(house, story) for story in ink]]
+
+
+def read_folder(folder: Path) -> tuple[list[SampleWorld], list[InkStory]]:
+    """The worlds and Ink stories of a folder, read and checked."""
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {folder}.")
+    worlds = [read_world(folder)] if (folder / "story.json").is_file() else read_worlds(folder)
+    ink = [*read_ink_samples(folder), *read_ink_samples(folder / "ink")]
+    if not worlds and not ink:
+        raise NotFound(f"In {folder} there is neither a world (a folder with a story.json) nor an .ink file.")
+    for world in worlds:
+        refuse(graph_problems(world.story.graph), f"graph of {world.story.story_id}")
+    return worlds, ink
 
 
 async def install_samples_at_first(house: House) -> list[Installed]:
@@ -93,38 +115,71 @@ def read_ink_samples(folder: Path) -> list[InkStory]:
 
 
 def read_ink_sample(file: Path) -> InkStory:
-    source = file.read_text("utf-8")
+    source = _read(file).decode("utf-8", "replace")
     told = [line for line in source.splitlines() if line and not line.startswith(("#", "//", "VAR", "->", "=="))]
     name = file.stem.replace("-", " ").title()
-    return InkStory(story_id=file.stem, display_name=name, source=source, introduction=told[0].split(" #")[0])
+    introduction = told[0].split(" #")[0] if told else ""
+    try:
+        return InkStory(story_id=file.stem, display_name=name, source=source, introduction=introduction)
+    except ValidationError:
+        raise InvalidRequest(f"{file}: name the file with letters, digits, `-`, `_` or `.`: it is its id.") from None
 
 
 def read_world(folder: Path) -> SampleWorld:
-    """A sample world; its long texts stand in files of their own."""
-    resources = _read_json(folder / "resources.json")
-    story = _read_json(folder / "story.json")
-    portraits = _read_json(folder / "portraits.json")
-    plan = (folder / "plan.txt").read_text("utf-8").strip()
-    introduction = (folder / "introduction.txt").read_text("utf-8").strip()
+    """A world; its long texts stand in files of their own. Plan, introduction and portraits may be missing."""
+    resources = {**_read_json(folder / "resources.json"), **_read_text(folder / "plan.txt", "planned_story")}
+    story = {**_read_json(folder / "story.json"), **_read_text(folder / "introduction.txt", "introduction")}
+    portraits = folder / "portraits.json"
     return SampleWorld(
         schemas=_read_all(folder / "schemas", Schema),
         characters=_read_all(folder / "characters", CharacterContent),
-        portraits={id: Portrait(**features) for id, features in portraits.items()},  # type: ignore[arg-type]
+        portraits=_read_portraits(portraits) if portraits.is_file() else {},
         lorebooks=_read_all(folder / "lorebooks", Lorebook),
         profiles=_read_all(folder / "player_profiles", PlayerProfile),
-        resources=StoryResources.model_validate({**resources, "planned_story": plan}),
-        story=Story.model_validate({**story, "introduction": introduction}),
+        resources=_checked(folder / "resources.json", StoryResources, resources),
+        story=_checked(folder / "story.json", Story, {"introduction": "", **story}),
     )
 
 
 def _read_all(folder: Path, model: type[V]) -> list[V]:
-    return [model.model_validate(_read_json(file)) for file in sorted(folder.glob("*.json"))]
+    return [_checked(file, model, _read_json(file)) for file in sorted(folder.glob("*.json"))]
+
+
+def _checked(file: Path, model: type[V], found: JsonObject) -> V:
+    try:
+        return model.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise InvalidRequest(f"{file} cannot be used: {place}: {first['msg']}.") from None
+
+
+def _read_portraits(file: Path) -> dict[str, Portrait]:
+    try:
+        return {id: Portrait(**features) for id, features in _read_json(file).items()}  # type: ignore[arg-type]
+    except TypeError as error:
+        raise InvalidRequest(f"{file} cannot be used: {error}.") from None
+
+
+def _read_text(file: Path, field: str) -> JsonObject:
+    return {field: _read(file).decode("utf-8", "replace").strip()} if file.is_file() else {}
 
 
 def _read_json(file: Path) -> JsonObject:
-    found = orjson.loads(file.read_bytes())
-    assert isinstance(found, dict)
+    try:
+        found = orjson.loads(_read(file))
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(f"{file} is not JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise InvalidRequest(f"{file} must hold one JSON object.")
     return found
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
 
 
 async def _install(house: House, world: SampleWorld) -> Installed:
@@ -151,7 +206,10 @@ async def _install_ink(house: House, story: InkStory) -> Installed:
 
 
 def _draw_covers(world: SampleWorld) -> dict[str, bytes]:
-    return {content.id: draw_portrait(world.portraits[content.id]) for content in world.characters}
+    return {
+        content.id: draw_portrait(world.portraits.get(content.id) or portrait_for(content.name))
+        for content in world.characters
+    }
 
 
 async def _add(unit: Unit, shelf: Repository[V], id: str, value: V) -> bool:

@@ -14,6 +14,7 @@ from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.cli.player.commands import COMMANDS
 from fabula.cli.player.ink_files import publish_file
 from fabula.cli.player.lines import Lines, open_lines
+from fabula.cli.player.play_picker import pick_play
 from fabula.cli.player.presenters import present
 from fabula.cli.player.story_picker import pick_story
 from fabula.cli.player.terminal_writer import TerminalWriter
@@ -43,6 +44,8 @@ async def evening(
     async with open_house(settings, tends_turns=True) as house:
         await install_samples_at_first(house)
         lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
+        if session is None and story is None and ink is None:
+            session = await pick_play(house, writer, lines)
         group = None if model is None else await group_of_model(house, OPERATOR, model)
         if session is None:
             session = await _start(house, writer, lines, story=story, profile=profile, seed=seed, ink=ink, group=group)

@@ -48,6 +48,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def shortened(text: str, most: int = 160) -> str:
+    """A text on one line, cut where it gets long."""
+    line = " ".join(text.split())
+    return line if len(line) < most else f"{line[: most - 1]}…"
+
+
 def plain(value: Json) -> str:
     """The value of a variable, as people say it."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

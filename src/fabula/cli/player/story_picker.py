@@ -6,6 +6,7 @@ from fabula.actions.house import House
 from fabula.actions.library.stories import StorySummary, list_stories
 from fabula.actions.views import Paging
 from fabula.cli.player.lines import Lines, typed_number
+from fabula.cli.player.sentences import shortened
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import InvalidRequest, NotFound
@@ -38,5 +39,4 @@ def _chosen(stories: list[StorySummary], answer: str) -> str:
 
 
 def _first_sentence(story: StorySummary) -> str:
-    first = " ".join(story.introduction.split()).split(". ")[0]
-    return first if len(first) < 160 else f"{first[:159]}…"
+    return shortened(" ".join(story.introduction.split()).split(". ")[0])

@@ -11,6 +11,7 @@ from fabula.actions.library import (
     api_trials,
     apis,
     characters,
+    copy_story,
     ink_stories,
     lorebooks,
     model_choice,
@@ -236,13 +237,14 @@ def _resources() -> list[Method]:
 
 
 def _stories() -> list[Method]:
-    m, s, i = method, stories, ink_stories
+    m, s, i, c = method, stories, ink_stories, copy_story
     return [
         m("story.create", s.CreateStory, s.create_story, s.StoryGenerated),
         m("story.get", s.NameStory, s.show_story, s.StoryView, other_result=s.InkStoryView),
         m("story.list", Paging, s.list_stories, s.StoriesListed),
         m("story.update", s.UpdateStory, s.update_story, s.StoryView),
         m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView),
+        m("story.copy", c.CopyStory, c.copy_story, s.StoryView, other_result=s.InkStoryView),
         m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted),
         m("story.create_ink", i.CreateInk, i.create_ink, i.InkStoryPublished),
         m("story.update_ink", i.UpdateInk, i.update_ink, i.InkStoryPublished),

@@ -1,0 +1,176 @@
+"""`fabula sessions`: find plays again, read them, name them, write them down, remove them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from fabula.actions.house import House
+from fabula.actions.plays.recent_plays import RecentPlay, recent_plays
+from fabula.actions.plays.sessions import (
+    RenameSession,
+    SessionView,
+    delete_session,
+    get_session,
+    update_session,
+)
+from fabula.actions.views import Nothing, Paging
+from fabula.cli.in_house import in_house
+from fabula.cli.options import (
+    ConfigOption,
+    DataDirOption,
+    JsonOption,
+    confirm,
+    print_json,
+    screen,
+    settings_from,
+    shown_time,
+    write_whole,
+)
+from fabula.cli.player.history import show_history
+from fabula.cli.player.sentences import counted, shortened
+from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.cli.transcripts import FORMATS, Format
+from fabula.ports.actors import OPERATOR
+from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+
+app = typer.Typer(help="Find plays again: list, read, rename, export and delete them.", no_args_is_help=True)
+
+
+SessionArgument = Annotated[str, typer.Argument(help="The play: its id or its name, from `fabula sessions list`.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+@app.command("list")
+def list_(
+    limit: Annotated[int, typer.Option(help="How many to show, the last ones first.", min=1, max=1000)] = 20,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the plays, those that were played last first."""
+    plays = in_house(
+        settings_from(config, data_dir=data_dir), lambda house: recent_plays(house, OPERATOR, Paging(limit=limit))
+    )
+    if json:
+        print_json([play.as_json() for play in plays])
+    elif plays:
+        screen().print(_table(plays))
+        screen().print("To go on: fabula play --session ID")
+    else:
+        screen().print("Nothing was played yet. `fabula play` begins.")
+
+
+@app.command()
+def show(
+    session: SessionArgument,
+    everything: Annotated[bool, typer.Option("--all", help="Show all that was said, not only the last turn.")] = False,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a play: where it stands, and what was said last."""
+    view = in_house(settings_from(config, data_dir=data_dir), lambda house: _find(house, session))
+    if json:
+        print_json(view.as_json())
+        return
+    writer = TerminalWriter(screen())
+    writer.say(view.display_name, "bold")
+    ended = "ended" if view.status == "ended" else "open"
+    writer.say(f"{counted(view.turn_index, 'turn')}, {ended}, last played {shown_time(view.updated_at_ms)}", "dim")
+    show_history(writer, view, most=None if everything else view.turn_index)
+    writer.gap()
+    writer.row(f"To go on: fabula play --session {view.session_id}", "dim")
+
+
+@app.command()
+def rename(
+    session: SessionArgument,
+    name: Annotated[str, typer.Argument(help="Its new name.")],
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Give a play another name."""
+
+    async def change(house: House) -> SessionView:
+        view = await _find(house, session)
+        return await update_session(house, OPERATOR, view.session_id, RenameSession(display_name=name))
+
+    changed = in_house(settings_from(config, data_dir=data_dir), change)
+    screen().print(f"The play is called “{changed.display_name}” now.")
+
+
+@app.command()
+def delete(
+    session: SessionArgument,
+    yes: YesOption = False,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Remove a play and all that was said in it."""
+
+    async def remove(house: House) -> str:
+        view = await _find(house, session)
+        confirm(f"Remove “{view.display_name}” with {counted(view.turn_index, 'turn')} for good?", yes=yes)
+        await delete_session(house, OPERATOR, view.session_id, Nothing())
+        return view.display_name
+
+    screen().print(f"“{in_house(settings_from(config, data_dir=data_dir), remove)}” is removed.")
+
+
+@app.command()
+def export(
+    session: SessionArgument,
+    file: Annotated[Path | None, typer.Argument(help="The file to write; none writes to standard output.")] = None,
+    format: Annotated[
+        Literal["markdown", "text", "json"] | None,
+        typer.Option("--format", help="As what; else as the file's name says, or Markdown."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file when it exists.")] = False,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Write down what was said in a play, as something to read."""
+    if file is not None and file.exists() and not force:
+        raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
+    view = in_house(settings_from(config, data_dir=data_dir), lambda house: _find(house, session))
+    text = FORMATS[format or _format_of(file)](view)
+    if file is None:
+        sys.stdout.write(text)
+        return
+    write_whole(file, text.encode())
+    screen().print(f"{file} is written: {counted(view.turn_index, 'turn')} of “{view.display_name}”.")
+
+
+async def _find(house: House, name: str) -> SessionView:
+    """The play of an id, or of a name that only one has."""
+    try:
+        return await get_session(house, OPERATOR, name, Nothing())
+    except NotFound as error:
+        plays = await recent_plays(house, OPERATOR, Paging())
+        named = [play for play in plays if play.display_name.casefold() == name.casefold()]
+        if not named:
+            raise NotFound(f"There is no play '{name}'. `fabula sessions list` shows them.") from error
+        if len(named) > 1:
+            ids = ", ".join(play.session_id for play in named[:5])
+            raise InvalidRequest(f"{len(named)} plays are called '{name}'. Name one by its id: {ids}.") from error
+        return await get_session(house, OPERATOR, named[0].session_id, Nothing())
+
+
+def _format_of(file: Path | None) -> Format:
+    suffix = "" if file is None else file.suffix.lower()
+    return "json" if suffix == ".json" else "text" if suffix == ".txt" else "markdown"
+
+
+def _table(plays: list[RecentPlay]) -> Table:
+    table = Table("id", "name", "story", "turns", "last played", "last line", box=None)
+    table.columns[0].no_wrap = True
+    for play in plays:
+        turns = f"{play.turn_index}{' (ended)' if play.status == 'ended' else ''}"
+        when, line = shown_time(play.updated_at_ms), shortened(play.last_line, 60)
+        table.add_row(play.session_id, play.display_name, play.story_name, turns, when, line)
+    return table
