@@ -58,7 +58,7 @@ async def test_every_frame_is_an_event_with_an_id_and_the_last_one_ends_the_stre
     assert client.body == (
         b"event: ack\ndata: {}\n\n"
         b"id: turn_1:0\nevent: message\ndata: " + head + b'0,"frame":{"type":"started"}}\n\n'
-        b"id: turn_1:1\nevent: message\ndata: " + head + b'1,"frame":{"type":"completed",'
+        b"id: turn_1:1:last\nevent: message\ndata: " + head + b'1,"frame":{"type":"completed",'
         b'"response":{"type":"turn_completed","result":{"n":1}}}}\n\n'
     )
     headers = dict(client.messages[0]["headers"])
