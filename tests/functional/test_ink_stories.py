@@ -9,6 +9,9 @@ from jsonschema_rs import Draft202012Validator
 from tests.ink_live import GATE, begin, publish
 from tests.live import RpcFailed, gate_story, live_server
 
+from fabula.actions.repositories import INK_STORIES
+from fabula.story.ink_stories import InkStory
+
 
 async def test_a_published_story_is_shown_with_its_source_and_files(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
@@ -24,6 +27,18 @@ async def test_a_story_with_errors_is_refused_with_the_authors_own_lines(tmp_pat
             await publish(client, "Hello.\n-> agent(-> nobody, -> nowhere)")
         assert refused.value.code == -32600
         assert refused.value.data["problems"][0]["line"] == 2
+
+
+async def test_a_story_that_an_earlier_version_published_is_still_played(tmp_path: Path) -> None:
+    source = "VAR lamp = 1\n{lamp.<>|dark} It burns.\n-> END\n"
+    async with live_server(tmp_path) as client:
+        with pytest.raises(RpcFailed, match="right side of '<' expression"):
+            await publish(client, source)
+        async with client.house.store.writing() as unit:
+            old = InkStory(story_id="old", display_name="Old", source=source)
+            await INK_STORIES.add(unit, "old", old)
+        started = await client.call("story.start_session", story_id="old")
+        assert started["history"][0]["text"] == "lamp. It burns."
 
 
 ERRORS = {

@@ -32,9 +32,11 @@ class Looked:
     aside: bool
 
 
-def look_through(source: str, *, include: Callable[[str], str | None], file_name: str | None = None) -> Looked:
+def look_through(
+    source: str, *, include: Callable[[str], str | None], file_name: str | None = None, forgiving: bool = False
+) -> Looked:
     """Compiles a story and looks it through; `file_name` is how its main file is called in problems."""
-    result, aside = _compiled(source, include, file_name)
+    result, aside = _compiled(source, include, file_name, forgiving=forgiving)
     reading = read(result)
     problems = [*advised(reading), *knot_problems(reading), *cautions(reading)]
     faulty = any(problem.severity is Severity.ERROR for problem in problems)
@@ -55,9 +57,18 @@ def look_through(source: str, *, include: Callable[[str], str | None], file_name
     )
 
 
-def _compiled(source: str, include: Callable[[str], str | None], file_name: str | None) -> tuple[CompileResult, bool]:
+def _compiled(
+    source: str, include: Callable[[str], str | None], file_name: str | None, *, forgiving: bool
+) -> tuple[CompileResult, bool]:
     def compiled(knots: Builtins) -> CompileResult:
-        return compile_ink(source, include=include, file_name=file_name, builtins=knots, count_all_visits=True)
+        return compile_ink(
+            source,
+            include=include,
+            file_name=file_name,
+            builtins=knots,
+            count_all_visits=True,
+            forgiving=forgiving,
+        )
 
     result = compiled(AI_KNOTS)
     clashes = any(problem.file == HOST_FILE for problem in result.problems)

@@ -56,10 +56,13 @@ class Published:
         return story
 
 
-def publish(source: str, files: Mapping[str, str]) -> Published:
-    """Compiles and looks a story through; what is wrong with it is in `problems`."""
+def publish(source: str, files: Mapping[str, str], *, forgiving: bool = False) -> Published:
+    """Compiles and looks a story through; what is wrong with it is in `problems`.
+
+    `forgiving` takes what an earlier version published, though it would be refused now.
+    """
     too_large = _size_problem(source, files)
-    looked = look_through("" if too_large else source, include=files.get)
+    looked = look_through("" if too_large else source, include=files.get, forgiving=forgiving)
     if too_large:
         looked = replace(looked, problems=(too_large,), prototype=None)
     if looked.prototype is not None:

@@ -20,6 +20,7 @@ from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Reference, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.field_bounds import LONGEST_SOURCE
+from fabula.story.ink_stories import InkStory
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Bindings, Preset
 
@@ -110,7 +111,7 @@ class CompiledStories:
         ]
         revisions = await unit.resources.revisions(names)
         material = InkPlaySetup(
-            work=await self.of(story.source, story.files),
+            work=await self._stored(story),
             preset=await PRESETS.get(unit, session.preset_id),
             group=group,
             apis=apis,
@@ -131,6 +132,17 @@ class CompiledStories:
                 work = self._works.get(digest) or CompiledStory(published=await run_in_thread(publish, source, files))
                 self._works[digest] = work
         return work
+
+    async def _stored(self, story: InkStory) -> CompiledStory:
+        """A story that was published: what an earlier version of the compiler took is still played."""
+        work = await self.of(story.source, story.files)
+        if work.published.prototype is not None:
+            return work
+        name = f"{work.published.digest} as it was published"
+        if name not in self._works:
+            published = await run_in_thread(publish, story.source, story.files, forgiving=True)
+            self._works[name] = CompiledStory(published=published)
+        return self._works[name]
 
     async def prepare(self, work: CompiledStory) -> int:
         """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.

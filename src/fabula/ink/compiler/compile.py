@@ -61,13 +61,15 @@ def compile_ink(
     file_name: str | None = None,
     builtins: Builtins | None = None,
     count_all_visits: bool = False,
+    forgiving: bool = False,
 ) -> CompileResult:
     """Compile a story. Bad source is never an exception: it is a problem in the result.
 
     `include` gives the text of a file by the name in the INCLUDE line, or None. `count_all_visits` counts the visits
-    of every knot, stitch, choice and gather, not only of those that the story asks about.
+    of every knot, stitch, choice and gather, not only of those that the story asks about. `forgiving` takes what
+    earlier versions of this compiler took, though the reference refuses it.
     """
-    sources, log = Sources(), ProblemLog()
+    sources, log = Sources(), ProblemLog(forgiving=forgiving)
     tree = parse_story(source, file_name=file_name, include=include, sources=sources, log=log)
     host = builtins or Builtins()
     whole = _with_host(tree, host, sources, log)

@@ -367,7 +367,8 @@ def arranged(nodes: tuple[Node, ...], base: int) -> list[Piece]:
         if isinstance(node, Include):
             if node.body:
                 pieces.append(Nested(nodes=node.body, base=0))
-            pieces.append(Text(at=node.at, text="\n"))
+            if not node.is_empty:
+                pieces.append(Text(at=node.at, text="\n"))
         else:
             pieces.append(node)
         index += 1

@@ -290,10 +290,9 @@ class ContentParser(ExpressionParser):
         close = self.closing_brace_of_alternatives(opening)
         if close is None:
             return self._conditional_or_value(at)
-        if self.text.find(":", self.pos, close) >= 0:
-            conditional = self._conditional_with_question(at)
-            if conditional is not None:
-                return conditional
+        question = self._question()
+        if question is not None:
+            return self._conditional(at, question)
         elements = self._elements()
         return Sequence(at=at, kind=SequenceKind.STOPPING, elements=elements)
 
@@ -308,12 +307,12 @@ class ContentParser(ExpressionParser):
             return self._conditional(at, value)
         return Output(at=at, value=value)
 
-    def _conditional_with_question(self, at: int) -> Conditional | None:
-        question = self._question()
-        return None if question is None else self._conditional(at, question)
-
     def _question(self) -> Expression | None:
-        """An expression with a colon after it; a guess, so that nothing happens where it is something else."""
+        """An expression with a colon after it, or nothing.
+
+        A mistake on the way is one even where the text turns out to be something else, as in the reference:
+        `{lamp.<>|dark}` is refused for the `<` that nothing follows.
+        """
         start, mark = self.pos, self.log.mark()
         kept = self.in_string, self.tag_open
         value = self.expression()
@@ -323,7 +322,10 @@ class ContentParser(ExpressionParser):
                 if isinstance(value, Step):
                     self.error(_NO_STEP)
                 return value
-        self.log.drop(mark)
+        if self.log.forgiving:
+            self.log.drop(mark)
+        if isinstance(value, Step) and not self.log.forgiving:
+            self.error(_NO_STEP)
         self.pos = start
         self.in_string, self.tag_open = kept
         return None
@@ -429,6 +431,8 @@ class ContentParser(ExpressionParser):
         while True:
             start = self.pos
             body = self.mixed()
+            if not body and not found and not self.log.forgiving:
+                return []
             # An empty else is none: `{a:x|}` reads as `{a:x}`.
             if body or not found:
                 found.append(_Draft(pos=start, body=body, is_true=not found, is_else=bool(found)))

@@ -77,7 +77,8 @@ class _Loader:
         tree = parse_file(self._sources.add(node.file, text), self._log)
         body, flows = self.fill(tree, (*names, node.file))
         self.flows.extend(flows)
-        return replace(node, body=tuple(body))
+        is_empty = not tree.flows and all(isinstance(one, Include) and one.is_empty for one in body)
+        return replace(node, body=() if is_empty else tuple(body), is_empty=is_empty)
 
     def _read(self, node: Include, names: tuple[str, ...]) -> str | None:
         if node.file in names:

@@ -108,10 +108,14 @@ def without_comments(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 @dataclass(slots=True)
 class ProblemLog:
-    """Problems as they are met, by position. A guess that turns out wrong takes its problems back with `drop`."""
+    """Problems as they are met, by position. A guess that turns out wrong takes its problems back with `drop`.
+
+    `forgiving` logs take what earlier versions took: stories that were published then are still played.
+    """
 
     entries: list[tuple[Severity, int, str]] = field(default_factory=list)
     errors: int = 0
+    forgiving: bool = False
 
     def error(self, at: int, message: str) -> None:
         self._add(Severity.ERROR, at, message)

@@ -271,11 +271,15 @@ class Todo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Include:
-    """An `INCLUDE` line; `body` is what the file holds outside of its knots, once it is loaded."""
+    """An `INCLUDE` line; `body` is what the file holds outside of its knots, once it is loaded.
+
+    A file that holds nothing `is_empty`.
+    """
 
     at: int
     file: str
     body: "tuple[Node, ...]" = ()
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
