@@ -17,7 +17,7 @@ import uvicorn
 import websockets
 from tests.fork_server import server_process
 from tests.game_client import game
-from tests.live import Client, QuickServer, live_server
+from tests.live import Client, QuickServer, gate_session, live_server
 
 from fabula.actions.care.tokens import create_token, revoke_token
 from fabula.ports.actors import OPERATOR
@@ -229,6 +229,27 @@ async def test_a_socket_whose_token_is_revoked_is_told_so_and_closed(tmp_path: P
                 with pytest.raises(websockets.ConnectionClosed) as closed:
                     await mine.next()
                 assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openrpc.json", "/metrics", "/", "/sessions/nobody/events"])
+async def test_head_is_answered_like_get_without_a_body(tmp_path: Path, path: str) -> None:
+    async with live_server(tmp_path / "data") as client:
+        asked, head = await client.http.get(path), await client.http.head(path)
+        assert head.status_code == asked.status_code and head.content == b""
+        assert head.headers["content-type"] == asked.headers["content-type"]
+
+
+async def test_head_of_a_running_turn_or_of_a_download_ends_at_once(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data") as client:
+        session = await gate_session(client)
+        await client.turn(session, "Hello.")
+        async with asyncio.timeout(20):
+            assert (await client.http.head(f"/sessions/{session}/events")).status_code in (200, 204)
+            place = (await client.call("data_package.export_prepare", character_ids=["mara"]))["archive"]
+            path = f"/download/{place['resource_id']}/{place['file_id']}"
+            whole = await client.http.get(path)
+            assert (await client.http.head(path)).headers["content-length"] == str(len(whole.content))
+            assert (await client.http.head("/rpc")).status_code == 405
 
 
 async def test_a_refused_handshake_is_logged_as_a_refusal_and_not_as_an_error(tmp_path: Path) -> None:

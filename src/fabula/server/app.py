@@ -12,6 +12,7 @@ from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
 from fabula.server.files.routes import file_routes
 from fabula.server.game_socket.routes import mount_game_socket
+from fabula.server.head_requests import answer_heads
 from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.rpc.catalogue import build_catalogue
@@ -26,7 +27,7 @@ def create_app(house: House) -> ASGIApp:
     async def lookup(hash: str) -> Token | None:
         return await find_token(house, hash)
 
-    return guard(open_doors(house), rules_from(house.settings, find_token=lookup))
+    return guard(answer_heads(open_doors(house)), rules_from(house.settings, find_token=lookup))
 
 
 def open_doors(house: House) -> FastAPI:

@@ -24,17 +24,19 @@ from fabula.story.values import JsonObject
 
 
 class OpenRpcDocument(View):
-    """The OpenRPC document as a result of `rpc.discover`."""
+    """The OpenRPC document, which is the result of `rpc.discover` itself: tools that know OpenRPC read it there."""
 
-    type: str = "openrpc_document"
-    document: JsonObject
+    openrpc: str
+    info: JsonObject
+    methods: list[JsonObject]
+    components: JsonObject
 
 
 def with_discovery(catalogue: Catalogue) -> Catalogue:
     """The catalogue with `rpc.discover`, which describes them all, itself included."""
 
     async def discover(house: House, command: object, call: Call) -> View:
-        return OpenRpcDocument(document=openrpc_once(whole))
+        return OpenRpcDocument.model_validate(openrpc_once(whole))
 
     whole = Catalogue(
         [
