@@ -2,7 +2,8 @@
 
 1. The request is written as the model's capabilities allow.
 2. A 400 that names a parameter lowers the capabilities, and the question is put again; what was learned is kept.
-3. Pieces are passed on as they arrive; a finish reason, usage and refusals are gathered on the way.
+3. Pieces are passed on as they arrive; a finish reason, usage and refusals are gathered on the way. A server may send
+   any JSON: whatever has not the type that it should have counts as not sent.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from fabula.ports.models import (
 from fabula.story.values import JsonObject
 
 MOST_LESSONS = 8
+LONGEST_NAME = 200
+MOST_TOKENS = 1_000_000_000
 
 
 class OpenAiClient:
@@ -96,7 +99,7 @@ class _Gathered:
     reader: EventReader = field(default_factory=EventReader)
     ended: bool = False
     finish: str | None = None
-    refusal: str = ""
+    refused: bool = False
     usage: Usage | None = None
 
     def take(self, chunk: bytes) -> tuple[list[str], Exception | None]:
@@ -124,7 +127,8 @@ class _Gathered:
         """What an event adds to the text. Every token of every answer comes by here."""
         if event.get("error"):
             raise ModelBusy("The model server failed in the middle of its answer. Try again.")
-        self.model = event.get("model") or self.model
+        if isinstance(model := event.get("model"), str) and model:
+            self.model = model[:LONGEST_NAME]
         if isinstance(usage := event.get("usage"), dict):
             self.usage = Usage(
                 prompt_tokens=_count(usage, "prompt_tokens"), completion_tokens=_count(usage, "completion_tokens")
@@ -133,18 +137,19 @@ class _Gathered:
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
             return ""
-        self.finish = choice.get("finish_reason") or self.finish
+        if isinstance(finish := choice.get("finish_reason"), str) and finish:
+            self.finish = finish
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return ""
-        if refusal := delta.get("refusal"):
-            self.refusal += refusal
+        if isinstance(refusal := delta.get("refusal"), str) and refusal:
+            self.refused = True
         text = delta.get("content")
         return self.spoken.of(text) if isinstance(text, str) else ""
 
     def reply(self, request: ModelRequest) -> ModelReply:
         text = "".join(self.parts)
-        if self.refusal or self.finish == "content_filter":
+        if self.refused or self.finish == "content_filter":
             raise ModelRefused("The model declined to answer. Change the request, or use another model.")
         if self.finish is None:
             raise ModelCutOff("The model's answer broke off before its end. Try again.")
@@ -160,8 +165,9 @@ class _Gathered:
 
 
 def _count(usage: dict[str, Any], name: str) -> int:
+    """A number of tokens. One that no answer has would be kept nowhere, or lift a budget that it should use up."""
     number = usage.get(name)
-    return number if isinstance(number, int) else 0
+    return min(max(int(number), 0), MOST_TOKENS) if isinstance(number, int) else 0
 
 
 def _parameters(model: str, request: ModelRequest, capabilities: Capabilities) -> dict[str, Any]:
