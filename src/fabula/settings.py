@@ -115,6 +115,9 @@ class Settings(BaseModel):
         8, "The largest request that brings a whole story, graph or lorebook, in MiB; authors alone may send one."
     )
     max_archive_mib: int = _setting(64, "The largest uploaded or unpacked archive, in MiB.")
+    min_free_mib: int = _setting(
+        32, "With less space left on the disk of an embedded server, in MiB, `/readyz` says that it is not ready."
+    )
     turn_deadline_s: float = _setting(120.0, "How long a turn may take in all, in seconds.")
     section_deadline_s: float = _setting(900.0, "How long building one section of a story may take in all, in seconds.")
     model_attempts: int = _setting(4, "How often a model call is tried in all when its server is busy or unreachable.")

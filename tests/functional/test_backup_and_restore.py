@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -197,7 +198,7 @@ DAMAGE = {
     "with a reference to nothing": (lambda file: _execute(file, "DELETE FROM resources WHERE id = 's'"), "is damaged"),
     "with a table missing": (
         lambda file: _execute(file, "DROP TABLE memo"),
-        "cannot do this|cannot be read|is damaged",
+        "was changed after it was written",
     ),
 }
 
@@ -235,3 +236,43 @@ async def test_restoring_does_not_touch_the_backup_itself(tmp_path: Path, backup
     await restore_backup(Settings(data_dir=tmp_path / "here"), FixedClock(), backup)
     assert backup.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith("fabula.backup")] == ["fabula.backup"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE resources SET doc = replace(doc, 'Drache', 'Dracho') WHERE kind = 'schema'",
+        "DELETE FROM calls",
+        "UPDATE tokens SET role = 'player'",
+        "UPDATE fabula_backup SET sha256 = ''",
+        "DELETE FROM fabula_backup",
+    ],
+)
+async def test_a_backup_that_was_changed_since_is_refused_and_nothing_is_changed(
+    backup: Path, tmp_path: Path, change: str
+) -> None:
+    with closing(sqlite3.connect(backup)) as file:
+        file.execute(change)
+        file.commit()
+    here = Settings(data_dir=tmp_path / "here", secret_key="ours")
+    with pytest.raises(StoreError, match="was changed after it was written"):
+        await restore_backup(here, FixedClock(), backup)
+
+
+async def test_one_changed_letter_in_the_file_is_noticed(backup: Path, tmp_path: Path) -> None:
+    whole = backup.read_bytes()
+    place = whole.index(b"ein Drache")
+    backup.write_bytes(whole[:place] + b"dein" + whole[place + 4 :])
+    with pytest.raises(StoreError):
+        await restore_backup(Settings(data_dir=tmp_path / "here", secret_key="ours"), FixedClock(), backup)
+
+
+async def test_a_backup_of_an_older_version_without_a_checksum_is_restored_and_says_so(
+    backup: Path, tmp_path: Path
+) -> None:
+    assert (await restore_backup(Settings(data_dir=tmp_path / "new"), FixedClock(), backup)).has_checksum
+    with closing(sqlite3.connect(backup)) as file:
+        file.execute("DROP TABLE fabula_backup")
+    restored = await restore_backup(Settings(data_dir=tmp_path / "here", secret_key="ours"), FixedClock(), backup)
+    assert not restored.has_checksum
+    await _check_everything(Settings(data_dir=tmp_path / "here", secret_key="ours"))

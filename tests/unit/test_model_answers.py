@@ -1,4 +1,4 @@
-"""Answers of models: a server may send any JSON, and whoever asked gets a reply with the right types or a ModelError."""
+"""Answers of models: a server may send any JSON; whoever asked gets a reply of the right types, or a ModelError."""
 
 from __future__ import annotations
 

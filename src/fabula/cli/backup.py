@@ -101,12 +101,17 @@ def _tell_restored(restored: Restored, file: Path, json: bool) -> None:
                 **_kinds(restored),
                 "tables": dict(restored.tables),
                 "locked_secrets": list(restored.locked_secrets),
+                "has_checksum": restored.has_checksum,
             }
         )
         return
     screen().print(_table(restored.kinds))
     rows = sum(restored.tables.values())
     screen().print(f"Restored {rows} rows from {file} and compared each of them with the backup.")
+    if not restored.has_checksum:
+        screen().print(
+            "The backup was written by an older version, without a checksum: whether it was changed since is not known."
+        )
     if restored.locked_secrets:
         names = ", ".join(restored.locked_secrets)
         screen().print(

@@ -1,17 +1,19 @@
 """Backups: one SQLite file, whichever engine the store runs on, so that any store can take back any backup.
 
-The file is written beside its target and renamed at the end: a backup that exists is whole.
+The file is written beside its target and renamed at the end: a backup that exists is whole. A checksum of all rows
+stands in it, so that a letter that changes later, on a disk or on the way, is noticed before it is restored.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Boolean, LargeBinary, Table, insert, literal, select, tuple_
 
@@ -21,6 +23,8 @@ from fabula.adapters.stores.sql import Connection, Rows
 from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
+
+CHECKSUM_TABLE: Final = "fabula_backup"
 
 
 class Source(Protocol):
@@ -76,6 +80,10 @@ def _finish(draft: Path, target: Path) -> None:
     """Out of WAL mode, so that the backup is one file that can be read from anywhere; then onto the disk."""
     with closing(sqlite3.connect(draft, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode=DELETE").fetchone()
+        copy.execute(f"DROP TABLE IF EXISTS {CHECKSUM_TABLE}")
+        total = checksum(copy)
+        copy.execute(f"CREATE TABLE {CHECKSUM_TABLE} (sha256 TEXT NOT NULL)")
+        copy.execute(f"INSERT INTO {CHECKSUM_TABLE} VALUES (?)", (total,))
     draft.chmod(0o600)
     with draft.open("rb") as file:
         os.fsync(file.fileno())
@@ -92,6 +100,36 @@ def _discard(draft: Path) -> None:
     for leftover in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             draft.with_name(draft.name + leftover).unlink()
+
+
+def checksum(backup: sqlite3.Connection) -> str:
+    """A sum over every row of every table. Rows are added up, because no order of them can be relied on."""
+    total = 0
+    # Text as bytes: what was damaged may be no text any more.
+    backup.text_factory = bytes
+    names = [name.decode("utf-8", "replace") for (name,) in backup.execute(_TABLES)]
+    for name in names:
+        for row in backup.execute(f'SELECT * FROM "{name}"'):
+            total += int.from_bytes(hashlib.sha256(_row_bytes(name, row)).digest())
+    return f"{total % 2**256:064x}"
+
+
+_TABLES: Final = (
+    f"SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%' AND name != '{CHECKSUM_TABLE}'"
+)
+
+
+def _row_bytes(table: str, row: tuple[Any, ...]) -> bytes:
+    parts = [table.encode(), *(part if isinstance(part, bytes) else repr(part).encode() for part in row)]
+    return b"".join(len(part).to_bytes(8) + part for part in parts)
+
+
+def kept_checksum(backup: sqlite3.Connection) -> str | None:
+    """The sum that was written with a backup; older versions wrote none."""
+    if backup.execute("SELECT 1 FROM sqlite_master WHERE name=?", (CHECKSUM_TABLE,)).fetchone() is None:
+        return None
+    row = backup.execute(f"SELECT sha256 FROM {CHECKSUM_TABLE}").fetchone()
+    return "" if row is None else str(row[0])
 
 
 async def copy_rows(table: Table, origin: Connection, copy: Connection) -> None:

@@ -1,6 +1,7 @@
 """Restoring: the content of a backup takes the place of everything in the store, in one unit of work.
 
-1. Check the file: whole, one of ours, not from a newer version. An older one is brought up to date in a copy.
+1. Check the file: whole, unchanged since it was written, one of ours, not from a newer version. An older one is
+   brought up to date in a copy.
 2. Replace all rows inside one write transaction; servers that run on the same store go on, and see the new content
    at their next read.
 3. Compare what now stands in the store with the backup, row by row; a difference rolls everything back.
@@ -21,7 +22,7 @@ from typing import Any
 
 from sqlalchemy import Table, delete, func, select, text
 
-from fabula.adapters.stores.backup import batches, copy_rows
+from fabula.adapters.stores.backup import batches, checksum, copy_rows, kept_checksum
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.adapters.stores.resources import RESOURCES
 from fabula.adapters.stores.revisions import bring_up_to_date
@@ -38,10 +39,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class BackupContent:
-    """What a whole backup holds: its revision, and how many resources of each kind."""
+    """What a whole backup holds: its revision, and how many resources of each kind.
+
+    `has_checksum` is false for one of an older version: nobody can tell whether it was changed since.
+    """
 
     revision: str
     kinds: Mapping[str, int]
+    has_checksum: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,7 @@ class Restored:
     kinds: Mapping[str, int]
     tables: Mapping[str, int]
     locked_secrets: tuple[str, ...]
+    has_checksum: bool
 
 
 async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restored:
@@ -75,6 +81,7 @@ async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restore
             kinds=await _count_kinds(target),
             tables=counts,
             locked_secrets=await _locked_secrets(store, target),
+            has_checksum=content.has_checksum,
         )
 
 
@@ -88,11 +95,18 @@ def check_backup(file: Path) -> BackupContent:
             findings = [row[0] for row in backup.execute("PRAGMA integrity_check(3)")]
             dangling = backup.execute("PRAGMA foreign_key_check").fetchall()
             kinds = dict(backup.execute("SELECT kind, count(*) FROM resources GROUP BY kind ORDER BY kind"))
-    except (OSError, sqlite3.Error) as error:
+            kept = kept_checksum(backup)
+            unchanged = kept is None or checksum(backup) == kept
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
         raise StoreError(f"The backup {file} cannot be read: {error}. Take another one.") from error
     if findings != ["ok"] or dangling:
         raise StoreError(f"The backup {file} is damaged. Take another one; nothing was changed.")
-    return BackupContent(revision=revision, kinds=kinds)
+    if not unchanged:
+        raise StoreError(
+            f"The backup {file} was changed after it was written: its checksum differs. Take another one; "
+            "nothing was changed."
+        )
+    return BackupContent(revision=revision, kinds=kinds, has_checksum=kept is not None)
 
 
 def _revision(backup: sqlite3.Connection, file: Path) -> str:

@@ -193,20 +193,24 @@ def _set_pragmas(connection: Any, _: Any) -> None:
 
 def _prepare(file: Path) -> None:
     """Makes the folder and the file, and turns on WAL, which the file then remembers."""
+    if file.is_dir():
+        raise StoreError(f"There is a folder {file} where the database file should be. Move it away.")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(sqlite3.connect(file, timeout=PATIENCE_S, isolation_level=None)) as connection:
             _refuse_strangers(connection, file)
             _turn_on_wal(connection)
         _remove_old_checkpoints(file.parent)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
         raise StoreError(sentence(file, error)) from error
 
 
 def _remove_old_checkpoints(folder: Path) -> None:
     """Older versions kept where loops stand in a file of its own, which nobody reads any more."""
     for name in ("loops.db", "loops.db-wal", "loops.db-shm"):
-        (folder / name).unlink(missing_ok=True)
+        # What cannot be removed, as a folder of that name, harms nobody.
+        with suppress(OSError):
+            (folder / name).unlink()
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:
@@ -225,10 +229,13 @@ def _refuse_strangers(connection: sqlite3.Connection, file: Path) -> None:
         raise StoreError(f"The file {file} is a database of another program. Choose another data folder.")
 
 
+_DAMAGE = ("not a database", "malformed", "Could not decode", "no such table", "no such column")
+
+
 def sentence(file: Path, error: BaseException) -> str:
     """What went wrong with the file, and what to do."""
     said = str(error)
-    if "not a database" in said or "malformed" in said:
+    if isinstance(error, UnicodeDecodeError) or any(sign in said for sign in _DAMAGE):
         return f"The database {file} is damaged. Move it away and run `fabula restore` with a backup."
     if "readonly" in said:
         return f"The database {file} may not be written. Make it and its folder writable for this user."

@@ -15,7 +15,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.sql import Connection
-from fabula.ports.errors import InvalidParams
+from fabula.ports.errors import InvalidParams, StoreError
 from fabula.ports.stored import read_stored, versioned
 from fabula.ports.world import Clock
 from fabula.story.stored import Shape
@@ -73,7 +73,12 @@ def pack(shape: Shape, doc: JsonObject) -> str:
 
 def unpack(shape: Shape, text: str) -> JsonObject:
     """A document that was kept, as the current version of its shape has it."""
-    return read_stored(shape, orjson.loads(text))
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        name = shape.replace("_", " ")
+        raise StoreError(f"A stored {name} is damaged: it is no JSON. Restore a backup.") from error
+    return read_stored(shape, found)
 
 
 def spelled(name: str) -> str:
