@@ -43,6 +43,9 @@ from fabula.ink.runtime.values import (
 
 Action = Callable[[Machine, Any], None]
 
+MOST_CHOSEN_FOR: Final = 64
+"""Draws with more outcomes than this are left to the dice, so that choosing for them stays cheap."""
+
 
 def _nothing(machine: Machine, node: Node) -> None:
     """An empty container, or a no-op."""
@@ -373,14 +376,22 @@ def _random(machine: Machine, node: Command) -> None:
         raise InkRuntimeError(
             f"RANDOM was called with minimum as {lowest} and maximum as {highest}. The maximum must be larger"
         )
-    number = _next_random(machine)
-    state.stack.append(number % size + lowest)
+    state.stack.append(_fallen(machine, size) + lowest)
 
 
 def _next_random(machine: Machine) -> int:
     state = machine.state
     state.previous_random = first_random(int32(state.seed + state.previous_random))
     return state.previous_random
+
+
+def _fallen(machine: Machine, size: int) -> int:
+    """One of so many outcomes, as the dice fall, unless somebody chooses for them."""
+    fell, frame = _next_random(machine) % size, machine.state.frame
+    if machine.draw is None or frame.container is None or size > MOST_CHOSEN_FOR:
+        return fell
+    outcomes = [*range(fell, size), *range(fell)]
+    return machine.draw(f"{frame.container.path}:{frame.index}", outcomes, 0)
 
 
 def _seed_random(machine: Machine, node: Command) -> None:
@@ -399,10 +410,12 @@ def _shuffle_index(machine: Machine, node: Command) -> None:
     machine.spend(size // 16)
     loop, position = divmod(count, size)
     left = list(range(size))
-    chosen = 0
-    for number in islice(random_numbers(int32(_path_sum(container.path) + loop + state.seed)), position + 1):
-        chosen = left.pop(number % len(left))
-    state.stack.append(chosen)
+    order: list[int] = []
+    numbers = random_numbers(int32(_path_sum(container.path) + loop + state.seed))
+    chooses = machine.draw if size <= MOST_CHOSEN_FOR else None
+    for number in islice(numbers, position + 1 if chooses is None else size):
+        order.append(left.pop(number % len(left)))
+    state.stack.append(order[-1] if chooses is None else chooses(container.path, order, position))
 
 
 def _path_sum(path: str) -> int:
@@ -447,7 +460,7 @@ def _list_random(machine: Machine, node: Command) -> None:
         raise InkRuntimeError("Expected list for LIST_RANDOM")
     result: Value = InkList()
     if target.items:
-        index = _next_random(machine) % len(target)
+        index = _fallen(machine, len(target))
         item, number = next(islice(target.items.items(), index, None))
         result = InkList({item: number})
     state.stack.append(result)

@@ -46,15 +46,21 @@ class Binding:
     lookahead_safe: bool
 
 
+Draw = Callable[[str, list[int], int], int]
+"""Chooses for the dice: of a place in the story and its outcomes in the order in which they would come, the one at a
+position. The story may look ahead and come back, so the same question must have the same answer."""
+
+
 class Machine:
     """A state with its content, its host functions, and a budget of steps."""
 
-    __slots__ = ("allow_fallbacks", "bindings", "lookahead", "newline_at", "saw_unsafe", "state", "steps_left")
+    __slots__ = ("allow_fallbacks", "bindings", "draw", "lookahead", "newline_at", "saw_unsafe", "state", "steps_left")
 
     def __init__(self, state: StoryState) -> None:
         self.state = state
         self.bindings: dict[str, Binding] = {}
         self.allow_fallbacks = True
+        self.draw: Draw | None = None
         self.lookahead: Checkpoint | None = None
         self.newline_at = -1
         self.saw_unsafe = False

@@ -14,7 +14,7 @@ from fabula.ink.runtime.content import Command, Container, FrameKind, Op, Text
 from fabula.ink.runtime.edits import knot_of, name_places, places_of, prepare_names, relocate
 from fabula.ink.runtime.errors import InkExternalError, InkFormatError, InkStateError, InkUsageError
 from fabula.ink.runtime.loader import load_story
-from fabula.ink.runtime.machine import Binding, HostFunction, Machine
+from fabula.ink.runtime.machine import Binding, Draw, HostFunction, Machine
 from fabula.ink.runtime.output import Output
 from fabula.ink.runtime.saves import OWN_FIELD, OWN_VERSION, read_state, write_past, write_pending, write_state
 from fabula.ink.runtime.state import DEFAULT_FLOW, Flow, PastTurn, StoryState
@@ -518,10 +518,11 @@ class Story:
         content = self._state.content
         self._machine.state = read_state(relocate(saved, content), content, self._state.defaults)
 
-    def fork(self, *, seed: int | None = None) -> Story:
+    def fork(self, *, seed: int | None = None, draw: Draw | None = None) -> Story:
         """A copy to try things with: it shares the story's content, and running it never touches this one.
 
-        Bound functions are shared; observers stay behind. With a seed, its dice fall differently from here on.
+        Bound functions are shared; observers stay behind. With a seed, its dice fall differently from here on; with
+        `draw`, somebody chooses for them.
 
         >>> story = Story.from_source("One.\\nTwo.\\n-> END")
         >>> story.fork().continue_maximally(), story.continue_()
@@ -532,6 +533,7 @@ class Story:
         machine = Machine(self._state.copy())
         if seed is not None:
             machine.state.seed, machine.state.previous_random = _seed(seed), 0
+        machine.draw = draw
         machine.bindings = self._machine.bindings.copy()
         machine.allow_fallbacks = self._machine.allow_fallbacks
         twin._setup(machine)
