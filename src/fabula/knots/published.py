@@ -61,7 +61,7 @@ def publish(source: str, files: Mapping[str, str], *, forgiving: bool = False) -
 
     `forgiving` takes what an earlier version published, though it would be refused now.
     """
-    too_large = _size_problem(source, files)
+    too_large = None if forgiving else _size_problem(source, files)
     looked = look_through("" if too_large else source, include=files.get, forgiving=forgiving)
     if too_large:
         looked = replace(looked, problems=(too_large,), prototype=None)

@@ -139,10 +139,11 @@ class CompiledStories:
         if work.published.prototype is not None:
             return work
         name = f"{work.published.digest} as it was published"
-        if name not in self._works:
-            published = await run_in_thread(publish, story.source, story.files, forgiving=True)
-            self._works[name] = CompiledStory(published=published)
-        return self._works[name]
+        async with self._compiling:
+            if name not in self._works:
+                published = await run_in_thread(publish, story.source, story.files, forgiving=True)
+                self._works[name] = CompiledStory(published=published)
+            return self._works[name]
 
     async def prepare(self, work: CompiledStory) -> int:
         """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.
