@@ -152,6 +152,17 @@ async def test_nothing_that_a_stranger_says_to_the_game_socket_is_written_to_dis
     assert list((tmp_path / "data").glob("logs/*")) == []
 
 
+@pytest.mark.parametrize("frames", [["x" * 20_000], ['{"type": "ping"}'] * 25])
+async def test_a_stranger_who_sends_large_or_many_frames_is_let_go(tmp_path: Path, frames: list[str]) -> None:
+    async with live_server(tmp_path / "data", require_tokens=True) as client, game(address(client)) as stranger:
+        for frame in frames:
+            await stranger.raw(frame)
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            while True:
+                assert (await stranger.next())["code"] == "unauthorized"
+        assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
+
+
 async def test_logs_of_a_game_are_for_their_owner_only(tmp_path: Path) -> None:
     async with live_server(tmp_path / "data") as client, game(address(client)) as mine:
         await mine.turn("Hello there!")

@@ -131,7 +131,8 @@ class BoundedHttp(HttpToolsProtocol):
     def _refuse(self, status: int, sentence: str) -> None:
         self._refused = True
         self._expect_nothing()
-        log.info("a connection was closed before its request was whole", extra={"facts": {"status": status}})
+        # Not told unless asked for: anybody can cause as many of these lines as they like.
+        log.debug("a connection was closed before its request was whole", extra={"facts": {"status": status}})
         if not self._is_idle() or self.transport.is_closing():
             self.transport.close()
             return

@@ -1,6 +1,7 @@
 """One game's connection: reads frames, answers them, and lets the NPCs speak.
 
-1. Where tokens are required and none came with the handshake, `hello` must bring one before anything else is heard.
+1. Where tokens are required and none came with the handshake, `hello` must bring one before anything else is heard. Of
+   a stranger little is read, and nothing is logged but for who asks for details.
 2. Frames that are too large, too many or no messages are answered with `error`; the connection stays.
 3. A token that is revoked meanwhile ends the connection within seconds.
 4. A game that does not read is let go with code 1013. When it is gone, calls end and what was sent is kept.
@@ -48,6 +49,8 @@ log = logging.getLogger("fabula.game")
 TRY_AGAIN_LATER: Final = 1013
 POLICY_VIOLATION: Final = 1008
 SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
+LARGEST_FRAME_OF_A_STRANGER: Final = 16 * 1024
+MOST_FRAMES_OF_A_STRANGER: Final = 20
 SECONDS_TO_SAY_GOODBYE: Final = 5.0
 SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
 
@@ -63,16 +66,20 @@ class Connection:
         self._pace = Pace(house.clock.monotonic)
         self._log = ConnectionLog(house.settings, self.connection_id, house.clock)
         self._company: Company | None = None
+        self._frames_of_a_stranger = 0
 
     async def run(self) -> None:
         """Serves the connection until it is gone."""
         await self._socket.accept()
-        log.info("game connection opened", extra=self._facts())
+        self._tell_server("game connection opened")
         try:
             await self._converse()
         finally:
             await asyncio.shield(self._part())
-            log.info("game connection closed", extra=self._facts())
+            self._tell_server("game connection closed")
+
+    def _tell_server(self, sentence: str) -> None:
+        log.log(logging.DEBUG if self._actor is None else logging.INFO, sentence, extra=self._facts())
 
     async def _converse(self) -> None:
         tasks = {
@@ -105,10 +112,18 @@ class Connection:
             if event["type"] == "websocket.disconnect":
                 return
             raw: str | bytes = event.get("text") or event.get("bytes") or ""
+            if self._actor is None and not self._bears_with(raw):
+                await self._close(POLICY_VIOLATION, _token_needed())
+                return
             if self._pace.allows():
                 await self._hear(raw)
             elif self._pace.complains():
                 self._send(problem("busy", f"Send at most {FRAMES_PER_SECOND} frames a second."))
+
+    def _bears_with(self, raw: str | bytes) -> bool:
+        """Whether a stranger may still try to show a token: not with large frames, nor again and again."""
+        self._frames_of_a_stranger += 1
+        return len(raw) <= LARGEST_FRAME_OF_A_STRANGER and self._frames_of_a_stranger <= MOST_FRAMES_OF_A_STRANGER
 
     async def _write(self) -> None:
         await self._outbox.send_all()
