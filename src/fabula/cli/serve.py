@@ -29,6 +29,7 @@ from fabula.ports.errors import FabulaError
 from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
 from fabula.server.game_socket.wire import LARGEST_FRAME
+from fabula.server.ops.watchdog import watched_loop
 from fabula.server.web import is_built
 from fabula.settings import Settings, SettingsError
 from fabula.wiring import open_house
@@ -105,7 +106,8 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         server = uvicorn.Server(uvicorn_config(house))
         await _greet(house, listener)
         warming, tidying = asyncio.create_task(_warm_up(house)), asyncio.create_task(_tidy_up(house))
-        await server.serve(sockets=[listener])
+        with watched_loop(house.meters):
+            await server.serve(sockets=[listener])
         tidying.cancel()
         await warming
 

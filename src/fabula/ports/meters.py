@@ -72,6 +72,11 @@ RPC_SECONDS = Meter(
 )
 STREAMS_OPEN = Meter(name="fabula_streams_open", kind="gauge", sentence="Turn streams that are being read now.")
 GAMES_CONNECTED = Meter(name="fabula_games_connected", kind="gauge", sentence="Games at the socket now.")
+LOOP_STALL_SECONDS = Meter(
+    name="fabula_loop_stall_seconds",
+    kind="seconds",
+    sentence="How long the event loop stood still, each time it did for more than about 0.1 s; the log says where.",
+)
 
 METERS: Final = (
     TURNS,
@@ -87,6 +92,7 @@ METERS: Final = (
     RPC_SECONDS,
     STREAMS_OPEN,
     GAMES_CONNECTED,
+    LOOP_STALL_SECONDS,
 )
 
 
