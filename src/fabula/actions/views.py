@@ -34,11 +34,14 @@ class View(Sparse):
     """What a caller gets. A view that `names_session` puts its `session_id` into the envelope, too."""
 
     names_session: ClassVar[bool] = False
+    may_be_large: ClassVar[bool] = False
+    """Whether it is written in a thread, because it may have as much in it as its author or player likes."""
 
 
 class ListView(View):
     """A list; `next_cursor` is there when a limit was given and more follows."""
 
+    may_be_large = True
     optional = frozenset({"next_cursor"})
     next_cursor: str | None = None
 

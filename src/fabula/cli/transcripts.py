@@ -7,7 +7,7 @@ from typing import Literal
 
 import orjson
 
-from fabula.actions.plays.sessions import MessageView, SessionView
+from fabula.actions.plays.sessions import MessageLine, SessionView
 
 Format = Literal["markdown", "text", "json"]
 
@@ -32,7 +32,7 @@ def json(session: SessionView) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
-def _markdown_line(line: MessageView) -> str:
+def _markdown_line(line: MessageLine) -> str:
     match line.kind:
         case "player_input":
             return "\n".join(f"> {part}" for part in line.text.splitlines())
@@ -44,7 +44,7 @@ def _markdown_line(line: MessageView) -> str:
             return line.text
 
 
-def _text_line(line: MessageView) -> str:
+def _text_line(line: MessageLine) -> str:
     match line.kind:
         case "player_input":
             return f"> {line.text}"

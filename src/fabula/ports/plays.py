@@ -129,6 +129,8 @@ class Plays(Protocol):
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
+    - `transcript_part` reads the lines of these sequence numbers, as they read at the head; `message` finds one by its
+      id. Neither brings more than it answers.
     - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one; its turn
       in flight is cancelled.
     - `recent` lists the plays that changed last, newest first; of a token only those that it reaches.
@@ -195,5 +197,9 @@ class Plays(Protocol):
     async def by_request(self, session_id: str, request_id: str) -> Turn | None: ...
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]: ...
+
+    async def transcript_part(self, turn_id: str, *, first: int, last: int) -> list[SpokenMessage]: ...
+
+    async def message(self, turn_id: str, message_id: str) -> SpokenMessage | None: ...
 
     async def running(self) -> list[Turn]: ...

@@ -102,7 +102,9 @@ class Resources(Protocol):
         """The id that stands for "first available": the user's own before built-ins, each sorted by id."""
         ...
 
-    async def count(self, kind: Kind) -> int: ...
+    async def count(self, kind: Kind, *, having: str | None = None) -> int:
+        """How many there are; with `having`, those that hold an object in this field of their document."""
+        ...
 
     async def revisions(self, names: Sequence[Reference]) -> dict[Reference, int]:
         """The revisions of those among the named resources that exist, in one read."""

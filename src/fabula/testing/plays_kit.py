@@ -270,6 +270,29 @@ class PlaysKit:
         assert await texts(store, "t1") == ["First.", "Second."]
         assert await texts(store, "t2", last=1) == ["Left."]
 
+    async def test_transcript_part_reads_the_lines_of_these_sequence_numbers(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0", messages=says(*(said("t1", n, f"Line {n}.") for n in range(4))))
+        edit = MessageChange(op="edit", message=said("t1", 1, "Edited."))
+        strike = MessageChange(op="strike", message=said("t1", 2, ""))
+        await played(store, "t2", "t1", messages=[edit, strike, *says(said("t2", 4, "On."))])
+        async with store.reading() as unit:
+            part = await unit.plays.transcript_part("t2", first=1, last=3)
+            assert [line.text for line in part] == ["Edited.", "Line 3."]
+            before = await unit.plays.transcript_part("t1", first=2, last=9)
+            assert [line.text for line in before] == ["Line 2.", "Line 3."]
+
+    async def test_message_finds_a_line_by_its_id_as_it_reads_at_the_head(self, store: Store) -> None:
+        await opened(store)
+        first, second = said("t1", 0, "First."), said("t1", 1, "Second.")
+        await played(store, "t1", "t0", messages=says(first, second))
+        edit = MessageChange(op="edit", message=said("t1", 0, "Edited."))
+        await played(store, "t2", "t1", messages=[edit, MessageChange(op="strike", message=second)])
+        async with store.reading() as unit:
+            found = [await unit.plays.message(turn, first.message_id) for turn in ("t0", "t1", "t2")]
+            assert [None if one is None else one.text for one in found] == [None, "First.", "Edited."]
+            assert await unit.plays.message("t2", second.message_id) is None
+
     async def test_remove_of_a_play_keeps_the_tree_while_another_play_stands_on_it(self, store: Store) -> None:
         await opened(store)
         await played(store, "t1", "t0", messages=says(said("t1", 0, "Kept.")))

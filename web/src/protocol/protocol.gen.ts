@@ -914,6 +914,23 @@ export interface MessageDeleted {
   message_id: string;
 }
 
+/** A line of a transcript. A transcript may have tens of thousands, so none of it is written by Python code. */
+export interface MessageLine {
+  type: "session_message";
+  message_id: string;
+  kind: string;
+  sequence: number;
+  turn_index: number;
+  recorded_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  speaker_id: string;
+  speaker_name: string;
+  text: string;
+  turn_id: string;
+}
+
+/** One line by itself. */
 export interface MessageView {
   type: "session_message";
   message_id: string;
@@ -932,7 +949,7 @@ export interface MessageView {
 export interface MessagesListed {
   next_cursor?: string | null;
   type: "session_messages_listed";
-  messages: MessageView[];
+  messages: MessageLine[];
 }
 
 export interface ModelMessage {
@@ -1483,7 +1500,7 @@ export interface SessionForked {
   active_turn_id?: string | null;
   state_hash: string;
   snapshot: Snapshot;
-  history: MessageView[];
+  history: MessageLine[];
   config: Config;
   ink?: { [key: string]: Json } | null;
 }
@@ -1499,7 +1516,7 @@ export interface SessionStarted {
   player_schema_id: string;
   api_group_id: string;
   preset_id: string;
-  history: MessageView[];
+  history: MessageLine[];
   created_at_ms: number;
   updated_at_ms: number;
   character_summaries: CharacterSummary[];
@@ -1548,7 +1565,7 @@ export interface SessionView {
   active_turn_id?: string | null;
   state_hash: string;
   snapshot: Snapshot;
-  history: MessageView[];
+  history: MessageLine[];
   config: Config;
   ink?: { [key: string]: Json } | null;
 }

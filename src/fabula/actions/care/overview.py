@@ -6,7 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SESSIONS
+from fabula.actions.repositories import ALL_STORIES, SESSIONS
 from fabula.actions.setups.default_binding import default_group
 from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
@@ -87,10 +87,9 @@ async def _global_config(unit: Unit) -> GlobalConfig:
 
 
 async def _counts(unit: Unit, actor: Actor) -> Counts:
-    characters = [CHARACTERS.read(stored) for stored in await unit.resources.page("character")]
     return Counts(
-        characters_total=len(characters),
-        characters_with_cover=sum(character.cover is not None for character in characters),
+        characters_total=await unit.resources.count("character"),
+        characters_with_cover=await unit.resources.count("character", having="cover"),
         story_resources_total=await unit.resources.count("story_resources"),
         stories_total=await unit.resources.count("story"),
         sessions_total=await _count_sessions(unit, actor),

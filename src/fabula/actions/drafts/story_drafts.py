@@ -40,6 +40,7 @@ class LintFinding(Value):
 
 
 class _DraftFields(View):
+    may_be_large = True
     draft_id: str
     display_name: str
     resource_id: str

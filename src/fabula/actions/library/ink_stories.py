@@ -82,6 +82,7 @@ class InkStatistics(Value):
 
 
 class InkChecked(View):
+    may_be_large = True
     type: Literal["ink_checked"] = "ink_checked"
     ok: bool
     problems: list[InkProblem]

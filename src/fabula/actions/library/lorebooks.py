@@ -78,6 +78,7 @@ class NameLorebookEntry(Command):
 
 
 class LorebookView(View):
+    may_be_large = True
     type: Literal["lorebook"] = "lorebook"
     lorebook_id: str
     display_name: str

@@ -55,6 +55,7 @@ class UpdatePresetEntry(NamePresetEntry):
 
 
 class PresetView(View):
+    may_be_large = True
     type: Literal["preset"] = "preset"
     preset_id: str
     display_name: str

@@ -33,6 +33,7 @@ class NameSchema(Command):
 
 
 class SchemaView(View):
+    may_be_large = True
     type: Literal["schema"] = "schema"
     schema_id: str
     display_name: str

@@ -58,6 +58,7 @@ class StorySummary(View):
 
 
 class _StoryFields(View):
+    may_be_large = True
     story_id: str
     display_name: str
     resource_id: str

@@ -12,13 +12,14 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, reaches, state_at
-from fabula.actions.plays.sessions import SessionView, existing_profile, hold_profile, session_view
+from fabula.actions.plays.sessions import SHORT_TRANSCRIPT, SessionView, existing_profile, hold_profile, session_view
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.views import Command, Nothing, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.error_values import Hint
 from fabula.story.plays import PlayState
 from fabula.story.values import Value
@@ -61,6 +62,7 @@ class BranchHead(Value):
 
 
 class SessionBranches(View):
+    may_be_large = True
     type: Literal["session_branches"] = "session_branches"
     session_id: str
     head_turn_id: str
@@ -133,9 +135,16 @@ async def list_branches(house: House, actor: Actor, session_id: str, command: No
     return SessionBranches(
         session_id=session_id,
         head_turn_id=play.head_turn_id,
-        turns=[_listed(turn) for turn in turns],
+        turns=await _all_listed(turns),
         heads=[BranchHead(session_id=head.session_id, turn_id=head.head_turn_id) for head in heads],
     )
+
+
+async def _all_listed(turns: Sequence[Turn]) -> list[BranchTurn]:
+    def listed() -> list[BranchTurn]:
+        return [_listed(turn) for turn in turns]
+
+    return listed() if len(turns) <= SHORT_TRANSCRIPT else await run_in_thread(listed)
 
 
 @allowed("player")

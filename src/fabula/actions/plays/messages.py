@@ -10,9 +10,9 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of
-from fabula.actions.plays.sessions import MessageView, message_view
+from fabula.actions.plays.sessions import MessageLine, MessageView, message_lines, message_view
 from fabula.actions.repositories import checked_name
-from fabula.actions.views import Command, ListView, Paging, View, part_of
+from fabula.actions.views import UNKNOWN_CURSOR, Command, ListView, Paging, View
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
@@ -41,7 +41,7 @@ class UpdateMessage(Command):
 
 class MessagesListed(ListView):
     type: Literal["session_messages_listed"] = "session_messages_listed"
-    messages: list[MessageView]
+    messages: list[MessageLine]
 
 
 class MessageDeleted(View):
@@ -86,9 +86,32 @@ async def list_messages(house: House, actor: Actor, session_id: str, command: Pa
     """Lists the transcript of the session's own line, in order."""
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-        messages = await unit.plays.transcript(play.head_turn_id)
-    shown, cursor = part_of(messages, command, lambda message: message.message_id)
-    return MessagesListed(messages=[message_view(message) for message in shown], next_cursor=cursor)
+        if command.limit is None and command.cursor is None:
+            messages = await unit.plays.transcript(play.head_turn_id)
+        else:
+            messages = await _part(unit, play.head_turn_id, command)
+    is_cut = command.limit is not None and len(messages) > command.limit
+    shown = messages[: command.limit] if is_cut else messages
+    return MessagesListed(messages=await message_lines(shown), next_cursor=shown[-1].message_id if is_cut else None)
+
+
+async def _part(unit: Unit, turn_id: str, paging: Paging) -> list[SpokenMessage]:
+    """The lines that a page shows, and one more if there is one; no other is read."""
+    newest = await unit.plays.transcript(turn_id, last=1)
+    end = newest[-1].sequence if newest else -1
+    start = 0
+    if paging.cursor is not None:
+        cursor = await unit.plays.message(turn_id, checked_name(paging.cursor, "session message"))
+        if cursor is None:
+            raise InvalidRequest(UNKNOWN_CURSOR)
+        start = cursor.sequence + 1
+    wanted = end - start + 1 if paging.limit is None else paging.limit + 1
+    found: list[SpokenMessage] = []
+    # Lines that were struck out leave gaps, so that one part may not be enough.
+    while start <= end and len(found) < wanted:
+        found += await unit.plays.transcript_part(turn_id, first=start, last=start + wanted - 1)
+        start += wanted
+    return found
 
 
 @allowed("player")
@@ -119,10 +142,9 @@ async def delete_message(house: House, actor: Actor, session_id: str, command: N
 
 
 async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:
-    checked_name(message_id, "session message")
-    for message in await unit.plays.transcript(turn_id):
-        if message.message_id == message_id:
-            return message
+    found = await unit.plays.message(turn_id, checked_name(message_id, "session message"))
+    if found is not None:
+        return found
     raise NotFound(f"This session's transcript has no message named '{message_id}'.")
 
 

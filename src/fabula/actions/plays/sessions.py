@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from fabula.actions.authority import allowed
@@ -15,12 +16,14 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Stored, Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.state import Snapshot
 from fabula.story.templates import NAMELESS_PLAYER
 from fabula.story.values import JsonObject, Value
 
+SHORT_TRANSCRIPT = 200
 DELETED = NotFound("The session was deleted while its turn was running.").value()
 
 
@@ -34,7 +37,9 @@ class UpdateConfig(Command):
     token_budget: int | None = None
 
 
-class MessageView(View):
+class MessageLine(Value):
+    """A line of a transcript. A transcript may have tens of thousands, so none of it is written by Python code."""
+
     type: Literal["session_message"] = "session_message"
     message_id: str
     kind: str
@@ -47,6 +52,10 @@ class MessageView(View):
     speaker_name: str
     text: str
     turn_id: str
+
+
+class MessageView(MessageLine, View):
+    """One line by itself."""
 
 
 class Config(Value):
@@ -79,6 +88,7 @@ class SessionView(View):
     null after the player was described by hand.
     """
 
+    may_be_large = True
     optional = frozenset({"active_turn_id", "ink"})
     type: Literal["session"] = "session"
     session_id: str
@@ -96,7 +106,7 @@ class SessionView(View):
     active_turn_id: str | None = None
     state_hash: str
     snapshot: Snapshot
-    history: list[MessageView]
+    history: list[MessageLine]
     config: Config
     ink: JsonObject | None = None
 
@@ -274,7 +284,7 @@ async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView
         active_turn_id=play.active_turn_id,
         state_hash=(head.state_hash if head is not None else None) or "",
         snapshot=shown_snapshot(actor, state.snapshot),
-        history=[message_view(message) for message in history],
+        history=await message_lines(history),
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
         **kind_of_play(state).view(state),
     )
@@ -287,6 +297,15 @@ def shown_snapshot(actor: Actor, snapshot: Snapshot) -> Snapshot:
 
 def message_view(message: SpokenMessage) -> MessageView:
     return MessageView(**vars(message))
+
+
+async def message_lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
+    """A transcript as clients show it; the event loop does not wait for a long one."""
+    return _lines(messages) if len(messages) <= SHORT_TRANSCRIPT else await run_in_thread(_lines, messages)
+
+
+def _lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
+    return [MessageLine(**vars(message)) for message in messages]
 
 
 def variables_view(state: PlayState) -> SessionVariables:

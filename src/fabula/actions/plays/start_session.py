@@ -11,7 +11,7 @@ from fabula.actions.house import House
 from fabula.actions.library.characters import CharacterSummary, summary_of
 from fabula.actions.plays.kinds.protocol import Opening, Player
 from fabula.actions.plays.kinds.rows import kind_of_story
-from fabula.actions.plays.sessions import Config, MessageView, message_view, player_name, shown_snapshot
+from fabula.actions.plays.sessions import Config, MessageLine, message_lines, player_name, shown_snapshot
 from fabula.actions.repositories import ALL_STORIES, API_GROUPS, CHARACTERS, PRESETS, SESSIONS, AnyStory
 from fabula.actions.setups.default_binding import default_binding
 from fabula.actions.views import Command, View
@@ -47,7 +47,7 @@ class SessionStarted(View):
     player_schema_id: str
     api_group_id: str
     preset_id: str
-    history: list[MessageView]
+    history: list[MessageLine]
     created_at_ms: int
     updated_at_ms: int
     character_summaries: list[CharacterSummary]
@@ -71,7 +71,7 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
     return SessionStarted(
         **dict(session),
         snapshot=shown_snapshot(actor, opening.state.snapshot),
-        history=[message_view(change.message) for change in opening.messages],
+        history=await message_lines([change.message for change in opening.messages]),
         created_at_ms=stored.created_at_ms,
         updated_at_ms=stored.updated_at_ms,
         character_summaries=[summary_of(cast[id]) for id in opening.cast],

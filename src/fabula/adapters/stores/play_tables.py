@@ -259,3 +259,6 @@ TRANSCRIPT = (
     .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
     .order_by(_path.c.depth, _m.ordinal)
 )
+TRANSCRIPT_PART = TRANSCRIPT.where(_m.sequence.between(bindparam("first"), bindparam("last")))
+"""Who rewrites or strikes out a line keeps its sequence number, so a part has all that became of its lines."""
+MESSAGE = TRANSCRIPT.where(_m.message_id == bindparam("message"))

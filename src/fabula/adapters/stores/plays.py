@@ -51,7 +51,10 @@ from fabula.adapters.stores.turn_steps import (
     no_session,
     of_another_play,
     play_of,
+    read_message,
     read_transcript,
+    read_transcript_part,
+    read_turns,
     turn_of,
 )
 from fabula.ports.errors import Cancelled, NotFound
@@ -202,8 +205,8 @@ class SqlPlays:
 
     async def tree(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[Turn]:
         query = TREE if limit is None else TREE.limit(limit)
-        rows = await self._connection.execute(query, {"tree": spelled(tree_id), "after": spelled(after or "")})
-        return [turn_of(row) for row in rows]
+        # As steps, because a large tree is made of its rows where they are read, not on the event loop.
+        return await self._connection.run(read_turns(query, {"tree": spelled(tree_id), "after": spelled(after or "")}))
 
     async def heads(self, tree_id: str) -> list[Play]:
         return [play_of(row) for row in await self._connection.execute(HEADS, {"tree": spelled(tree_id)})]
@@ -219,6 +222,12 @@ class SqlPlays:
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]:
         return await self._connection.run(read_transcript(turn_id, last=last))
+
+    async def transcript_part(self, turn_id: str, *, first: int, last: int) -> list[SpokenMessage]:
+        return await self._connection.run(read_transcript_part(turn_id, first=first, last=last))
+
+    async def message(self, turn_id: str, message_id: str) -> SpokenMessage | None:
+        return await self._connection.run(read_message(turn_id, message_id))
 
     async def running(self) -> list[Turn]:
         query = self._access.choose(RUNNING, LOCK_RUNNING)

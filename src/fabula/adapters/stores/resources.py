@@ -101,6 +101,8 @@ RECENT = (
 )
 FIRST = select(_r.id).where(_r.kind == bindparam("kind")).order_by(_r.built_in, _r.id).limit(1)
 COUNT = select(func.count()).select_from(RESOURCES).where(_r.kind == bindparam("kind"))
+COUNT_HAVING = COUNT.where(_r.doc.like(bindparam("pattern")))
+"""Documents are kept as JSON without blanks, and in a text every quote is escaped: the pattern finds only a field."""
 ADD = add_or_change(RESOURCES, None)
 PUT = (
     update(RESOURCES)
@@ -217,8 +219,12 @@ class SqlResources:
         id: str | None = (await self._connection.execute(FIRST, {"kind": kind})).scalar()
         return id
 
-    async def count(self, kind: Kind) -> int:
-        number: int = (await self._connection.execute(COUNT, {"kind": kind})).scalar()
+    async def count(self, kind: Kind, *, having: str | None = None) -> int:
+        if having is None:
+            counted = await self._connection.execute(COUNT, {"kind": kind})
+        else:
+            counted = await self._connection.execute(COUNT_HAVING, {"kind": kind, "pattern": f'%"{having}":{{%'})
+        number: int = counted.scalar()
         return number
 
     async def revisions(self, names: Sequence[Reference]) -> dict[Reference, int]:

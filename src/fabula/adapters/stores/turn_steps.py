@@ -25,12 +25,14 @@ from fabula.adapters.stores.play_tables import (
     LEAVE,
     LOCK_PLACE,
     LOCK_TURN,
+    MESSAGE,
     MOVE_ON,
     OCCUPY,
     PLACE,
     PLAYS,
     STATE,
     TRANSCRIPT,
+    TRANSCRIPT_PART,
     UNUSED,
 )
 from fabula.adapters.stores.resources import RESOURCES, read_revisions
@@ -164,6 +166,20 @@ def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[Spok
         turns *= 4
         messages, complete = yield from _read_back(turn_id, turns)
     return messages[max(0, len(messages) - last) :]
+
+
+def read_transcript_part(turn_id: str, *, first: int, last: int) -> Steps[list[SpokenMessage]]:
+    asked = {"turn": spelled(turn_id), "furthest": _ALL, "first": first, "last": last}
+    return _fold(list((yield TRANSCRIPT_PART, asked)))
+
+
+def read_message(turn_id: str, message_id: str) -> Steps[SpokenMessage | None]:
+    asked = {"turn": spelled(turn_id), "furthest": _ALL, "message": spelled(message_id)}
+    return next(iter(_fold(list((yield MESSAGE, asked)))), None)
+
+
+def read_turns(query: Any, values: dict[str, Any]) -> Steps[list[Turn]]:
+    return [turn_of(row) for row in (yield query, values)]
 
 
 def existing_turn(turn_id: str) -> Steps[Turn]:

@@ -10,10 +10,11 @@ import orjson
 from pydantic import ValidationError
 
 from fabula.actions.house import House
-from fabula.actions.views import Command
+from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError, InvalidParams, InvalidRequest
 from fabula.ports.meters import RPC_CALLS, RPC_SECONDS
+from fabula.ports.threads import run_in_thread
 from fabula.server.error_codes import INSIDE, MethodNotFound, error_payload
 from fabula.server.rpc.envelopes import Request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
@@ -90,6 +91,10 @@ async def answer(house: House, prepared: Prepared) -> bytes:
         note_call(house, prepared.method, request, INSIDE.name, started)
         return write_error(request.id, error_payload(INSIDE), session_id=request.session_id)
     note_call(house, prepared.method, request, "ok", started)
+    return await run_in_thread(_written, request, view) if view.may_be_large else _written(request, view)
+
+
+def _written(request: Request, view: View) -> bytes:
     result = view.as_json()
     session_id = result["session_id"] if view.names_session else None
     return write_result(request, result, session_id=session_id if isinstance(session_id, str) else None)

@@ -128,6 +128,14 @@ class ResourcesLaw:
             await unit.resources.add("lorebook", "a", {})
             assert [await unit.resources.count(kind) for kind in ("schema", "lorebook", "story")] == [2, 1, 0]
 
+    async def test_count_having_counts_those_that_hold_an_object_there(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.resources.add("character", "a", {"cover": {"blob": "x"}})
+            await unit.resources.add("character", "b", {"cover": None, "content": {"name": '"cover":{"blob"'}})
+            await unit.resources.add("character", "c", {"content": {}})
+            await unit.resources.add("schema", "d", {"cover": {}})
+            assert await unit.resources.count("character", having="cover") == 1
+
     async def test_a_name_or_document_that_no_engine_can_spell_is_refused_and_the_unit_goes_on(
         self, store: Store
     ) -> None:
