@@ -1,4 +1,4 @@
-"""How fast Ink plays: The Intercept, line by line, beside inkjs in the same run.
+"""How fast Ink plays: The Intercept, built, line by line, and saved, beside inkjs in the same run.
 
 Run it with `python -m bench.ink_speed`. The rival is measured when Node is installed and can find the npm package
 `inkjs` (set NODE_PATH to a node_modules folder that has it).
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +39,17 @@ for (let play = 0; play < +plays; play++) {
     story.ChooseChoiceIndex((turn * 7 + play) % count);
   }
 }
-console.log(JSON.stringify(times));
+const timed = (repeats, work) => [...Array(repeats)].map(() => {
+  const start = process.hrtime.bigint();
+  work();
+  return Number(process.hrtime.bigint() - start) / 1e9;
+});
+const built = timed(40, () => new Story(json));
+const story = new Story(json);
+for (let turn = 0; turn < 26 && (story.ContinueMaximally(), story.currentChoices.length); turn++)
+  story.ChooseChoiceIndex((turn * 7) % story.currentChoices.length);
+const saved = timed(400, () => story.state.ToJson());
+console.log(JSON.stringify({ lines: times, built, saved }));
 """
 
 
@@ -60,7 +71,30 @@ def measure_ours(story_json: str) -> list[float]:
     return times
 
 
-def measure_rival(story_json: str) -> list[float] | None:
+def measure_builds_and_saves(story_json: str) -> dict[str, list[float]]:
+    """How long a story takes to be built, and to be saved after some turns."""
+    from fabula.ink import Story
+
+    story = Story(story_json)
+    for turn in range(26):
+        story.continue_maximally()
+        if not story.current_choices:
+            break
+        story.choose(turn * 7 % len(story.current_choices))
+    story.state_json()
+    return {"built": timed(40, lambda: Story(story_json)), "saved": timed(400, story.state_json)}
+
+
+def timed(repeats: int, work: Callable[[], object]) -> list[float]:
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def measure_rival(story_json: str) -> dict[str, list[float]] | None:
     """The same plays by inkjs, or None where it cannot run."""
     node = shutil.which("node")
     if node is None:
@@ -73,7 +107,7 @@ def measure_rival(story_json: str) -> list[float] | None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return None
-    times: list[float] = json.loads(done.stdout)
+    times: dict[str, list[float]] = json.loads(done.stdout)
     return times
 
 
@@ -99,14 +133,23 @@ def main() -> int:
     ours = measure_ours(story_json)
     print(f"ink continue_ median: {at_share(ours, 0.5):.3f} ms over {len(ours)} lines")
     print(f"ink continue_ p99: {at_share(ours, 0.99):.3f} ms")
+    others = measure_builds_and_saves(story_json)
+    for name, times in others.items():
+        print(f"ink story {name} median: {at_share(times, 0.5):.3f} ms")
     rival = measure_rival(story_json)
     if rival is None:
         print("inkjs: not available (needs Node, and the npm package inkjs on NODE_PATH)")
         return 0
     for name, share in (("median", 0.5), ("p99", 0.99)):
-        ratio = at_share(ours, share) / at_share(rival, share)
-        print(f"inkjs Continue {name}: {at_share(rival, share):.3f} ms; ours takes {ratio:.2f} times as long")
+        print(beside(f"Continue {name}", ours, rival["lines"], share))
+    for name, times in others.items():
+        print(beside(f"story {name} median", times, rival[name], 0.5))
     return 0
+
+
+def beside(what: str, ours: list[float], rival: list[float], share: float) -> str:
+    ratio = at_share(ours, share) / at_share(rival, share)
+    return f"inkjs {what}: {at_share(rival, share):.3f} ms; ours takes {ratio:.2f} times as long"
 
 
 if __name__ == "__main__":

@@ -231,6 +231,9 @@ class FrameKind(IntEnum):
     FUNCTION_FROM_HOST = 2
 
 
+_PUSHES: Final = {"f()": FrameKind.FUNCTION, "->t->": FrameKind.TUNNEL}
+
+
 class Divert(Node):
     """Goes somewhere: to a resolved place, to a place held by a variable, or out to a host function."""
 
@@ -242,7 +245,7 @@ class Divert(Node):
         self.target = target
         self.conditional = conditional
         self.arguments = arguments
-        self.pushes = {"f()": FrameKind.FUNCTION, "->t->": FrameKind.TUNNEL}.get(key)
+        self.pushes = _PUSHES.get(key)
         self.container: Container | None = None
         self.index = 0
 

@@ -84,6 +84,9 @@ def prepare_names(content: StoryContent) -> None:
     _place_names(content).prepare()
 
 
+MOST_WRITTEN = 50_000
+
+
 class _Namer:
     def __init__(self, content: StoryContent) -> None:
         self._content = content
@@ -97,7 +100,15 @@ class _Namer:
                 self.named[key] = name
 
     def name(self, key: str, tolerant: bool) -> str | None:
-        """`knot|name|name`, or None for what needs no name or has none."""
+        """`knot|name|name`, or None for what needs no name or has none. A story has its places for ever: kept."""
+        kept = self._names.written
+        if (key, tolerant) not in kept:
+            if len(kept) > MOST_WRITTEN:
+                kept.clear()
+            kept[key, tolerant] = self._name(key, tolerant)
+        return kept[key, tolerant]
+
+    def _name(self, key: str, tolerant: bool) -> str | None:
         found = _look_up(self._content, key)
         if found is None:
             return None

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 from fabula.ink.runtime.content import (
     Assign,
@@ -39,6 +40,7 @@ from fabula.ink.runtime.tokens import (
 VERSION = 21
 OLDEST_VERSION = 18
 
+_DIVERTS = ("->", "f()", "->t->", "x()")
 _Pending = tuple[Container, list[Json]]
 _Unresolved = tuple[Container, Node]
 
@@ -50,15 +52,27 @@ def load_story(story_json: str) -> StoryContent:
     [Container('0'), Command('done')]
     """
     try:
-        story = as_object(parse_json(story_json.removeprefix("\ufeff")), "a story")
+        floats: list[float] = []
+        story = as_object(parse_json(story_json.removeprefix("\ufeff"), read_float=_noted_in(floats)), "a story")
         _check_version(story)
         lists = _read_lists(story.get("listDefs") or {})
-        digest = hashlib.sha256(write_json(story).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        written = write_json(story, may_have_floats=bool(floats))
+        digest = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         root, unresolved = _build(as_list(story.get("root"), "the story's root"))
     except TokenError as error:
         raise InkFormatError(f"This is not a compiled Ink story: {error}. Compile it again.") from error
     externals = _tie(root, unresolved)
     return StoryContent(root=root, lists=lists, externals=externals, digest=digest)
+
+
+def _noted_in(floats: list[float]) -> Callable[[str], float]:
+    """Reads floats, and notes them."""
+
+    def read(word: str) -> float:
+        floats.append(float(word))
+        return floats[-1]
+
+    return read
 
 
 def _check_version(story: dict[str, Json]) -> None:
@@ -79,12 +93,13 @@ def _build(root_token: list[Json]) -> tuple[Container, list[_Unresolved]]:
     root = Container()
     todo: list[_Pending] = [(root, root_token)]
     unresolved: list[_Unresolved] = []
+    words: dict[str, Node] = {}
     while todo:
         container, tokens = todo.pop()
         terminator = tokens[-1] if tokens else None
         names = {} if terminator is None else as_object(terminator, "the last element of a container")
         _read_flags(container, names)
-        _read_content(container, tokens[:-1], todo, unresolved)
+        _read_content(container, tokens[:-1], todo, unresolved, words)
         _read_named(container, names, todo)
     return root, unresolved
 
@@ -97,11 +112,21 @@ def _read_flags(container: Container, names: dict[str, Json]) -> None:
 
 
 def _read_content(
-    container: Container, tokens: list[Json], todo: list[_Pending], unresolved: list[_Unresolved]
+    container: Container,
+    tokens: list[Json],
+    todo: list[_Pending],
+    unresolved: list[_Unresolved],
+    words: dict[str, Node],
 ) -> None:
+    """Instructions that are one word never change: `words` has each of them once for the whole story."""
+    content = container.content
     for index, token in enumerate(tokens):
-        node: Node
-        if isinstance(token, list):
+        node: Node | None
+        if isinstance(token, str):
+            node = words.get(token)
+            if node is None:
+                node = words[token] = read_word(token)
+        elif isinstance(token, list):
             node = _adopt(container, token, index, None)
             todo.append((node, token))
         else:
@@ -110,7 +135,7 @@ def _read_content(
                 node.path = f"{container.path}.{index}" if container.path else str(index)
             if isinstance(node, (Divert, ChoicePoint, ReadCountOf)):
                 unresolved.append((container, node))
-        container.content.append(node)
+        content.append(node)
 
 
 def _read_named(container: Container, names: dict[str, Json], todo: list[_Pending]) -> None:
@@ -137,11 +162,9 @@ def _adopt(parent: Container, tokens: list[Json], index: int, name: str | None) 
 
 
 def _read_node(token: Json) -> Node:
-    if isinstance(token, str):
-        return read_word(token)
     if not isinstance(token, dict):
         return Literal(read_value(token))
-    for key in ("->", "f()", "->t->", "x()"):
+    for key in _DIVERTS:
         if key in token:
             return _read_divert(key, token)
     if "*" in token:

@@ -112,6 +112,7 @@ class PlaceNames:
         self._alike: dict[tuple[str, str], dict[str, list[Place]]] = {}
         self._tables: dict[tuple[str, str, str | None], dict[str, Place | None]] = {}
         self._unique: dict[tuple[str, Place], tuple[str, ...]] = {}
+        self.written: dict[tuple[str, bool], str | None] = {}
 
     def knot(self, container: Container) -> str:
         """The knot or stitch of a container."""
@@ -282,7 +283,7 @@ class PlaceNames:
             step = (self._choice_print(container, index), _LAST)
         else:
             step = (self._print(node), _role(node))
-        # By identity: a place has its own piece of content, and all of them live as long as the story does.
+        # By identity: all pieces live as long as the story does, and those that places share add the same everywhere.
         self._steps[id(node)] = step
         return step
 

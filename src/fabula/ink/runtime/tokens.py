@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from json.encoder import encode_basestring
 
 from fabula.ink.runtime.arithmetic import INT_MAX, INT_MIN, float32, json_float
@@ -21,10 +22,10 @@ class TokenError(ValueError):
     """A piece of JSON that is not what the format says; callers turn it into their own typed error."""
 
 
-def parse_json(text: str) -> Json:
+def parse_json(text: str, *, read_float: Callable[[str], float] = float) -> Json:
     """Reads JSON; whatever is wrong with it is one kind of error, however deep or odd it is."""
     try:
-        parsed: Json = json.loads(text, parse_constant=_refuse_constant)
+        parsed: Json = json.loads(text, parse_constant=_refuse_constant, parse_float=read_float)
     except RecursionError:
         raise TokenError("the JSON is nested too deeply") from None
     except ValueError as error:
@@ -36,8 +37,24 @@ def _refuse_constant(word: str) -> float:
     raise TokenError(f"{word} is not a JSON number")
 
 
-def write_json(value: Json) -> str:
+_WRITE_PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_MAY_BE_FLOAT = re.compile(r"[:,\[]-?(?:[0-9]++[.e]|NaN|Inf)")
+
+
+def write_json(value: Json, *, may_have_floats: bool = True) -> str:
     """Writes JSON without blanks; floats look as the reference writes them. Depth costs no Python stack."""
+    if isinstance(value, float):
+        return _scalar(value)
+    try:
+        text = _WRITE_PLAIN(value)
+    except RecursionError:
+        return _write_carefully(value)
+    # What looks like a float may stand in a text; then the careful way writes the same once more.
+    return _write_carefully(value) if may_have_floats and _MAY_BE_FLOAT.search(text) else text
+
+
+def _write_carefully(value: Json) -> str:
+    """The same for values that are very deep, or have floats, which the standard library writes otherwise."""
     out: list[str] = []
     todo: list[Json | _Raw] = [value]
     while todo:
