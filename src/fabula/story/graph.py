@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, field_validator
 
 from fabula.story.conditions import All, Any, Comparison, Condition, Not, holds, tests_of
 from fabula.story.knowledge import SceneNote, piece_problems
@@ -15,6 +17,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "Graph",
+    "MeantBy",
     "Node",
     "Not",
     "Transition",
@@ -25,12 +28,27 @@ __all__ = [
 ]
 
 
-class Transition(Value):
-    """A way on to another node; without a condition it is always open. Higher priority is tried first."""
+MeantBy = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whitespace=True)]
+"""A short phrase by which players mean a way: `you have my word`, `tell nobody`."""
 
+
+class Transition(Sparse):
+    """A way on to another node; without a condition it is always open. Higher priority is tried first.
+
+    `means` are phrases by which players mean it, beside what its condition and the goal of its scene say.
+    """
+
+    optional = frozenset({"means"})
     to: Id
     condition: Condition | None = None
     priority: int = 0
+    means: list[MeantBy] | None = Field(default=None, max_length=64)
+
+    @field_validator("means", mode="after")
+    @classmethod
+    def _none_is_nothing(cls, means: list[str] | None) -> list[str] | None:
+        """No phrases are the same as no word about them, and neither is written."""
+        return means or None
 
 
 class Node(Sparse):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+from fabula.language.vocabulary import normal
 from fabula.story.graph import All, Any, Comparison, Condition, Graph, Node, Not, Transition, tests_of
 from fabula.story.schemas import SchemaField, fits, same_json
 from fabula.story.state import (
@@ -22,7 +23,9 @@ from fabula.story.state import (
     StateOp,
 )
 
-FindingKind = Literal["unreachable", "dead_end", "unknown_character", "never_written", "never_holds", "never_taken"]
+FindingKind = Literal[
+    "unreachable", "dead_end", "unknown_character", "never_written", "never_holds", "never_taken", "means_twice"
+]
 Fields = Mapping[str, SchemaField]
 
 
@@ -68,6 +71,7 @@ def lint(graph: Graph, ground: Ground) -> list[Finding]:
             findings.append(_finding("dead_end", node, "leads to no ending"))
         findings += _unknown_characters(node, ground)
         findings += _condition_findings(node, ground, written)
+        findings += _meant_twice(node)
     return findings
 
 
@@ -113,6 +117,17 @@ def _unknown_characters(node: Node, ground: Ground) -> Iterator[Finding]:
     for character in dict.fromkeys(named):
         if character not in ground.characters:
             yield _finding("unknown_character", node, f"names the character '{character}', who does not exist")
+
+
+def _meant_twice(node: Node) -> Iterator[Finding]:
+    """Two ways that the same phrase means: a player who says it can only be asked which."""
+    ways_by_phrase: dict[str, list[str]] = {}
+    for way in node.transitions:
+        for phrase in {normal(text).strip() for text in way.means or ()}:
+            ways_by_phrase.setdefault(phrase, []).append(way.to)
+    for phrase, ways in sorted(ways_by_phrase.items()):
+        if len(ways) > 1:
+            yield _finding("means_twice", node, f"has more than one way that “{phrase}” means")
 
 
 def _characters_of(op: StateOp) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.story.ink_stories import InkPlay
+from fabula.story.readings import OpenQuestion
 from fabula.story.state import Snapshot, WorldState
 from fabula.story.values import Id, JsonObject, Value
 
@@ -40,7 +41,8 @@ class PlayState(Value):
 
     `graph` names the version of the story's graph that is played (the hash of its bytes).
     `scenes` are the scenes that were entered lately, the last one being played; `earlier_scenes` are the nodes of those
-    before. `dice_cursor` counts the numbers drawn from the play's seeded generator. `ink` is there for Ink stories.
+    before. `dice_cursor` counts the numbers drawn from the play's seeded generator. `question` is what the storyteller
+    asked back last and the next line may answer. `ink` is there for Ink stories.
     """
 
     snapshot: Snapshot
@@ -54,15 +56,18 @@ class PlayState(Value):
     message_count: int = 0
     dice_cursor: int = 0
     ended: bool = False
+    question: OpenQuestion | None = None
     ink: InkPlay | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored: plays of graphs say nothing of Ink, and short ones nothing of earlier scenes."""
+        """As stored: nothing is said of Ink, of earlier scenes and of an open question where there are none."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
         if not self.earlier_scenes:
             del plain["earlier_scenes"]
+        if self.question is None:
+            del plain["question"]
         return plain
 
     @property

@@ -80,10 +80,14 @@ class TakeWay(Value):
 
 
 class AskBack(Value):
-    """The line may mean these ways: the player is asked which, or whether it is the one."""
+    """The line may mean these ways: the player is asked which, or whether it is the one.
+
+    `names` says of each what it is, in words that follow `do you mean`: `to read the logbook`, `the lighthouse`.
+    """
 
     kind: Literal["ask"] = "ask"
     ways: list[int]
+    names: list[str] = []
 
 
 class Stay(Value):
@@ -108,7 +112,7 @@ class Understood(Value):
     `line` is what the player wrote. `scores` has a number from 0 to 1 for each transition of the node, in its order.
     `topic` are the words that the line is about, as a dictionary has them: what was asked after, looked at or acted on.
     `addressed` is who is spoken to, if that is said; `answers` tells that the line answers the question of the turn
-    before.
+    before. `hint` is the number of the hint that is due in this scene with this turn, 0 when none is.
     """
 
     line: str
@@ -119,6 +123,7 @@ class Understood(Value):
     topic: list[str] = []
     addressed: str = ""
     answers: bool = False
+    hint: int = 0
 
     @property
     def first(self) -> Intent | None:

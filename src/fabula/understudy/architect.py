@@ -22,6 +22,19 @@ from fabula.understudy.voice import Voice
 ENDING_KEY = "ending_path"
 MEET = ("Speak with {who}.", "Find out what {who} knows.", "Win {who}'s trust.", "Hear what {who} has to say.")
 RESOLVE = ("Decide what to do about it.", "Settle the matter with {who}.", "Agree with {who} on what to do next.")
+MEANS_TO_BEGIN = (
+    "what do you know", "what happened", "what is going on", "tell me what", "tell me about", "tell me everything",
+    "i want to know", "i want to help", "i am listening", "let us talk", "you can trust me", "how can i help",
+)  # fmt: skip
+MEANS_TO_SETTLE = (
+    "i will do it", "let us do it", "i have decided", "that is what we do", "it is settled", "we are agreed", "i agree",
+    "we have a plan", "you have my word", "i know what to do", "let us go", "it is decided",
+)  # fmt: skip
+MEANS_TOGETHER = (
+    "together", "side by side", "come with me", "with you", "i stay with", "we both", "the two of us",
+    "i will not leave you",
+)  # fmt: skip
+MEANS_ALONE = ("alone", "by myself", "on my own", "without you", "i leave you here", "i go my own way")
 REVEAL = (
     "So it is said at last: {truth}.",
     "Now it is out: {truth}.",
@@ -109,13 +122,12 @@ def _section(context: ArchitectContext, seed: int | None, declared: dict[str, Sc
     on = _condition(_key(number, "begun"), True, declared)
     nodes: list[Json] = [
         _node(arrival, _title(text, number), _arrival_scene(context, text, cast, voice), _meet(cast, voice), cast,
-              [{"to": turn, "condition": on}]),
+              [{"to": turn, "condition": on, "means": [*MEANS_TO_BEGIN]}]),
     ]  # fmt: skip
     endings = _endings(cast, taken) if number >= context.total_sections else []
     ways: list[Json] = [_way_to_end(node, declared) for node in endings]
-    nodes.append(
-        _node(turn, _turn_title(text, number), _turn_scene(context, cast, voice), _resolve(cast, voice), cast, ways)
-    )
+    goal = _last_choice(cast) if endings else _resolve(cast, voice)
+    nodes.append(_node(turn, _turn_title(text, number), _turn_scene(context, cast, voice), goal, cast, ways))
     return {
         "nodes": [*nodes, *endings],
         "transition_patches": _patches(context, arrival, number, declared),
@@ -126,7 +138,7 @@ def _section(context: ArchitectContext, seed: int | None, declared: dict[str, Sc
 def _patches(context: ArchitectContext, to: str, number: int, declared: dict[str, SchemaField] | None) -> list[Json]:
     """Every open end of the graph so far leads to the new section."""
     condition = _condition(_key(number - 1, "settled"), True, declared)
-    way: JsonObject = {"to": to, "condition": condition}
+    way: JsonObject = {"to": to, "condition": condition, "means": [*MEANS_TO_SETTLE]}
     return [{"node_id": node.id, "add_transitions": [way]} for node in context.graph_nodes if not node.transitions]
 
 
@@ -149,7 +161,8 @@ def _endings(cast: list[CastMember], taken: set[str]) -> list[Json]:
 def _way_to_end(node: Json, declared: dict[str, SchemaField] | None) -> JsonObject:
     assert isinstance(node, dict)
     path = "together" if "together" in str(node["id"]) else "alone"
-    return {"to": node["id"], "condition": _condition(ENDING_KEY, path, declared)}
+    means: list[Json] = [*(MEANS_TOGETHER if path == "together" else MEANS_ALONE)]
+    return {"to": node["id"], "condition": _condition(ENDING_KEY, path, declared), "means": means}
 
 
 def _condition(key: str, value: Json, declared: dict[str, SchemaField] | None) -> Json:
@@ -252,6 +265,12 @@ def _meet(cast: list[CastMember], voice: Voice) -> str:
 
 def _resolve(cast: list[CastMember], voice: Voice) -> str:
     return voice.pick(RESOLVE, {"who": _who(cast)})
+
+
+def _last_choice(cast: list[CastMember]) -> str:
+    return (
+        f"Go on together with {cast[0].name}, or go on alone." if cast else "See it through together, or go on alone."
+    )
 
 
 def _who(cast: list[CastMember]) -> str:

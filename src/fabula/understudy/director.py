@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.story.contexts import ActorPurpose, CastMember, DirectorContext, NarratorPurpose, SceneContext
+from fabula.story.readings import AskBack, Unclear
 from fabula.story.values import Json, JsonObject
 from fabula.understudy.scene_view import addressed, heard, last_words, reading_of, scene_sentences
 from fabula.understudy.utterance import Reading
@@ -21,6 +22,9 @@ WIRE: dict[NarratorPurpose | ActorPurpose, str] = {
 def direct(context: DirectorContext, seed: int | None) -> JsonObject:
     """The plan of the turn in its wire shape."""
     reading = reading_of(context)
+    if is_in_doubt(context):
+        beats_of_doubt: list[Json] = [{"type": "Narrator", "purpose": WIRE["describe_result"]}]
+        return {"role_actions": [], "beats": beats_of_doubt}
     voice = Voice(seed, "director", context.current_node.id, last_words(context))
     beats: list[Json] = []
     narrated = narration_for(context, reading)
@@ -31,13 +35,22 @@ def direct(context: DirectorContext, seed: int | None) -> JsonObject:
     return {"role_actions": [], "beats": beats or [{"type": "Narrator", "purpose": WIRE["describe_result"]}]}
 
 
+def is_in_doubt(context: SceneContext) -> bool:
+    """Whether the storyteller has to ask back, or was asked about the ways on: then nobody else speaks."""
+    read = context.understood
+    if read is None or context.transitioned_this_turn or read.node_id != context.current_node.id:
+        return False
+    return isinstance(read.decision, (AskBack, Unclear)) or read.has("hint")
+
+
 def narration_for(context: SceneContext, reading: Reading) -> NarratorPurpose | None:
     """What the narrator tells first, or None when the characters carry the turn alone."""
     if context.transitioned_this_turn:
         return "describe_transition"
     if not _was_shown(context):
         return "describe_scene"
-    if reading.kind in ("deed", "silence", "threat") or not context.current_cast:
+    hinted = context.understood is not None and context.understood.hint > 0
+    if reading.kind in ("deed", "silence", "threat") or not context.current_cast or hinted or is_in_doubt(context):
         return "describe_result"
     return None
 
@@ -45,7 +58,7 @@ def narration_for(context: SceneContext, reading: Reading) -> NarratorPurpose | 
 def speakers_for(context: SceneContext, reading: Reading, voice: Voice) -> list[tuple[CastMember, ActorPurpose]]:
     """Who speaks: the one spoken to, and now and then one more."""
     cast = context.current_cast
-    if not cast:
+    if not cast or is_in_doubt(context):
         return []
     first = addressed(context, reading.text) or _least_heard(context)
     chosen: list[tuple[CastMember, ActorPurpose]] = [(first, _purpose(context, reading))]

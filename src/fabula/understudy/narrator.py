@@ -8,6 +8,7 @@ from fabula.language.english import closed, inner, joined, to_second_person
 from fabula.language.words import stems
 from fabula.story.contexts import NarratorContext, NarratorPurpose, SceneContext
 from fabula.understudy import phrases
+from fabula.understudy.asking import doubt, hint
 from fabula.understudy.scene_view import (
     addressed,
     brief,
@@ -35,6 +36,10 @@ def narrate(context: NarratorContext, seed: int | None) -> str:
 
 def tell(context: SceneContext, purpose: NarratorPurpose, reading: Reading, voice: Voice) -> str:
     """A paragraph for a purpose; also used where one call writes the whole turn."""
+    read = context.understood
+    told = doubt(context, read, voice) if read is not None else ""
+    if told:
+        return told
     match purpose:
         case "describe_transition":
             lines = [voice.pick(phrases.ONWARD), *_scene(context, voice)]
@@ -42,6 +47,8 @@ def tell(context: SceneContext, purpose: NarratorPurpose, reading: Reading, voic
             lines = _scene(context, voice)
         case "describe_result":
             lines = _result(context, reading, voice)
+    if read is not None and purpose == "describe_result":
+        lines.append(hint(context, read, voice))
     if not context.current_node.transitions and purpose != "describe_result":
         lines.append(voice.pick(phrases.ENDING))
     return " ".join(line for line in lines if line)
@@ -129,6 +136,6 @@ def _watched(context: SceneContext, voice: Voice) -> str:
 
 def _pull(context: SceneContext, voice: Voice) -> str:
     goal = goal_line(context.current_node, player_name(context))
-    if not goal or not context.current_node.transitions:
+    if not goal or not context.current_node.transitions or context.understood is not None:
         return ""
     return voice.pick([line.format(goal=inner(goal[0].lower() + goal[1:])) for line in phrases.PULL])

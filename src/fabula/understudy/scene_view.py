@@ -71,6 +71,12 @@ def goal_line(node: Node, player: str, speaker: str = "") -> str:
     return closed(line) if len(line) <= 220 else ""
 
 
+def may_point_on(context: SceneContext) -> bool:
+    """Whether it is time to speak of the way on: not in every turn, or it would be pushing."""
+    read = context.understood
+    return read is None or read.hint > 0 or read.has("hint") or context.transitioned_this_turn
+
+
 def _in_own_mouth(line: str, speaker: str) -> str:
     for name in map(re.escape, dict.fromkeys((speaker, speaker.split()[0]))):
         line = re.sub(rf"\b{name}'s\b", "my", line)

@@ -13,6 +13,7 @@ from fabula.understudy.scene_view import (
     details,
     goal_line,
     known_about,
+    may_point_on,
     player_name,
     scene_sentences,
 )
@@ -220,7 +221,7 @@ def _remark(context: SceneContext, actor: CastMember, voice: Voice) -> list[str]
 
 def _point(context: SceneContext, actor: CastMember, voice: Voice) -> list[str]:
     goal = goal_line(context.current_node, player_name(context), actor.name)
-    if not goal or not context.current_node.transitions:
+    if not goal or not context.current_node.transitions or not may_point_on(context):
         return []
     return [voice.pick([phrase.format(goal=goal) for phrase in POINT])]
 

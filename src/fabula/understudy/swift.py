@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from fabula.story.contexts import SwiftContext
+from fabula.story.values import JsonObject
 from fabula.understudy.actor import perform
 from fabula.understudy.director import narration_for, speakers_for
-from fabula.understudy.keeper import progress
+from fabula.understudy.keeper import progress, understood_in
 from fabula.understudy.narrator import tell
 from fabula.understudy.scene_view import heard
 from fabula.understudy.utterance import read
@@ -25,9 +26,14 @@ def play(context: SwiftContext, seed: int | None) -> str:
     for member, part in speakers_for(context, reading, voice):
         for kind, text in perform(context, member, part, reading, voice):
             parts.append(f'<{kind} who="{member.id}">{text}</{kind}>')
-    ops = progress(
-        context.progression_hints, context.current_node, reading, context.world_state, context.turns_in_scene,
-        context.world_fields,
-    )  # fmt: skip
-    parts.append(f"<update>{json.dumps({'ops': ops}, ensure_ascii=False)}</update>")
+    parts.append(f"<update>{json.dumps({'ops': _ops(context)}, ensure_ascii=False)}</update>")
     return "\n".join(parts)
+
+
+def _ops(context: SwiftContext) -> list[JsonObject]:
+    """What has changed, unless that was decided before the turn was told."""
+    if context.understood is not None:
+        return []
+    read = understood_in(context, context.player_input, context.turns_in_scene)
+    here = (one.id for one in context.current_cast)
+    return progress(context.current_node, read, context.world_state, context.world_fields, here)

@@ -812,7 +812,7 @@ export interface LeaveScene {
 
 /** Something that an author would want to know about the graph before anyone plays it. */
 export interface LintFinding {
-  kind: "unreachable" | "dead_end" | "unknown_character" | "never_written" | "never_holds" | "never_taken";
+  kind: "unreachable" | "dead_end" | "unknown_character" | "never_written" | "never_holds" | "never_taken" | "means_twice";
   node_id: string;
   message: string;
 }
@@ -1869,11 +1869,12 @@ export interface Totals {
   total_tokens: number;
 }
 
-/** A way on to another node; without a condition it is always open. Higher priority is tried first. */
+/** A way on to another node; without a condition it is always open. Higher priority is tried first. `means` are phrases by which players mean it, beside what its condition and the goal of its scene say. */
 export interface Transition {
   to: string;
   condition?: Comparison | All | Any | Not | null;
   priority?: number;
+  means?: string[] | null;
 }
 
 /** Either the `api_id` of an api that is kept, or one that is not, field by field. `seconds` is how long each question may take. */

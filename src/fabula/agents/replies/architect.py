@@ -8,17 +8,22 @@ from typing import TypeVar
 from pydantic import Field, TypeAdapter
 
 from fabula.agents.replies.json_answers import fitted, json_in
-from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
+from fabula.story.graph import Comparison, Graph, MeantBy, Node, Transition, graph_problems
 from fabula.story.schemas import SchemaFields, schema_problems
 from fabula.story.state import StateOp
-from fabula.story.values import Id, Value
+from fabula.story.values import Id, Sparse, Value
 
 
-class ProposedTransition(Value):
-    """A way on with one condition at most: not every editor can show the composite ones."""
+class ProposedTransition(Sparse):
+    """A way on with one condition at most: not every editor can show the composite ones.
 
+    `means` are phrases by which players mean it.
+    """
+
+    optional = frozenset({"means"})
     to: Id
     condition: Comparison | None = None
+    means: list[MeantBy] | None = Field(default=None, max_length=64)
 
 
 class ProposedNode(Value):
@@ -41,7 +46,7 @@ class TransitionPatch(Value):
     add_transitions: list[ProposedTransition]
 
     def ways(self) -> list[Transition]:
-        return [Transition(to=way.to, condition=way.condition) for way in self.add_transitions]
+        return [Transition(to=way.to, condition=way.condition, means=way.means) for way in self.add_transitions]
 
 
 class SectionProposal(Value):

@@ -28,6 +28,7 @@ from fabula.story.graph import Node
 from fabula.story.knowledge import Reader, told_pieces
 from fabula.story.lore import SceneText, active_lore, readable_lore, scene_began
 from fabula.story.plays import PlayState
+from fabula.story.readings import Understood
 from fabula.story.resources import CharacterContent
 from fabula.story.state import MemoryEntry
 from fabula.story.templates import cast_member
@@ -35,12 +36,16 @@ from fabula.story.values import Value
 
 
 class Scene(Value):
-    """Where a turn stands: the node it came from, and what everyone has noticed since the turn began."""
+    """Where a turn stands: the node it came from, and what everyone has noticed since the turn began.
+
+    `understood` is the player's line as the rules read it at that node.
+    """
 
     previous_node_id: str
     previous_cast: list[str]
     transitioned: bool = False
     noticed: list[MemoryEntry] = []
+    understood: Understood | None = None
 
     def after(self, entries: list[MemoryEntry]) -> Scene:
         """The scene after more was said and done; thoughts are noticed by nobody."""
@@ -211,6 +216,7 @@ class SceneTeller:
                 custom=world.custom, player_state=world.player_state, character_state=world.character_state
             ),
             "shared_history": self._history,
+            "understood": self._scene.understood,
         }
 
     def _lore(self, reader: Reader) -> Lore:

@@ -23,6 +23,7 @@ from fabula.story.resources import (
 )
 from fabula.story.schemas import Schema
 from fabula.story.story_spoilers import StorySpoilers, story_spoilers
+from fabula.understudy.reading.ways import SceneText
 
 _spoilers: IdentityCache[Graph, StorySpoilers] = IdentityCache(64)
 
@@ -81,6 +82,11 @@ class PlaySetup:
     def revision_of_api(self, role: AgentRole) -> int | None:
         """The revision at which a role's api was read, if it is known."""
         return self.api_revisions.get(self.group.bindings.api_for(role))
+
+    @cached_property
+    def scene_texts(self) -> dict[tuple[str, tuple[str, ...]], SceneText]:
+        """The words of scenes as they were read before, by node and by who is there."""
+        return {}
 
     @cached_property
     def swift(self) -> bool:

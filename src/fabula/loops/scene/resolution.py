@@ -7,6 +7,7 @@ from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import Kept, applied, ask_keeper
 from fabula.loops.scene.questions import propose
 from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.loops.scene.understanding import question_of, understood, update_by_rule
 from fabula.story.changes import enter, remember
 from fabula.story.contexts import KeeperContext
 from fabula.story.events import (
@@ -19,7 +20,7 @@ from fabula.story.events import (
 from fabula.story.graph import Transition, open_transition
 from fabula.story.plans import DirectorResult, ResponsePlan
 from fabula.story.plays import PlayState
-from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.story.state import MemoryEntry
 
 PLAYER = "player"
 
@@ -48,7 +49,12 @@ def scene_here(run: SceneRun, play: PlayState) -> Scene:
     """The scene as the turn finds it."""
     world = play.world
     noticed = [player_entry(run)]
-    return Scene(previous_node_id=world.current_node, previous_cast=world.active_characters, noticed=noticed)
+    return Scene(
+        previous_node_id=world.current_node,
+        previous_cast=world.active_characters,
+        noticed=noticed,
+        understood=understood(run, play),
+    )
 
 
 def before_beats(run: SceneRun, play: PlayState) -> KeeperContext:
@@ -57,13 +63,19 @@ def before_beats(run: SceneRun, play: PlayState) -> KeeperContext:
 
 
 async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
-    """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet."""
+    """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet: rules decide."""
     if run.setup.swift:
-        kept = applied(run, play, StateUpdate(ops=[]), output=None)
+        kept = applied(run, play, update_by_rule(run, play), output=None)
     else:
         kept = await ask_keeper(run, play, "after_player_input", lambda: before_beats(run, play))
     snapshot = kept.play.snapshot.model_copy(update={"turn_index": kept.play.snapshot.turn_index + 1})
-    play = kept.play.model_copy(update={"snapshot": snapshot, "turns_in_scene": kept.play.turns_in_scene + 1})
+    play = kept.play.model_copy(
+        update={
+            "snapshot": snapshot,
+            "turns_in_scene": kept.play.turns_in_scene + 1,
+            "question": question_of(run, understood(run, play)),
+        }
+    )
     run.stage.tell(KeeperApplied(phase="after_player_input", update=kept.update, snapshot=snapshot))
     return Kept(play=play, update=kept.update, output=kept.output)
 

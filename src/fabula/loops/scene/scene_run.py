@@ -18,6 +18,7 @@ from fabula.ports.store import Store
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
 from fabula.story.plays import PlayState
+from fabula.story.readings import Understood
 from fabula.story.state import MemoryEntry
 
 
@@ -60,7 +61,8 @@ def _ignore(text: str) -> None:
 
 @dataclass(kw_only=True)
 class Handover:
-    """What a step hands to the next one as it is: where the play stands, what was said, and the question it sent.
+    """What a step hands to the next one as it is: where the play stands, what was said, and the question it sent;
+    and the player's line as it was understood, which is read once.
 
     The graph has all but the question, too, as JSON; a turn that is resumed finds only that.
     """
@@ -69,6 +71,7 @@ class Handover:
     scene: Scene | None = None
     said: list[MemoryEntry] | None = None
     asked: PendingAnswer | None = None
+    understood: Understood | None = None
 
     def put(
         self,

@@ -1,0 +1,71 @@
+"""The player's line, understood by rule where it was said: once a turn, before any role is asked.
+
+Every role is told, whoever plays it; the question that is asked back is part of the play, so that the next line can
+answer it, also after going back.
+"""
+
+from __future__ import annotations
+
+from fabula.loops.scene.scene_run import SceneRun
+from fabula.story.contexts import StateView
+from fabula.story.plays import PlayState
+from fabula.story.readings import AskBack, OpenQuestion, Understood
+from fabula.story.state import StateUpdate
+from fabula.understudy.keeper import progress
+from fabula.understudy.reading.reader import read_line
+from fabula.understudy.reading.scenes import Somebody, scene_text
+from fabula.understudy.reading.ways import SceneText
+
+MOST_SCENES = 256
+"""So many scenes of a play are kept in words."""
+
+
+def understood(run: SceneRun, play: PlayState) -> Understood:
+    """What the player's line means at the node where the turn begins."""
+    if run.handover.understood is None:
+        run.handover.understood = read_line(
+            run.turn.player_input, _scene(run, play), question=run.before.question, turns_in_scene=play.turns_in_scene
+        )
+    return run.handover.understood
+
+
+def question_of(run: SceneRun, read: Understood) -> OpenQuestion | None:
+    """What stays open for the next line to answer. Only the understudy asks back; a model tells turns its own way."""
+    if not isinstance(read.decision, AskBack) or not _asks_back(run):
+        return None
+    return OpenQuestion(node_id=read.node_id, ways=read.decision.ways)
+
+
+def update_by_rule(run: SceneRun, play: PlayState) -> StateUpdate:
+    """What the line has brought about, where the understudy plays the whole turn; a model says it itself."""
+    if not _asks_back(run):
+        return StateUpdate(ops=[])
+    world, node = play.world, run.setup.nodes[play.world.current_node]
+    state = StateView(custom=world.custom, player_state=world.player_state, character_state=world.character_state)
+    ops = progress(node, understood(run, play), state, run.setup.world_schema.fields, world.active_characters)
+    return StateUpdate.model_validate({"ops": ops})
+
+
+def _asks_back(run: SceneRun) -> bool:
+    return run.setup.api("director" if run.setup.swift else "narrator").provider == "understudy"
+
+
+def _scene(run: SceneRun, play: PlayState) -> SceneText:
+    """The words of the scene, made once for who is there."""
+    setup, here = run.setup, tuple(play.world.active_characters)
+    known = setup.scene_texts
+    key = (play.world.current_node, here)
+    if key not in known:
+        if len(known) >= MOST_SCENES:
+            known.clear()
+        people = [
+            Somebody(id=id, name=one.name, personality=one.personality, here=id in here)
+            for id, one in setup.characters.items()
+        ]
+        people += [
+            Somebody(id=id, name=guest.display_name, personality=guest.personality, here=id in here)
+            for id, guest in play.session_characters.items()
+        ]
+        lore = [(entry.title, tuple(entry.keywords)) for entry in setup.lore if entry.enabled]
+        known[key] = scene_text(setup.nodes[play.world.current_node], setup.nodes, people, lore)
+    return known[key]

@@ -1,0 +1,1 @@
+"""Reading: what a player's line means in its scene, by rule. Verbs, phrases and nouns stand in `understudy/lexicon`."""

@@ -1,0 +1,477 @@
+"""Clauses: a line taken apart into what is said one after the other, each with its mood, subject and polarity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fabula.language.words import word_set
+from fabula.understudy.reading.lexicon import (
+    ADVERBS,
+    AUXILIARIES,
+    CLASSES_OF,
+    CONJUNCTIONS,
+    DETERMINERS,
+    DISCOURSE,
+    IDIOMS,
+    NEUTRAL,
+    NO,
+    PERSONS,
+    PREPOSITIONS,
+    PRONOUNS,
+    REJECTIONS,
+    SYNONYMS,
+    YES,
+    pattern,
+)
+from fabula.understudy.reading.rewrites import plain_line, plain_wish
+from fabula.understudy.reading.words import is_past_form, is_verb, lemmas_of, put_right, verb_of
+
+Subject = Literal["i", "you", "third", "order", "none"]
+Mood = Literal["act", "question", "maybe", "past", "aside"]
+WH = word_set("who what where why when how which whose whom")
+_ASKING = word_set("is are was were am do does did can could will would should have has had shall may might must")
+_THIRD = word_set(
+    "he she it they this that these those there nobody somebody everyone everybody someone anyone nothing everything "
+    "all his her their its both neither none"
+)
+NEGATIONS = word_set("not never neither nor no nobody none nothing nowhere hardly")
+_SENTENCES = re.compile(r"(?<=[.!?;])[\"']*\s+|[.!?;]+[\"']*$|\n|\"")
+_BREAK = re.compile(r"\s*(?:,|:|;|\s-+\s|\(|\))\s*")
+_ASIDES = word_set("because while when until unless though although since whereas before after as whenever")
+_PAST_SIGNS = pattern("past")
+_WHOLE_IF = pattern("supposed")
+_ONLY_THOUGHT = pattern("only_thought")
+_CAN_WAIT = re.compile(r"^(.*?)\b(?:can|must|will|may|has to|shall|could) (?:have to )?wait\b(?: until| till)?(.*)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clause:
+    """One clause of a line: its words in small letters, how it is meant, who acts, and where its verb stands.
+
+    `negated` says that the act is denied or turned down; `told` that somebody is spoken to by name in its sentence.
+    """
+
+    words: tuple[str, ...]
+    lemmas: tuple[frozenset[str], ...]
+    mood: Mood
+    subject: Subject
+    verb_at: int | None
+    negated: bool = False
+    rejected: bool = False
+    told: bool = False
+    after_colon: bool = False
+    wished: bool = False
+    idiom: bool = False
+    yet: bool = False
+    sentence: int = 0
+    joined: str = ""
+    negations: frozenset[int] = frozenset()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def verb(self) -> str:
+        return verb_of(self.words[self.verb_at]) if self.verb_at is not None else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line taken apart. `spoken_to` are the words by which somebody is called; `text` is the line in plain words."""
+
+    text: str
+    clauses: tuple[Clause, ...]
+    spoken_to: frozenset[str] = frozenset()
+    yes: bool = False
+    no: bool = False
+    words: tuple[str, ...] = field(default=())
+
+
+def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repairs: frozenset[str]) -> Line:
+    """The clauses of a line. `names` call a person, `story` are words that stand in the story, `repairs` those that a
+    slip of the pen may have meant."""
+    line = _put_right(plain_line(text), story | names, repairs)
+    clauses: list[Clause] = []
+    called: set[str] = set()
+    yes = no = False
+    for number, (sentence, mark) in enumerate(_sentences(line)):
+        plain = plain_wish(sentence)
+        parts = list(_parts(plain, story))
+        vocatives = [words for _, words in parts if _is_call(words, names)]
+        alone = len(parts) == len(vocatives)
+        wished = plain.startswith("i ") and not sentence.startswith("i ")
+        asked = (mark == "?" and not wished and not (_asks(sentence) and not _asks(plain))) or _asks(plain)
+        called.update(word for words in vocatives for word in words if not alone)
+        former: Clause | None = None
+        for sign, words in parts:
+            if words and set(words) <= YES | DISCOURSE and set(words) & YES:
+                yes = yes or not asked
+            if (
+                words
+                and words[0] in NO
+                and len(words) <= 3
+                and set(words) <= NO | DISCOURSE | frozenset(["thank", "you"])
+            ):
+                no = True
+            if not words or (_is_call(words, names) and not alone and sign != ":"):
+                continue
+            clause = _clause(
+                words, sign, plain, asked=asked, told=bool(vocatives) and not alone, before=former, number=number
+            )
+            clauses.append(clause)
+            former = clause
+    return Line(
+        text=line, clauses=tuple(clauses), spoken_to=frozenset(called), yes=yes, no=no, words=tuple(_words(line))
+    )
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+(?:'[^\W_]+)?|'s", text)
+
+
+def _put_right(line: str, story: frozenset[str], repairs: frozenset[str]) -> str:
+    return re.sub(r"[a-z]{3,}", lambda found: put_right(found[0], story, repairs), line)
+
+
+def _sentences(line: str) -> Iterator[tuple[str, str]]:
+    for part in re.findall(r"[^.!?;\"\n]+[.!?;]*", line):
+        sentence = part.strip(" .!?;'")
+        if _words(sentence):
+            yield sentence, "?" if "?" in part else ""
+
+
+def _asks(sentence: str) -> bool:
+    words = _words(sentence)
+    while words and words[0] in DISCOURSE:
+        words = words[1:]
+    if not words:
+        return False
+    if words[0] in WH:
+        return not (
+            words[0] in ("when", "how")
+            and len(words) > 1
+            and words[1] not in _ASKING | frozenset(["many", "much", "long", "far", "old"])
+        )
+    if words[0] == "do" and words[1:2] in (["it"], ["that"], ["this"]):
+        return False
+    return (
+        words[0] in _ASKING
+        and len(words) > 1
+        and words[1] in word_set("i you he she it they we the there your my this that these those")
+    )
+
+
+def _parts(sentence: str, story: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The parts of a sentence, each with the sign or word that it is joined by."""
+    sign = ""
+    for piece in re.split(r"(,|:|;|\s-+\s|\(|\))", sentence):
+        if piece.strip() in (",", ":", ";", "(", ")") or re.fullmatch(r"\s-+\s", piece):
+            sign = piece.strip()[:1]
+            continue
+        yield from _joined(sign, _words(piece), story)
+
+
+def _joined(sign: str, words: list[str], story: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    start = 0
+    for place in range(1, len(words)):
+        word = words[place]
+        after = words[place + 1] if place + 1 < len(words) else ""
+        if _breaks(words, place, word, after, story):
+            yield sign, tuple(words[start:place])
+            sign, start = word, place + (word in ("and", "or", "but", "then", "than", "so"))
+    yield sign, tuple(words[start:])
+
+
+def _breaks(words: list[str], place: int, word: str, after: str, story: frozenset[str]) -> bool:
+    if word in ("but", "than", "instead", "because", "while", "until", "unless", "although", "though", "whereas"):
+        return True
+    if word == "rather" and after == "than":
+        return True
+    if word == "then":
+        return bool(after) and (after in ("i", "we") or is_verb(after))
+    if word in ("so",):
+        return after in ("i", "we", "the", "that", "up", "off", "let", "nobody", "no", "they", "you")
+    if word == "after" and verb_of(words[place - 1]) in CLASSES_OF:
+        return False
+    if word in ("before", "after", "when"):
+        return after in ("i", "we", "you", "he", "she", "they", "the", "it", "anyone", "anybody", "somebody")
+    if word == "i" and words[0] in _ASIDES and place > 1 and words[place - 1] != "and":
+        return True
+    if word not in ("and", "or", "nor"):
+        return False
+    if after in ("i", "we", "you", "he", "she", "they", "let", "then", "do", "not", "it"):
+        return True
+    if after in ADVERBS and place + 2 < len(words) and is_verb(words[place + 2]) and after not in PREPOSITIONS:
+        return True
+    if word == "nor" or not is_verb(after) or after in PREPOSITIONS:
+        return False
+    following = words[place + 2] if place + 2 < len(words) else ""
+    nounish = after in SYNONYMS or after in NEUTRAL
+    return not nounish or following in _AFTER_VERB
+
+
+_AFTER_VERB = DETERMINERS | PRONOUNS | ADVERBS | PREPOSITIONS - frozenset(["of"]) | frozenset(["me", "my"])
+
+
+def _is_call(words: tuple[str, ...], names: frozenset[str]) -> bool:
+    """Whether words only call somebody: `captain`, `brother anselm`, `my dear friend`."""
+    content = [word for word in words if word not in DETERMINERS and word not in DISCOURSE]
+    return (
+        bool(content)
+        and len(words) <= 4
+        and all(word in names or word in PERSONS for word in content)
+        and words[0] not in ("the", "a", "not", "no")
+    )
+
+
+def _clause(
+    words: tuple[str, ...], sign: str, sentence: str, *, asked: bool, told: bool, before: Clause | None, number: int
+) -> Clause:
+    rejected = sign in ("than", "rather", "instead") or (sign == "but" and words[:1] == ("not",))
+    if sign in ("rather", "instead"):
+        words = tuple(word for word in words if word not in ("rather", "than", "instead", "of"))
+    words, first = _without_opening(words)
+    lemmas = tuple(map(lemmas_of, words))
+    idiom = any(True for _ in IDIOMS.hits(lemmas)) if words else False
+    subject, verb_at = _subject_and_verb(words, before, sign)
+    if before is not None and before.rejected and (sign == "until" or first == "until"):
+        subject, verb_at = "none", None
+    mood = _mood(words, sentence, asked=asked, first=first, sign=sign, before=before, subject=subject, verb_at=verb_at)
+    negations = frozenset(place for place, word in enumerate(words) if word in NEGATIONS)
+    bound = verb_at if verb_at is not None else len(words)
+    if verb_at is not None and words[verb_at] in AUXILIARIES:
+        bound += 1
+    negated = any(place <= bound for place in negations) or _refuses(words, verb_at)
+    if (
+        not negated
+        and before is not None
+        and sign in ("and", "or", "nor")
+        and before.negated
+        and subject == before.subject
+        and verb_at is not None
+        and words[:1] not in (("i",), ("we",))
+    ):
+        negated = True
+    if words[:1] == ("not",) and len(words) > 1:
+        negated = True
+    rejected = rejected or any(hit.places[0] <= bound for hit in REJECTIONS.hits(lemmas)) or _can_wait(words)
+    return Clause(
+        words=words,
+        lemmas=lemmas,
+        mood=mood,
+        subject=subject,
+        verb_at=verb_at,
+        negated=negated,
+        rejected=rejected,
+        told=told,
+        after_colon=sign == ":",
+        wished="want" in words,
+        idiom=idiom,
+        yet=bool({"yet", "now"} & set(words[-3:])) or "just yet" in sentence,
+        sentence=number,
+        joined=sign,
+        negations=negations,
+    )
+
+
+def _can_wait(words: tuple[str, ...]) -> bool:
+    return _CAN_WAIT.match(" ".join(words)) is not None
+
+
+def _refuses(words: tuple[str, ...], verb_at: int | None) -> bool:
+    """`i refuse to go`, `stop playing`: the act is what follows, and it is denied."""
+    return verb_at is not None and any(
+        verb_of(word) in ("refuse", "stop", "avoid", "decline") for word in words[:verb_at]
+    )
+
+
+def _without_opening(words: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """A clause without the small words that it opens with; the first of those that tell its mood."""
+    first = words[0] if words else ""
+    place = 0
+    while (
+        place < len(words) - 1
+        and words[place] in DISCOURSE | frozenset(["and", "or", "nor"])
+        and words[place] != "ignoring"
+    ):
+        after = words[place + 1]
+        if words[place] in ("look", "listen", "right", "good", "still", "no") and (
+            after in PREPOSITIONS | DETERMINERS or place + 2 >= len(words)
+        ):
+            break
+        place += 1
+        first = words[place]
+    return words[place:], first
+
+
+_SKIPPED = ADVERBS | AUXILIARIES | word_set("not never to want going about ready also both")
+_CATENATIVES = word_set(
+    "want try decide like wish begin start intend need refuse stop mean plan continue prepare manage hope offer"
+)
+
+
+def _subject_and_verb(words: tuple[str, ...], before: Clause | None, sign: str) -> tuple[Subject, int | None]:
+    if not words:
+        return "none", None
+    first = words[0]
+    if first in ("i", "we") or (first in _ASIDES and len(words) > 1 and words[1] in ("i", "we")):
+        return "i", _main_verb(words, 1 if first in ("i", "we") else 2)
+    if first == "you":
+        return "you", _main_verb(words, 1)
+    if first in ("do", "not", "never") and len(words) > 1 and (words[1] == "not" or is_verb(words[1])):
+        return _inherited(before, sign), _main_verb(words, 1)
+    start = 0
+    while start < len(words) - 1 and words[start] in ADVERBS and words[start] not in PREPOSITIONS:
+        start += 1
+    if words[start] in ("i", "we"):
+        return "i", _main_verb(words, start + 1)
+    if start and words[start] == "you":
+        return "you", _main_verb(words, start + 1)
+    if _opens_with_verb(words, start):
+        return _inherited(before, sign), _main_verb(words, start)
+    inverted = next(
+        (
+            place
+            for place, word in enumerate(words[1:], 1)
+            if word in ("i", "we") and _main_verb(words, place + 1) is not None
+        ),
+        None,
+    )
+    if inverted is not None and first not in DETERMINERS | _THIRD | _ASIDES and first != "who":
+        return "i", _main_verb(words, inverted + 1)
+    verb = _finite_verb(words)
+    return ("third", verb) if verb is not None else ("none", None)
+
+
+def _inherited(before: Clause | None, sign: str) -> Subject:
+    if (
+        before is not None
+        and sign in ("and", "or", ",", "then", "but", "nor")
+        and before.subject != "none"
+        and before.verb_at is not None
+    ):
+        return before.subject
+    return "order"
+
+
+def _opens_with_verb(words: tuple[str, ...], start: int) -> bool:
+    word = words[start]
+    if word in AUXILIARIES and word not in ("do", "have", "need", "be"):
+        return False
+    if not is_verb(word) and word not in ("let", "be"):
+        return False
+    if verb_of(word) != word and not word.endswith("ing"):
+        return False
+    if start + 1 == len(words):
+        return word not in SYNONYMS or (word in CLASSES_OF and word not in SYNONYMS)
+    after = words[start + 1]
+    if after in AUXILIARIES and after not in ("have",):
+        return False
+    return word not in DETERMINERS and word not in PREPOSITIONS | PRONOUNS
+
+
+def _main_verb(words: tuple[str, ...], start: int) -> int | None:
+    """The verb that says what is done: behind auxiliaries, adverbs, and `want to`."""
+    place = start
+    while place < len(words):
+        word = words[place]
+        if word in _SKIPPED and not (
+            word == "do" and place + 1 < len(words) and words[place + 1] in ("it", "that", "this", "so")
+        ):
+            if word in AUXILIARIES and not _verb_follows(words, place + 1):
+                return place
+            place += 1
+            continue
+        if (
+            verb_of(word) in _CATENATIVES
+            and place + 1 < len(words)
+            and (words[place + 1] == "to" or words[place + 1].endswith("ing"))
+        ):
+            place += 1
+            continue
+        if word in PREPOSITIONS | DETERMINERS | CONJUNCTIONS:
+            return None
+        return place
+    return None
+
+
+def _verb_follows(words: tuple[str, ...], start: int) -> bool:
+    for word in words[start:]:
+        if (
+            word in ADVERBS
+            or word in ("not", "never", "to")
+            or word in AUXILIARIES
+            or word in ("going", "about", "ready")
+        ):
+            continue
+        return is_verb(word) and word not in DETERMINERS | PREPOSITIONS
+    return False
+
+
+def _finite_verb(words: tuple[str, ...]) -> int | None:
+    """The verb of somebody else's doing: the first auxiliary or verb form behind the first words."""
+    for place, word in enumerate(words[1:], 1):
+        if word in AUXILIARIES:
+            return _main_verb(words, place) if _verb_follows(words, place + 1) else place
+    for place, word in enumerate(words[1:], 1):
+        if (
+            (is_verb(word) or is_past_form(word))
+            and word not in PREPOSITIONS | DETERMINERS
+            and words[place - 1] not in DETERMINERS | PREPOSITIONS | frozenset(["'s"])
+        ):
+            return place
+    return None
+
+
+def _mood(
+    words: tuple[str, ...],
+    sentence: str,
+    *,
+    asked: bool,
+    first: str,
+    sign: str,
+    before: Clause | None,
+    subject: Subject,
+    verb_at: int | None,
+) -> Mood:
+    if _WHOLE_IF.search(sentence):
+        return "question" if asked else "maybe"
+    text = " ".join(words)
+    if asked:
+        return "question"
+    if words[:1] and words[0] in WH and before is None:
+        return "question"
+    if _ONLY_THOUGHT.search(text) or (
+        before is not None
+        and before.mood == "maybe"
+        and sign in ("and", "or")
+        and subject == before.subject
+        and words[0] not in ("i", "we")
+    ):
+        return "maybe"
+    if first in _ASIDES or sign in _ASIDES or (words and words[0] in _ASIDES):
+        waits = before is not None and before.rejected and (sign == "until" or first == "until")
+        return "act" if waits else "aside"
+    if _told_of_past(words, sentence, subject, verb_at):
+        return "past"
+    return "act"
+
+
+def _told_of_past(words: tuple[str, ...], sentence: str, subject: Subject, verb_at: int | None) -> bool:
+    before_verb = set(words[: verb_at + 1]) if verb_at is not None else set(words)
+    if subject == "i" and before_verb & {"was", "were", "had"} and "better" not in words:
+        return True
+    if (
+        subject == "i"
+        and "have" in before_verb
+        and "to" not in before_verb
+        and verb_at is not None
+        and words[verb_at] != "have"
+    ):
+        return True
+    past = verb_at is not None and any(is_past_form(word) for word in words[: verb_at + 1])
+    return (past or "used to" in sentence) and _PAST_SIGNS.search(sentence) is not None

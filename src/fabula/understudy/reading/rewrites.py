@@ -1,0 +1,54 @@
+"""Lines as they are meant: contractions written out, polite and roundabout wishes turned into plain `i ...`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from fabula.understudy.reading.lexicon import WISHES
+
+_CONTRACTIONS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    (r"\b(can|could|would|should|do|does|did|is|are|was|were|have|has|had|must|need|might)n'?t\b", r"\1 not"),
+    (r"\bcan'?t\b", "can not"),
+    (r"\bwon'?t\b", "will not"),
+    (r"\bshan'?t\b", "shall not"),
+    (r"\bcannot\b", "can not"),
+    (r"\bain't\b", "is not"),
+    (r"\b(i'd|you'd|we'd|he'd|she'd|they'd) better\b", lambda found: f"{found[1][:-2]} had better"),
+    (r"\b(i|we)'?m\b", "i am"),
+    (r"\bi'll\b|^il\b|^ill\b", "i will"),
+    (r"\b(\w+)'ll\b", r"\1 will"),
+    (r"\b(\w+)'re\b", r"\1 are"),
+    (r"\b(\w+)'ve\b|\b(i)ve\b", r"\1\2 have"),
+    (r"\b(\w+)'d\b", r"\1 would"),
+    (r"\blet'?s\b", "let us"),
+    (r"\b(it|that|there|here|what|who|where|how|he|she|everything|nothing|something)'s\b", r"\1 is"),
+    (r"\b(what|that|where|who|how)s (?=the|a|your|my|in|up|this|that|it)", r"\1 is "),
+    (r"\bgoto\b", "go to"),
+    (r"\bgonna\b", "going to"),
+    (r"\bwanna\b", "want to"),
+    (r"\bgotta\b", "have to"),
+    (r"\blemme\b", "let me"),
+    (r"\bgimme\b", "give me"),
+    (r"\bdunno\b", "do not know"),
+    (r"'s\b", " 's"),
+    (r"\b(\w+s)'(?=\s)", r"\1 's"),
+]
+CONTRACTIONS = [(re.compile(pattern), put) for pattern, put in _CONTRACTIONS]
+REWRITES = [(re.compile(pattern), put) for pattern, put in WISHES]
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "—": " - ", "–": " - "})
+
+
+def plain_line(text: str) -> str:
+    """A line in small letters, with straight quotes and contractions written out."""
+    line = " ".join(text.translate(_QUOTES).lower().split()).replace("*", " ")
+    for pattern, put in CONTRACTIONS:
+        line = pattern.sub(put, line)
+    return line
+
+
+def plain_wish(sentence: str) -> str:
+    """A sentence without its politeness: `could you take me to the inn` is `i go to the inn`."""
+    for pattern, put in REWRITES:
+        sentence = pattern.sub(put, sentence)
+    return " ".join(sentence.split())

@@ -1,0 +1,474 @@
+"""What each way on means: the acts that open it, and the things, people and manners that it is about.
+
+Read from the scene's goal, from what the way's condition waits for, from where it leads, from the words of the lore,
+and from what its author says that it means. Made once for a scene and kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from fabula.language.words import word_set
+from fabula.story.graph import Comparison
+from fabula.story.values import Json
+from fabula.understudy.reading.clauses import read_clauses
+from fabula.understudy.reading.deeds import content, deed_of, manners_in, nouns_in
+from fabula.understudy.reading.lexicon import (
+    CLASSES,
+    CLASSES_OF,
+    MANNER_ACTS,
+    NEUTRAL,
+    PERSONS,
+    STATES,
+    SYNONYMS,
+    Phrase,
+    PhraseBook,
+    phrase,
+)
+from fabula.understudy.reading.rewrites import plain_line, plain_wish
+from fabula.understudy.reading.words import SMALL, is_past_form, is_verb, noun_of, verb_of
+
+_NEXT_ACT = re.compile(rf",\s*(?:and\s+)?|\s+and\s+(?=(?:{'|'.join(sorted(CLASSES_OF))})\b)")
+BETWEEN = word_set("the a an this that just very really so my your his her their its our please only quite all")
+"""Small words that may stand between those of a phrase that an author gave a way."""
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|'s")
+_GOING = word_set("go enter leave climb descend cross approach follow visit sail ride fly board flee steer")
+_KNOWING = word_set("heard known learned learnt asked told understood discovered")
+_ACCUSING = word_set("thief culprit murderer killer traitor guilty accused suspect criminal liar spy poisoner")
+_BARE_VERBS = word_set("go come be keep let make do have get become mean need")
+DIRECTIONS = word_set(
+    "up down left right north south east west inside outside back over across upstairs downstairs aboard home ashore "
+    "below underground ahead forward onward"
+)
+_TALKING = word_set("ask tell talk listen say gossip persuade")
+_ANY_PLACE = word_set("door room house hall place street road gate wagon court box")
+_PLAIN_KEYS = word_set("choice plan decision visit answer state status next action done first")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Somebody of the story, and the words that name them."""
+
+    id: str
+    words: frozenset[str]
+    here: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayText:
+    """A way on as the story has it: where it leads, what its condition compares, and what its author says it means."""
+
+    to: str
+    title: str
+    tests: tuple[tuple[str, str, str], ...]
+    people: tuple[str, ...] = ()
+    means: tuple[str, ...] = ()
+    ending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneText:
+    """All words of a scene that a line is read against; a value that can be kept by."""
+
+    node_id: str
+    title: str
+    scene: str
+    goal: str
+    ways: tuple[WayText, ...]
+    people: tuple[Person, ...] = ()
+    lore: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """What a way on means. `own` are things that no other way of the scene is about, `shared` those of several.
+
+    `accepts` are the classes of acts that take it, `distinct` those that take no other way.
+    """
+
+    classes: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    things: frozenset[str] = frozenset()
+    wider: frozenset[str] = frozenset()
+    near: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    manner: frozenset[str] = frozenset()
+    means: PhraseBook | None = None
+    going: bool = False
+    knowing: bool = False
+    ending: bool = False
+    accuses: str = ""
+    accepts: frozenset[str] = frozenset()
+    distinct: frozenset[str] = frozenset()
+    shared_near: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+    own_manner: frozenset[str] = frozenset()
+    directions: frozenset[str] = frozenset()
+    label: str = ""
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneWays:
+    """The ways of a scene, and the words that a line in it may use."""
+
+    ways: tuple[Way, ...]
+    names: frozenset[str]
+    story: frozenset[str]
+    things: frozenset[str]
+    seen: frozenset[str]
+    people: tuple[Person, ...]
+
+
+@lru_cache(maxsize=256)
+def ways_of(scene: SceneText) -> SceneWays:
+    """What the ways of a scene mean."""
+    names = frozenset(word for person in scene.people for word in person.words)
+    told = _alternatives(scene, names)
+    ways = [_way(scene, way, told[place], names) for place, way in enumerate(scene.ways)]
+    ways = _set_apart(ways)
+    story = frozenset(_words(f"{scene.title} {scene.scene} {scene.goal}")) - SMALL
+    story |= frozenset(word for way in ways for word in way.things | way.wider)
+    seen = frozenset(noun for noun in map(noun_of, _words(scene.scene)) if noun not in SMALL and noun not in NEUTRAL)
+    story |= frozenset(word for title, keywords in scene.lore for text in (title, *keywords) for word in _words(text))
+    things = frozenset(word for way in ways for word in way.things)
+    return SceneWays(ways=tuple(ways), names=names, story=story, things=things, seen=seen, people=scene.people)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.lower().replace("’", "'").replace("'s", " 's")) if word != "'s"]
+
+
+# -- the goal, shared out among the ways ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """A part of a goal: its text, and the acts and things in it."""
+
+    text: str
+    classes: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    things: frozenset[str] = frozenset()
+
+
+def _alternatives(scene: SceneText, names: frozenset[str]) -> list[list[_Told]]:
+    """For each way the parts of the goal that are about it."""
+    goal = re.sub(r"^(?:choose|decide)\b[^,]*,\s*", "", scene.goal.strip().rstrip(".!").lower())
+    parts = [part for part in re.split(r",?\s+or\s+(?:else\s+)?|;\s*", goal) if part.strip()]
+    if len(parts) < len(scene.ways):
+        parts = [piece for part in parts for piece in re.split(r",\s*", part) if piece.strip()]
+    told = _with_borrowed_verbs([_told(part, names) for part in parts])
+    if len(scene.ways) == 1:
+        return [_of_one_way(scene, told, names)]
+    if len(told) < 2:
+        return [list(told) for _ in scene.ways]
+    return _shared_out(scene, told)
+
+
+def _told(text: str, names: frozenset[str]) -> _Told:
+    line = read_clauses(text, frozenset(), names, frozenset())
+    deeds = [deed_of(clause) for clause in line.clauses if clause.mood != "aside"]
+    verbs = frozenset(deed.clause.verb for deed in deeds if deed.clause.verb)
+    nouns = frozenset(noun for deed in deeds for noun in content(_named(deed.clause.words))) - verbs
+    classes = frozenset().union(*(deed.done for deed in deeds)) if deeds else frozenset()
+    if not verbs and re.match(
+        r"(?:up|down|over|back|out|off|at|to|into|in|on|inside|outside|towards?)\b", text.strip()
+    ):
+        classes |= {"go"}
+    return _Told(text=text, classes=classes, verbs=verbs, things=nouns)
+
+
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The nouns of a goal: what follows `to` and can be a verb is one."""
+    kept = tuple(word for place, word in enumerate(words) if not (place and words[place - 1] == "to" and is_verb(word)))
+    return tuple(noun for noun in nouns_in(kept) if noun not in _BARE_VERBS)
+
+
+def _with_borrowed_verbs(told: list[_Told]) -> list[_Told]:
+    """`set a course for Earth or for Titan`: the second part has the verb of the first."""
+    found: list[_Told] = []
+    for one in told:
+        if not one.verbs and found and found[-1].verbs and not {"go"} & one.classes - found[-1].classes:
+            one = replace(one, verbs=found[-1].verbs, classes=one.classes | found[-1].classes)
+        elif not one.verbs and found and found[-1].verbs:
+            one = replace(one, verbs=found[-1].verbs, classes=found[-1].classes)
+        found.append(one)
+    return found
+
+
+def _of_one_way(scene: SceneText, told: list[_Told], names: frozenset[str]) -> list[_Told]:
+    """The clauses of the goal that are about the one way: others say what else may be done meanwhile."""
+    clauses = [_told(part, names) for one in told for part in _NEXT_ACT.split(one.text) if part.strip()]
+    key = _of_tests(scene.ways[0])
+    close = [one for one in clauses if one.things & key.things or one.verbs & key.verbs or one.classes & key.classes]
+    if key.knowing:
+        close += [one for one in clauses if one.classes & {"ask", "listen", "talk"} and one not in close]
+    close = close or clauses[:1]
+    wider = frozenset().union(*(CLASSES[name].accepts for one in close for name in one.classes))
+    return close + [one for one in clauses if one not in close and one.classes & wider - _TALKING]
+
+
+def _shared_out(scene: SceneText, told: list[_Told]) -> list[list[_Told]]:
+    """Each way takes the part that fits it best; the last way left takes the last part left."""
+    keys = [_of_tests(way) for way in scene.ways]
+    titles = [frozenset(map(noun_of, _words(way.title))) for way in scene.ways]
+    scores = sorted(
+        (
+            (
+                3 * len(part.things & _wide(key.value_things))
+                + 2 * len(part.verbs & key.verbs)
+                + len(part.things & key.things)
+                + bool(part.classes & key.classes)
+                + len(part.things & (titles[w] - NEUTRAL)),
+                -w,
+                -p,
+            )
+            for w, key in enumerate(keys)
+            for p, part in enumerate(told)
+        ),
+        reverse=True,
+    )
+    taken: dict[int, list[_Told]] = {}
+    used: set[int] = set()
+    for score, w, p in scores:
+        if score > 0 and -w not in taken and -p not in used:
+            taken[-w] = [told[-p]]
+            used.add(-p)
+    left_ways = [w for w in range(len(keys)) if w not in taken]
+    left_parts = [p for p in range(len(told)) if p not in used]
+    if len(left_ways) == 1 and left_parts:
+        taken[left_ways[0]] = [told[p] for p in left_parts]
+        left_parts = []
+    for w, p in zip(left_ways, left_parts, strict=False):
+        taken.setdefault(w, [told[p]])
+    return [taken.get(w, []) for w in range(len(keys))]
+
+
+# -- the condition ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Key:
+    classes: frozenset[str]
+    states: frozenset[str]
+    verbs: frozenset[str]
+    things: frozenset[str]
+    value_things: frozenset[str]
+    knowing: bool
+
+
+def _of_tests(way: WayText) -> _Key:
+    """What the condition of a way speaks of: participles are acts, other words are things."""
+    classes: set[str] = set()
+    states: set[str] = set()
+    verbs: set[str] = set()
+    things: set[str] = set()
+    values: set[str] = set()
+    knowing = False
+    for key, value, kind in way.tests:
+        key_words = [
+            word for word in _words(key.replace("_", " ").replace("-", " ")) if word not in SMALL | _PLAIN_KEYS
+        ]
+        value_words = [word for word in _words(value) if word not in SMALL or word in STATES] if kind == "text" else []
+        knowing = knowing or bool(_KNOWING & set(key_words))
+        for word in key_words + value_words:
+            states |= STATES.get(word, frozenset())
+            if (is_past_form(word) and verb_of(word) != word) or (
+                word.endswith("s")
+                and kind == "text"
+                and verb_of(word) in CLASSES_OF
+                and word in value_words[:1]
+                and len(value_words) > 1
+            ):
+                verbs.add(verb_of(word))
+                classes |= CLASSES_OF.get(verb_of(word), frozenset())
+            elif word == "read" or (
+                word in value_words
+                and word not in SYNONYMS
+                and verb_of(word) == word
+                and word in CLASSES_OF
+                and len(value_words) > 1
+            ):
+                verbs.add(word)
+                classes |= CLASSES_OF.get(word, frozenset())
+            elif word not in STATES and word not in NEUTRAL:
+                (values if word in value_words else things).add(noun_of(word))
+    return _Key(
+        classes=frozenset(classes | states),
+        states=frozenset(states),
+        verbs=frozenset(verbs),
+        things=frozenset(things | values),
+        value_things=frozenset(values),
+        knowing=knowing,
+    )
+
+
+# -- a way ------------------------------------------------------------------------------------------------------------
+
+
+def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozenset[str]) -> Way:
+    key = _of_tests(text)
+    told_classes = frozenset().union(*(one.classes for one in told))
+    classes = told_classes | key.states | (key.classes if not told_classes else frozenset())
+    verbs = key.verbs.union(*(one.verbs for one in told))
+    things = frozenset(noun for noun in key.things.union(*(one.things for one in told)) if noun not in NEUTRAL)
+    many = len(scene.ways) > 1
+    person = _person_of(scene, text)
+    if person is not None and many:
+        things |= person.words
+        if _ACCUSING & frozenset(_words(scene.goal)) or _ACCUSING & frozenset(
+            _words(text.tests[0][0].replace("_", " "))
+        ):
+            classes |= {"accuse"}
+    if not classes and not verbs:
+        classes = frozenset({"go", "choose"})
+    going = bool(classes & _GOING)
+    if classes & {"accept", "agree"}:
+        classes = classes.union(*(CLASSES_OF.get(thing, frozenset()) for thing in things))
+    wider = _wide(things) | _from_lore(things, scene.lore)
+    if going:
+        title = frozenset(noun_of(word) for word in _words(text.title) if word not in SMALL and word not in NEUTRAL)
+        wider |= _wide((title - _ANY_PLACE) or title)
+        wider |= frozenset(word for one in scene.people if one.id in text.people and not one.here for word in one.words)
+    manner = manners_in(tuple(word for _, value, _ in text.tests for word in _words(value)))
+    manner |= manners_in(tuple(word for one in told for word in _words(one.text)))
+    classes = classes.union(*(MANNER_ACTS.get(name, frozenset()) for name in manner))
+    return Way(
+        classes=classes,
+        verbs=verbs,
+        things=things,
+        wider=(wider - things) - NEUTRAL,
+        people=frozenset(word for one in scene.people for word in one.words if word in things),
+        manner=manner,
+        means=_means(text.means, names),
+        near=_near(scene, things | verbs) - things - wider,
+        going=going,
+        knowing=key.knowing,
+        ending=text.ending,
+        directions=DIRECTIONS & frozenset(word for one in told for word in _words(one.text)),
+        accuses=person.id if person is not None and "accuse" in classes else "",
+        label=_label(scene, text, told, person),
+        named=frozenset(map(noun_of, _words(text.title))) - SMALL,
+    )
+
+
+def _label(scene: SceneText, way: WayText, told: Sequence[_Told], person: Person | None) -> str:
+    """What a way is called when the player is asked about it: its part of the goal, with its capitals."""
+    texts = [text for _, text, kind in way.tests if kind == "text"]
+    if len(scene.ways) > 1 and told and sum(1 for one in told) and _is_of_all(scene, told):
+        part = texts[0] if texts else way.title
+        return f"to name {part}" if person is not None else part
+    if not told:
+        return texts[0] if texts else way.title
+    at = scene.goal.lower().find(told[0].text.strip())
+    part = scene.goal[at : at + len(told[0].text.strip())] if at >= 0 else told[0].text
+    part = part.strip().rstrip(".!")
+    if told[0].verbs and told[0].text.split()[0] in told[0].verbs:
+        return f"to {part[0].lower()}{part[1:]}"
+    if "go" in told[0].classes:
+        return "to go " + re.sub(r"\b(?:at|in|on)\b", "to", part, count=1)
+    return part
+
+
+def _is_of_all(scene: SceneText, told: Sequence[_Told]) -> bool:
+    """Whether the goal says the same of all ways."""
+    goal = scene.goal.lower()
+    return len(told) == 1 and told[0].text.strip().rstrip(".") == goal.strip().rstrip(".!")
+
+
+def _near(scene: SceneText, words: frozenset[str]) -> frozenset[str]:
+    """What the scene names in one breath with what a way is about: the yellow window of the inn."""
+    found: set[str] = set()
+    for sentence in re.split(r"(?<=[.!?;])\s+|,\s+(?=(?:where|and|the|a)\b)", scene.scene.lower()):
+        nouns = frozenset(map(noun_of, _words(sentence)))
+        if nouns & words or frozenset(map(verb_of, _words(sentence))) & words:
+            found |= nouns
+    return frozenset(
+        noun
+        for noun in found
+        if noun in DIRECTIONS or (noun not in SMALL and noun not in NEUTRAL and (noun in SYNONYMS or not is_verb(noun)))
+    )
+
+
+def _person_of(scene: SceneText, way: WayText) -> Person | None:
+    """The person that is the value of the condition, if it names one."""
+    values = {word for _, value, kind in way.tests if kind == "text" for word in _words(value) if word not in SMALL}
+    return next((person for person in scene.people if values and values <= person.words), None)
+
+
+def _means(means: Iterable[str], names: frozenset[str]) -> PhraseBook | None:
+    """What the author says that a way means, as phrases: small words may stand between the others."""
+    phrases = [_loose(text) for text in means]
+    return PhraseBook(one for one in phrases if one.needs) if phrases else None
+
+
+def _loose(text: str) -> Phrase:
+    return phrase(" ".join(word for word in _words(plain_wish(plain_line(text))) if word not in BETWEEN), "means")
+
+
+def _wide(things: frozenset[str]) -> frozenset[str]:
+    return things.union(*(map(noun_of, SYNONYMS.get(thing, ())) for thing in things)) if things else things
+
+
+def _from_lore(things: frozenset[str], lore: Sequence[tuple[str, tuple[str, ...]]]) -> frozenset[str]:
+    """Keywords of the entries whose title names just these things."""
+    found: set[str] = set()
+    for title, keywords in lore:
+        opening = _words(title.split(",")[0])
+        named = frozenset(noun_of(word) for word in opening if word not in SMALL and not is_past_form(word)) - NEUTRAL
+        if named and named <= things:
+            found.update(noun_of(word) for keyword in keywords for word in _words(keyword) if " " not in keyword)
+    return frozenset(found)
+
+
+def _set_apart(ways: list[Way]) -> list[Way]:
+    """Each way with what is its own among the others."""
+    accepted = [way.classes.union(*(CLASSES[name].accepts for name in way.classes)) for way in ways]
+    if len(ways) > 1:
+        accepted = [classes | {"choose"} for classes in accepted]
+    found: list[Way] = []
+    for place, way in enumerate(ways):
+        others = [other for at, other in enumerate(ways) if at != place]
+        theirs = frozenset().union(*(other.things for other in others)) if others else frozenset()
+        wide_theirs = frozenset().union(*(other.things | other.wider for other in others)) if others else frozenset()
+        accepts_theirs = frozenset().union(*(accepted[at] for at in range(len(ways)) if at != place))
+        own = (way.things - theirs) | (way.wider - wide_theirs)
+        found.append(
+            replace(
+                way,
+                accepts=accepted[place],
+                distinct=accepted[place] - accepts_theirs,
+                own=own,
+                shared=(way.things | way.wider) - own,
+                near=way.near.difference(*(other.near | other.things | other.wider for other in others)),
+                shared_near=way.near,
+                directions=way.directions.difference(*(other.directions for other in others)),
+                own_manner=way.manner.difference(*(other.manner for other in others)),
+            )
+        )
+    return found
+
+
+def test_of(comparison: Comparison) -> tuple[str, str, str]:
+    """What is compared, with what, and whether that is a text."""
+    value: Json = comparison.value
+    return comparison.key, value if isinstance(value, str) else "", "text" if isinstance(value, str) else "other"
+
+
+def words_for(name: str, personality: str) -> frozenset[str]:
+    """The words that name a person: parts of the name, and the role that the personality begins with."""
+    named = [word for word in _words(name) if len(word) > 2 and word not in SMALL]
+    opening = re.split(r"[,.;:(]| who | that | with ", personality.strip().lower())[0]
+    role = re.match(r"(?:the|a|an)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?:\s+of\b.*)?$", opening)
+    roles = role[1].split()[-1:] if role else []
+    found = {*named, *roles}
+    for word in list(found):
+        if word in PERSONS or word in roles:
+            found |= SYNONYMS.get(word, frozenset())
+    found |= set(map(noun_of, found))
+    return frozenset(word for word in found if word not in ("old", "young"))
