@@ -245,6 +245,18 @@ async def test_everybody_lists_their_own_sessions_and_an_admin_all() -> None:
         assert shown == sorted(owned.values()) and len(page["sessions"]) == 3
 
 
+async def test_a_page_of_profiles_is_whole_and_its_cursor_names_nobody_elses() -> None:
+    async with doors() as house:
+        for name, ids in (("other", ("a1", "a3", "a5")), ("owner", ("a2", "a4", "a6"))):
+            for id in ids:
+                profile = {"player_profile_id": id, "display_name": id, "description": ""}
+                await house[name].client.call("player_profile.create", **profile)
+        first = await house["owner"].client.call("player_profile.list", limit=2)
+        rest = await house["owner"].client.call("player_profile.list", limit=2, cursor=first["next_cursor"])
+        pages = [[one["player_profile_id"] for one in page["player_profiles"]] for page in (first, rest)]
+        assert pages[0] == ["a2", "a4"] and pages[1][0] == "a6" and "a5" not in first["next_cursor"]
+
+
 async def listed(person: Person) -> list[str]:
     """The sessions that somebody sees, which the dashboard shows, too."""
     sessions = (await person.client.call("session.list"))["sessions"]

@@ -7,10 +7,12 @@ from typing import Literal
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import PLAYER_PROFILES, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.actions.views import Command, ListView, Paging, View, changed, cursor_after
 from fabula.ports.actors import Actor
 from fabula.ports.store import Unit
 from fabula.story.resources import PlayerProfile
+
+READ_AT_ONCE = 500
 
 
 class CreatePlayerProfile(Command):
@@ -68,9 +70,12 @@ async def get_player_profile(house: House, actor: Actor, command: NamePlayerProf
 async def list_player_profiles(house: House, actor: Actor, command: Paging) -> PlayerProfilesListed:
     """Lists the caller's profiles and those of the house, by id; an admin sees all."""
     async with house.store.reading() as unit:
-        profiles, cursor = await PLAYER_PROFILES.page(unit, command)
-    shown = [_view(profile) for profile in profiles if _is_shown(actor, profile)]
-    return PlayerProfilesListed(player_profiles=shown, next_cursor=cursor)
+        shown = await _shown_after(unit, actor, command)
+    cursor = None
+    if command.limit is not None and len(shown) > command.limit:
+        shown = shown[: command.limit]
+        cursor = cursor_after(PLAYER_PROFILES.kind, shown[-1].player_profile_id)
+    return PlayerProfilesListed(player_profiles=[_view(profile) for profile in shown], next_cursor=cursor)
 
 
 @allowed("player")
@@ -98,6 +103,20 @@ async def profile_of(unit: Unit, actor: Actor, player_profile_id: str) -> Player
     if not _is_shown(actor, profile):
         raise PLAYER_PROFILES.missing(player_profile_id)
     return profile
+
+
+async def _shown_after(unit: Unit, actor: Actor, paging: Paging) -> list[PlayerProfile]:
+    """What the actor sees of a list, one more than asked for if there is more.
+
+    Others' profiles are passed over: a page has as many as was asked for, and no cursor names one of theirs.
+    """
+    shown: list[PlayerProfile] = []
+    cursor = paging.cursor
+    while True:
+        profiles, cursor = await PLAYER_PROFILES.page(unit, Paging(limit=READ_AT_ONCE, cursor=cursor))
+        shown += [profile for profile in profiles if _is_shown(actor, profile)]
+        if cursor is None or (paging.limit is not None and len(shown) > paging.limit):
+            return shown
 
 
 def _is_shown(actor: Actor, profile: PlayerProfile) -> bool:
