@@ -61,7 +61,7 @@ TOO_LARGE: list[tuple[str, str, dict[str, Any], str]] = [
     ("owner", "player_profile.create", {"display_name": "a\x00b"}, "A text contains a NUL character"),
     ("owner", "session.run_turn", {"player_input": "x" * 20_001}, "at most 20000 characters"),
     ("owner", "session.update_player_description", {"player_description": "x" * 20_001}, "at most 20000"),
-    ("owner", "session_message.create", {"text": "x" * 100_001}, "at most 100000 characters"),
+    ("owner", "session_message.create", {"text": "x" * 20_001}, "at most 20000 characters"),
     ("owner", "session.update_config", {"token_budget": 2**63}, "less than or equal to 9007199254740991"),
     ("owner", "session.backtrack", {"turns": 2**70}, "turns"),
     ("author", "lorebook_entry.create", {"content": "x" * 100_001}, "at most 100000 characters"),

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
@@ -28,7 +29,8 @@ _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 class Repository(Generic[V]):
     """All resources of one kind.
 
-    Where a kind has several shapes, `shapes` names those of this shelf by the document's own `kind`.
+    Where a kind has several shapes, `shapes` names those of this shelf by the document's own `kind`. Of what
+    `may_be_large` the values are made in a thread.
     """
 
     kind: Kind
@@ -36,10 +38,11 @@ class Repository(Generic[V]):
     model: type[V]
     references: Callable[[V], Iterable[Reference]]
     shapes: Mapping[str, type[V]] | None = None
+    may_be_large: bool = False
 
     async def find(self, unit: Unit, id: str) -> V | None:
         stored = await unit.resources.get(self.kind, checked_name(id, self.noun))
-        return None if stored is None else self.read(stored)
+        return None if stored is None else (await self.read_all([stored]))[0]
 
     async def get(self, unit: Unit, id: str) -> V:
         found = await self.find(unit, id)
@@ -53,16 +56,17 @@ class Repository(Generic[V]):
         for id in ids:
             if id not in stored:
                 raise self.missing(id)
-        return {id: self.read(one) for id, one in stored.items()}
+        return dict(zip(stored, await self.read_all(stored.values()), strict=True))
 
     async def add(self, unit: Unit, id: str, value: V, *, built_in: bool = False) -> Stored:
         checked_new_name(id, self.noun)
         return await unit.resources.add(
-            self.kind, id, value.as_json(), references=self.refers_to(value), built_in=built_in
+            self.kind, id, await self._document(value), references=self.refers_to(value), built_in=built_in
         )
 
     async def put(self, unit: Unit, id: str, value: V) -> Stored:
-        return await unit.resources.put(self.kind, id, value.as_json(), references=self.refers_to(value))
+        document = await self._document(value)
+        return await unit.resources.put(self.kind, id, document, references=self.refers_to(value))
 
     async def remove(self, unit: Unit, id: str) -> None:
         await unit.resources.remove(self.kind, checked_name(id, self.noun))
@@ -70,7 +74,7 @@ class Repository(Generic[V]):
     async def page(self, unit: Unit, paging: Paging) -> tuple[list[V], str | None]:
         """The values of one page in id order, and the cursor of the next page if a limit cut it."""
         rows, cursor = await self.page_of_rows(unit, paging)
-        return [self.read(row) for row in rows], cursor
+        return await self.read_all(rows), cursor
 
     async def page_of_rows(self, unit: Unit, paging: Paging) -> tuple[list[Stored], str | None]:
         """The same as it is stored."""
@@ -83,6 +87,17 @@ class Repository(Generic[V]):
 
     def refers_to(self, value: V) -> list[Reference]:
         return sorted(set(self.references(value)))
+
+    async def read_all(self, stored: Iterable[Stored]) -> list[V]:
+        """The values of several documents."""
+
+        def read() -> list[V]:
+            return [self.read(one) for one in stored]
+
+        return await run_in_thread(read) if self.may_be_large else read()
+
+    async def _document(self, value: V) -> JsonObject:
+        return await run_in_thread(value.as_json) if self.may_be_large else value.as_json()
 
     def read(self, stored: Stored) -> V:
         try:
@@ -174,7 +189,7 @@ APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)
 API_GROUPS = Repository(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
 PRESETS = Repository(kind="preset", noun="preset", model=Preset, references=_nothing)
 SCHEMAS = Repository(kind="schema", noun="schema", model=Schema, references=_nothing)
-LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing)
+LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing, may_be_large=True)
 PLAYER_PROFILES = Repository(kind="player_profile", noun="player profile", model=PlayerProfile, references=_nothing)
 CHARACTERS = Repository(
     kind="character",
@@ -185,7 +200,14 @@ CHARACTERS = Repository(
 STORY_RESOURCES = Repository(
     kind="story_resources", noun="story resource", model=StoryResources, references=_resource_references
 )
-STORIES = Repository(kind="story", noun="story", model=Story, references=_story_references, shapes={"graph": Story})
+STORIES = Repository(
+    kind="story",
+    noun="story",
+    model=Story,
+    references=_story_references,
+    shapes={"graph": Story},
+    may_be_large=True,
+)
 INK_STORIES = Repository(
     kind="story", noun="story", model=InkStory, references=_story_references, shapes={"ink": InkStory}
 )
@@ -195,6 +217,9 @@ ALL_STORIES: Repository[AnyStory] = Repository(
     model=Story,
     references=_story_references,
     shapes={"graph": Story, "ink": InkStory},
+    may_be_large=True,
 )
 SESSIONS = Repository(kind="session", noun="session", model=SessionSettings, references=_session_references)
-DRAFTS = Repository(kind="story_draft", noun="story draft", model=StoryDraft, references=_draft_references)
+DRAFTS = Repository(
+    kind="story_draft", noun="story draft", model=StoryDraft, references=_draft_references, may_be_large=True
+)

@@ -67,6 +67,11 @@ class Spoilers:
             names={name: frozenset(flows) for name, flows in _names(spans, first_words=first_words).items()},
         )
 
+    def prepare(self) -> Spoilers:
+        """Does what the first question about a large story takes long for; answers itself."""
+        _ = self._phrases, self._by_name
+        return self
+
     @staticmethod
     def secrets(texts: Iterable[str], *, longer_than: int) -> Spoilers:
         """Texts of which no sentence of more than so many words may be told, whatever was visited."""

@@ -17,6 +17,14 @@ class IdentityCache(Generic[T, V]):
     def __init__(self, most: int) -> None:
         self._made: LRUCache[tuple[int, Hashable], tuple[T, V]] = LRUCache(most)
 
+    def has(self, thing: T, *, use: Hashable = None) -> bool:
+        """Whether something was made of a thing."""
+        return (id(thing), use) in self._made
+
+    def put(self, thing: T, made: V, *, use: Hashable = None) -> None:
+        """Keeps what was made of a thing elsewhere, such as in a thread."""
+        self._made[id(thing), use] = (thing, made)
+
     def of(self, thing: T, make: Callable[[], V], *, use: Hashable = None) -> V:
         """What was made of a thing for a use, or is made now."""
         known = self._made.get((id(thing), use))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
@@ -88,9 +89,8 @@ def graph_problems(graph: Graph) -> list[str]:
     """What makes a graph unplayable, in sentences; empty when all is well."""
     if not graph.nodes:
         return ["the graph has no nodes"]
-    ids = [node.id for node in graph.nodes]
-    known = set(ids)
-    problems = [f"the node id '{node_id}' is used twice" for node_id in sorted({i for i in ids if ids.count(i) > 1})]
+    known = Counter(node.id for node in graph.nodes)
+    problems = [f"the node id '{id}' is used twice" for id, times in sorted(known.items()) if times > 1]
     if graph.start_node not in known:
         problems.append(f"the start node '{graph.start_node}' does not exist")
     for node in graph.nodes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.language.keywords import KeywordIndex
@@ -91,6 +91,17 @@ _books: IdentityCache[Iterable[LorebookEntry], _Book] = IdentityCache(64)
 def _book_of(entries: Iterable[LorebookEntry]) -> _Book:
     """The entries in order. A tuple never changes, so what is made of one is made once."""
     return _books.of(entries, lambda: _book(entries)) if isinstance(entries, tuple) else _book(entries)
+
+
+def has_book(entries: Iterable[LorebookEntry]) -> bool:
+    """Whether lore is at hand: the first question about a large book takes long."""
+    return _books.has(entries)
+
+
+def prepare_book(entries: tuple[LorebookEntry, ...]) -> Callable[[], None]:
+    """Does what the first question about a book takes; what it answers keeps it, and belongs on the event loop."""
+    made = _book(entries)
+    return lambda: _books.put(entries, made)
 
 
 def _book(entries: Iterable[LorebookEntry]) -> _Book:

@@ -24,6 +24,11 @@ class StorySpoilers:
     spoilers: Spoilers
     held: tuple[tuple[str, Piece], ...]
 
+    def prepare(self) -> StorySpoilers:
+        """Does what the first question about a large story takes long for; answers itself."""
+        self.spoilers.prepare()
+        return self
+
     def guard(self, *, visited: Iterable[str], state: WorldState, allowed: Iterable[str]) -> Guard:
         """What may not be told now. `allowed` are texts that were told, whatever they say."""
         revealed = [place for place, piece in self.held if is_revealed(piece, state)]

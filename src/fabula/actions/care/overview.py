@@ -119,7 +119,7 @@ async def _recent_sessions(unit: Unit, actor: Actor) -> list[RecentSession]:
 
 async def _recent_stories(unit: Unit) -> list[RecentStory]:
     rows = await unit.resources.recent("story", limit=RECENT)
-    stories = [(ALL_STORIES.read(row), row.updated_at_ms) for row in rows]
+    stories = zip(await ALL_STORIES.read_all(rows), (row.updated_at_ms for row in rows), strict=True)
     return [
         RecentStory(
             story_id=story.story_id,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from pydantic import Field
+
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
@@ -18,6 +20,7 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
+from fabula.story.field_bounds import LONGEST_MESSAGE
 
 
 class NameMessage(Command):
@@ -28,7 +31,7 @@ class CreateMessage(Command):
     kind: MessageKind
     speaker_id: str
     speaker_name: str
-    text: str
+    text: str = Field(max_length=LONGEST_MESSAGE)
 
 
 class UpdateMessage(Command):
@@ -36,7 +39,7 @@ class UpdateMessage(Command):
     kind: MessageKind
     speaker_id: str
     speaker_name: str
-    text: str
+    text: str = Field(max_length=LONGEST_MESSAGE)
 
 
 class MessagesListed(ListView):

@@ -28,6 +28,7 @@ WORKS_KEPT = 32
 MATERIALS_KEPT = 64
 SESSIONS_KEPT = 256
 STEPS_PREPARED = 600_000
+SHORT_SOURCE = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,9 @@ class CompiledStories:
         size = len(source) + sum(len(text) for text in files.values())
         if size > LONGEST_SOURCE:
             raise InvalidRequest(f"The story has {size} characters; {LONGEST_SOURCE} is the most that can be taken.")
-        digest = source_digest(source, files)
+        digest = (
+            await run_in_thread(source_digest, source, files) if size > SHORT_SOURCE else source_digest(source, files)
+        )
         work = self._works.get(digest)
         if work is None:
             # One at a time: compilers in every thread would leave none for the turns of plays.

@@ -14,6 +14,7 @@ from fabula.actions.repositories import (
 from fabula.actions.setups.default_binding import default_binding
 from fabula.loops.generation.draft_setup import DraftSetup, ground_of
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.lint import Finding, lint
 from fabula.story.resources import StoryResources
 from fabula.story.stories import StoryDraft
@@ -58,4 +59,4 @@ async def _lint(unit: Unit, draft: StoryDraft, resource: StoryResources) -> list
     ids = {draft.world_schema_id, draft.player_schema_id, *(one.schema_id for one in characters.values())}
     schemas = await SCHEMAS.get_all(unit, sorted(ids))
     world, player = schemas[draft.world_schema_id].fields, schemas[draft.player_schema_id].fields
-    return lint(draft.partial_graph, ground_of(characters, schemas, world, player))
+    return await run_in_thread(lint, draft.partial_graph, ground_of(characters, schemas, world, player))

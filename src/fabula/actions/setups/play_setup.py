@@ -27,10 +27,13 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
 from fabula.ports.stored import read_stored, versioned
+from fabula.ports.threads import run_in_thread
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
 
+SMALL_GRAPH, SMALL_DOCUMENT = 100, 100_000
+"""Graphs of so many nodes or letters are read and written faster than a thread is reached."""
 BUNDLES_KEPT = 64
 SESSIONS_KEPT = 256
 
@@ -105,11 +108,15 @@ async def gather_new_setup(unit: Unit, session: SessionSettings) -> PlaySetup:
 
 async def keep_graph(unit: Unit, graph: Graph) -> str:
     """Keeps a version of a graph, by its content, for the sessions that play it."""
-    return await unit.blobs.put(graph_document(graph))
+    return await unit.blobs.put(await graph_document(graph))
 
 
-def graph_document(graph: Graph) -> bytes:
+async def graph_document(graph: Graph) -> bytes:
     """A version of a graph as it is kept."""
+    return _written(graph) if len(graph.nodes) <= SMALL_GRAPH else await run_in_thread(_written, graph)
+
+
+def _written(graph: Graph) -> bytes:
     return orjson.dumps(versioned("graph", graph.as_json()))
 
 
@@ -117,6 +124,10 @@ async def read_graph(unit: Unit, blob: str) -> Graph:
     data = await unit.blobs.get(blob)
     if data is None:
         raise StoreError("The graph that this session plays is missing. Restore a backup.")
+    return _graph_in(data) if len(data) <= SMALL_DOCUMENT else await run_in_thread(_graph_in, data)
+
+
+def _graph_in(data: bytes) -> Graph:
     return Graph.model_validate(read_stored("graph", orjson.loads(data)))
 
 

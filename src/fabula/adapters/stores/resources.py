@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import (
     Boolean,
     Column,
+    Executable,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -148,12 +149,12 @@ class SqlResources:
     async def get(self, kind: Kind, id: str) -> Stored | None:
         name = {"kind": kind, "id": spelled(id)}
         query = self._access.choose(GET, GET_LOCKED)
-        row = (await self._connection.execute(query, name)).first()
-        if row is None and self._access.locks:
+        found = await self._connection.run(_read_all(query, name))
+        if not found and self._access.locks:
             # Whoever finds nothing may add it: until then nobody else who looked may.
             await self._access.lock(f"resource:{kind}:{id}")
-            row = (await self._connection.execute(query, name)).first()
-        return None if row is None else _stored(row)
+            found = await self._connection.run(_read_all(query, name))
+        return found[0] if found else None
 
     async def get_many(self, kind: Kind, ids: Sequence[str]) -> dict[str, Stored]:
         wanted = sorted({spelled(id) for id in ids})
@@ -161,7 +162,7 @@ class SqlResources:
         for start in range(0, len(wanted), _CHUNK):
             some = {"kind": kind, "ids": wanted[start : start + _CHUNK]}
             query = self._access.choose(GET_MANY, GET_MANY_LOCKED)
-            found |= {row.id: _stored(row) for row in await self._connection.execute(query, some)}
+            found |= {one.id: one for one in await self._connection.run(_read_all(query, some))}
         return found
 
     async def put(
@@ -209,11 +210,10 @@ class SqlResources:
 
     async def page(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[Stored]:
         query = PAGE if limit is None else PAGE.limit(limit)
-        rows = await self._connection.execute(query, {"kind": kind, "after": spelled(after or "")})
-        return [_stored(row) for row in rows]
+        return await self._connection.run(_read_all(query, {"kind": kind, "after": spelled(after or "")}))
 
     async def recent(self, kind: Kind, *, limit: int) -> list[Stored]:
-        return [_stored(row) for row in await self._connection.execute(RECENT, {"kind": kind, "limit": limit})]
+        return await self._connection.run(_read_all(RECENT, {"kind": kind, "limit": limit}))
 
     async def first(self, kind: Kind) -> str | None:
         id: str | None = (await self._connection.execute(FIRST, {"kind": kind})).scalar()
@@ -256,6 +256,11 @@ class SqlResources:
         for one in names:
             if one not in known:
                 raise _missing(one)
+
+
+def _read_all(query: Executable, values: dict[str, Any]) -> Steps[list[Stored]]:
+    """As steps, because large documents are decoded where they are read, not on the event loop."""
+    return [_stored(row) for row in (yield query, values)]
 
 
 def read_revisions(names: Sequence[Reference]) -> Steps[dict[Reference, int]]:

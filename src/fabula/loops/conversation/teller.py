@@ -101,12 +101,13 @@ class Telling:
             self.tell(GeneratedText(text=text))
 
     async def _stopped(self) -> InkPlay:
-        waiting = waiting_for(self.story)
+        many = len(self.story.current_choices) > FEW_CHOICES
+        waiting = await run_in_thread(waiting_for, self.story) if many else waiting_for(self.story)
         for choice in waiting.choices:
             self._tell_written(choice.text)
         tell_waiting(self.tell, waiting)
         with story_errors():
-            is_long = len(self.ink.state) > SHORT_SAVE or len(waiting.choices) > FEW_CHOICES
+            is_long = many or len(self.ink.state) > SHORT_SAVE
             state = await run_in_thread(self.story.state_json) if is_long else self.story.state_json()
         # What an older play holds beyond the limit may stay, as long as it does not grow.
         if len(state) > max(LARGEST_SAVE, len(self.ink.state)):

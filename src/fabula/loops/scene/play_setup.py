@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fabula.agents.windows import shared_history_limit, told_history, windows_of
+from fabula.ports.threads import run_in_thread
 from fabula.story.caches import IdentityCache
 from fabula.story.changes import Bounds
 from fabula.story.graph import Graph, Node
+from fabula.story.lore import has_book, prepare_book
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.resources import (
     ROLES,
@@ -25,6 +27,7 @@ from fabula.story.schemas import Schema
 from fabula.story.story_spoilers import StorySpoilers, story_spoilers
 from fabula.understudy.reading.ways import SceneText
 
+SMALL_STORY = 10_000
 _spoilers: IdentityCache[Graph, StorySpoilers] = IdentityCache(64)
 
 
@@ -50,6 +53,23 @@ class PlaySetup:
     def spoilers(self) -> StorySpoilers:
         """What must not be given away before its time; sessions that play the same share it."""
         return _spoilers.of(self.graph, self._find_spoilers)
+
+    async def prepare(self) -> None:
+        """Does in a thread what the first question about a large story would hold the event loop up with."""
+        if self.is_large and not _spoilers.has(self.graph):
+            _spoilers.put(self.graph, await run_in_thread(lambda: self._find_spoilers().prepare()))
+        if self.is_large and not has_book(self.lore):
+            keep = await run_in_thread(prepare_book, self.lore)
+            keep()
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether so much is written for it that looking through it takes longer than reaching a thread."""
+        return len(self.graph.nodes) + len(self.lore) > 30 or self._letters > SMALL_STORY
+
+    @property
+    def _letters(self) -> int:
+        return sum(len(entry.content) for entry in self.lore) + sum(len(node.scene) for node in self.graph.nodes)
 
     def _find_spoilers(self) -> StorySpoilers:
         cast = self.characters.values()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import orjson
 from fastapi import APIRouter, Request, Response
 
@@ -9,6 +11,7 @@ from fabula.actions.house import House
 from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
+from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.access.rules import MIB
 from fabula.server.error_codes import error_payload, http_status
@@ -21,6 +24,9 @@ from fabula.server.rpc.progress import is_watched, progress_response
 from fabula.server.rpc.streams import StreamingMethod
 from fabula.server.stream.routes import turn_response
 from fabula.story.values import JsonObject
+
+SHORT_BODY = 64 * 1024
+"""A longer request is decoded in a thread."""
 
 
 class OpenRpcDocument(View):
@@ -60,7 +66,9 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
     max_body = house.settings.max_body_mib * MIB
 
     async def rpc(request: Request) -> Response:
-        parsed = read_request(await request.body())
+        body = await request.body()
+        is_long = len(body) > SHORT_BODY
+        parsed = await run_in_thread(read_request, body) if is_long else read_request(body)
         if isinstance(parsed, Malformed):
             body = write_error(parsed.id, error_payload(parsed.error))
             return json_response(body, status=400)
@@ -68,7 +76,8 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
         streams = isinstance(method, StreamingMethod)
         try:
             actor = actor_of(request.scope)
-            prepared = prepare(catalogue, parsed, actor, max_body=max_body)
+            preparing = partial(prepare, catalogue, parsed, actor, max_body=max_body)
+            prepared = await run_in_thread(preparing) if is_long else preparing()
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
                 note_call(house, method, parsed, "begun", started)

@@ -55,7 +55,7 @@ class GraphPlays:
         async with house.store.reading() as unit:
             setup = await gather_new_setup(unit, session)
         refuse(graph_problems(setup.graph), "graph")
-        document = graph_document(setup.graph)
+        document = await graph_document(setup.graph)
         state = PlayState(
             snapshot=Snapshot(
                 story_id=session.story_id,
@@ -120,6 +120,7 @@ class GraphPlays:
         self, house: House, unit: Unit, session: SessionSettings, play: Play, state: PlayState, asked: RoleQuestion
     ) -> RolePrompt:
         setup = await house.play_setups.of(unit, session, state.graph)
+        await setup.prepare()
         context = await scene_context(unit, setup, state, play.head_turn_id, asked)
         told = [*getattr(context, "session_history", ()), *getattr(context, "shared_history", ())]
         allowed = [entry.text for entry in told if entry.kind != "player_input"]

@@ -37,6 +37,7 @@ class SceneTurnStart:
     async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
         setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
+        await setup.prepare()
         first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
         run = SceneRun(
             turn=turn,

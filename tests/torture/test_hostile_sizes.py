@@ -1,0 +1,253 @@
+"""Nobody stalls the house: a server is sent the largest of everything while others ask whether it lives.
+
+No request, story or lorebook may make `/healthz` wait longer than a quarter of a second, or the process grow by more
+than 200 MB. The server, who attacks and who asks are three processes, so that only the server's time is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import sys
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.fork_server import server_process
+from tests.live import GATE_GRAPH, sse
+
+pytestmark = pytest.mark.torture
+
+LONGEST_WAIT_S, MOST_GROWTH_MB = 0.25, 200
+MIB = 1024 * 1024
+log = logging.getLogger(__name__)
+WATCHER = Path(__file__).with_name("health_watcher.py")
+
+
+@dataclass(kw_only=True)
+class Victim:
+    """The server that is attacked, and what was seen of it meanwhile."""
+
+    http: httpx.AsyncClient
+    log: Path
+
+    async def call(self, method: str, session: str | None = None, /, **params: Any) -> dict[str, Any]:
+        envelope = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
+        body = json.dumps(envelope if session is None else {**envelope, "session_id": session})
+        return await self.send(body.encode())
+
+    async def send(self, body: bytes) -> dict[str, Any]:
+        answer = await self.http.post("/rpc", content=body, headers={"content-type": "application/json"})
+        found: dict[str, Any] = {"events": sse(answer.text)} if "event-stream" in answer.headers["content-type"] else {}
+        return found or dict(answer.json())
+
+    def stalls(self) -> list[str]:
+        return [line for line in self.log.read_text("utf-8").splitlines() if "stood still" in line]
+
+
+@asynccontextmanager
+async def attacked(data_dir: Path) -> AsyncIterator[Victim]:
+    """A server that is asked all the time whether it lives; judged when the block ends."""
+    with server_process(data_dir, settings={"FABULA_SAMPLES": "false"}) as (process, address):
+        async with httpx.AsyncClient(base_url=address, timeout=300) as http:
+            it = Victim(http=http, log=data_dir / "server.log")
+            await it.call("dashboard.get")
+            await asyncio.sleep(2)
+            ends, url = data_dir / "ends", httpx.URL(address)
+            watcher = await asyncio.create_subprocess_exec(
+                *(sys.executable, str(WATCHER), url.host, str(url.port), str(process.pid), str(ends)),
+                stdout=asyncio.subprocess.PIPE,
+            )
+            assert watcher.stdout is not None
+            assert await watcher.stdout.readline() == b"watching\n"
+            try:
+                yield it
+            finally:
+                await asyncio.sleep(0.3)
+                ends.touch()
+                told = (await watcher.communicate())[0].split()
+            longest_s, growth_mb = map(float, told)
+            log.warning("longest wait %.3f s, growth %.0f MB\n%s", longest_s, growth_mb, "\n".join(it.stalls()))
+            assert longest_s < LONGEST_WAIT_S
+            assert growth_mb < MOST_GROWTH_MB
+
+
+async def story(it: Victim, graph: dict[str, Any] = GATE_GRAPH, lorebooks: list[str] = []) -> str:  # noqa: B006
+    """A session of a story with this graph and these books; answers its id."""
+    await it.call("schema.create", schema_id="s", display_name="S", fields={})
+    mara = {"id": "mara", "name": "M", "personality": "x", "style": "x", "schema_id": "s", "system_prompt": "x"}
+    await it.call("character.create", content=mara)
+    made = await it.call("story_resources.create", story_concept="x", character_ids=["mara"], lorebook_ids=lorebooks)
+    told = await it.call(
+        "story.create",
+        resource_id=made["result"]["resource_id"],
+        graph=graph,
+        world_schema_id="s",
+        player_schema_id="s",
+        introduction="x",
+    )
+    return str((await it.call("story.start_session", story_id=told["result"]["story_id"]))["session_id"])
+
+
+async def bodies(it: Victim) -> None:
+    """JSON of every evil shape, as large as the door lets in and larger."""
+    head = b'{"jsonrpc":"2.0","id":"1","method":"session.update_variables","session_id":"x","params":{"update":'
+    for size in (MIB - 200, 8 * MIB - 200, 16 * MIB):
+        for body in (
+            b"[" + b"0," * (size // 2) + b"0]",
+            b"[" + b'"",' * (size // 3) + b'""]',
+            b"[" * (size // 2) + b"]" * (size // 2),
+            b"{" + b'"a":{' * (size // 5),
+            b'"' + b"\\u0041" * (size // 6) + b'"',
+            b'"' + b"x" * size + b'"',
+            b"[" + b"1e400," * 99_000 + b"1]",
+            b"[" + b'{"a":1},' * 45_000 + b"1]",
+        ):
+            await it.send(head + body + b"}}")
+
+
+async def many_bodies_at_once(it: Victim) -> None:
+    body = b'{"jsonrpc":"2.0","id":"1","method":"api.list","params":{"x":"' + b"x" * (MIB - 200) + b'"}}'
+    await asyncio.gather(*(it.send(body) for _ in range(40)))
+
+
+async def variables(it: Victim) -> None:
+    """As much state as a play may have, then many small changes."""
+    session = await story(it)
+    for key in ("a", "b"):
+        ops = [{"type": "SetState", "key": key, "value": "x" * 90_000}]
+        await it.call("session.update_variables", session, update={"ops": ops})
+    for _ in range(3):
+        ops = [{"type": "SetState", "key": f"k{n}", "value": str(n)} for n in range(500)]
+        await it.call("session.update_variables", session, update={"ops": ops})
+    await it.call("session.run_turn", session, player_input="I wait.")
+
+
+async def messages(it: Victim) -> None:
+    """The longest messages that may be said, and a turn after them."""
+    session = await story(it)
+    for _ in range(20):
+        await it.call(
+            "session_message.create",
+            session,
+            kind="narration",
+            speaker_id="n",
+            speaker_name="N",
+            text="word, " * 3_300,
+        )
+    for _ in range(3):
+        await it.call("session.run_turn", session, player_input="and then " * 2_200)
+    await it.call("session.get", session)
+
+
+async def lore(it: Victim) -> None:
+    """Two thousand entries, each of which calls up the next, in every way of matching."""
+    for name, keyword, match in (("w", "word{}", "word"), ("p", "the {} way", "word"), ("s", "aaa{}aa", "substring")):
+        entries: list[dict[str, Any]] = [
+            {
+                "entry_id": f"e{n}",
+                "title": f"t{n}",
+                "content": f"It leads to {keyword.format(n + 1)}. " + "aaa " * 100,
+                "keywords": [keyword.format(n)],
+                "recursive": True,
+                "match": match,
+            }
+            for n in range(2000)
+        ]
+        await it.call("lorebook.create", lorebook_id=name, display_name=name, entries=entries)
+    session = await story(it, lorebooks=["w", "p", "s"])
+    for words in ("I take word0 now", "It is the 0 way.", "aaa0aa"):
+        frames = (await it.call("session.run_turn", session, player_input=words))["events"]
+        assert frames[-1]["data"]["frame"]["type"] == "completed"
+
+
+async def graph(it: Victim) -> None:
+    """A story of two thousand scenes, each with ways to many others."""
+    nodes: list[dict[str, Any]] = [
+        {
+            "id": f"n{n}",
+            "title": f"Scene {n}",
+            "scene": f"In room {n} a lamp burns. Nobody has come here since the year {n}. " * 12,
+            "goal": "g",
+            "characters": ["mara"],
+            "transitions": [{"to": f"n{(n * 7 + way) % 2000}"} for way in range(10)],
+        }
+        for n in range(2000)
+    ]
+    session = await story(it, graph={"start_node": "n0", "nodes": nodes})
+    await it.call("session.run_turn", session, player_input="I go on.")
+    await it.call("session.follow_story", session)
+
+
+def ink(source: str) -> Callable[[Victim], Awaitable[None]]:
+    async def attack(it: Victim) -> None:
+        made = await it.call("story.create_ink", display_name="x", source=source)
+        if "result" in made:
+            started = await it.call("story.start_session", story_id=made["result"]["story_id"])
+            if "result" in started:
+                await it.call("session.run_turn", started["session_id"], player_input="1", choice=0)
+                await it.call("session.get", started["session_id"])
+        else:
+            assert made["error"]["code"] in (-32600, 50001), made
+
+    return attack
+
+
+async def archives(it: Victim) -> None:
+    """Packages that unpack to far more than they are."""
+    zeros = b'{"a":[' + b"0," * (20 * MIB) + b"0]}"
+    many = b'{"a":[' + b"0," * 99_000 + b"0]}"
+    for files in (
+        {"manifest.json": zeros},
+        {"manifest.json": b"{}", **{f"stories/{n}.json": many for n in range(150)}},
+        {"manifest.json": b"[" * (30 * MIB)},
+    ):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        slot = (await it.call("data_package.import_prepare"))["result"]["import_id"]
+        answer = await it.http.post(f"/upload/package_import:{slot}/archive", content=buffer.getvalue())
+        told = answer.json() if answer.is_error else await it.call("data_package.import_commit", import_id=slot)
+        assert told.get("error", told)["code"] == -32600, told
+
+
+async def many_resources(it: Victim) -> None:
+    """Long lists of long things."""
+    for n in range(150):
+        await it.call("player_profile.create", player_profile_id=f"p{n}", display_name="x", description="x" * 100_000)
+    await it.call("player_profile.list")
+    await it.call("dashboard.get")
+
+
+ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
+    "bodies": bodies,
+    "many bodies at once": many_bodies_at_once,
+    "variables": variables,
+    "messages": messages,
+    "lore": lore,
+    "graph": graph,
+    "archives": archives,
+    "many resources": many_resources,
+    "a shuffle": ink("{shuffle:\n" + "".join(f"- one of {n}\n" for n in range(8000)) + "}\n* [Go] -> END\n"),
+    "alternatives": ink("{~" + "|".join(f"a{n}" for n in range(8000)) + "}\n* [Go] -> END\n"),
+    "variables of ink": ink("".join(f"VAR v{n} = 1\n" for n in range(150_000)) + "-> END\n"),
+    "choices": ink("".join(f"* [choice {n}]\n text\n" for n in range(3000)) + "- -> END\n"),
+    "braces": ink("VAR x = 1\n" + "{x}" * 20_000 + "\n* [Go] -> END\n"),
+    "prose": ink("The old road goes on and on, and rain falls.\n" * 900 + "-> next\n=== next\n" + "On.\n" * 30_000),
+    "doubling": ink('VAR s = "xxxxxxxx"\n-> on\n=== on\n~ s = s + s\n-> on\n'),
+    "endless": ink("-> on\n=== on\nOn and on.\n-> on\n"),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+async def test_nothing_that_is_sent_stalls_the_house(tmp_path: Path, attack: str) -> None:
+    async with attacked(tmp_path / "data") as it:
+        await ATTACKS[attack](it)
