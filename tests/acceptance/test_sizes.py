@@ -114,3 +114,14 @@ async def test_a_story_whose_schemas_begin_too_large_cannot_be_started(house_doo
     )
     sentence = await refusal(house_doors, "author", "story.start_session", story_id=story["story_id"])
     assert "Shorten the defaults of its schemas" in sentence
+
+
+async def test_guests_of_a_play_have_a_limit_together(house_doors: Doors) -> None:
+    owner = house_doors["owner"]
+    session = await owner.play(house_doors.story_id)
+    guest = {"display_name": "G", "personality": "x" * 90_000, "style": "s", "system_prompt": "p"}
+    for _ in range(2):
+        await owner.client.call("session_character.create", session, **guest)
+    sentence = await refusal(house_doors, "owner", "session_character.create", session, **guest)
+    assert "The guests of a play may have 200000 letters together" in sentence
+    assert len((await owner.client.call("session_character.list", session))["session_characters"]) == 2

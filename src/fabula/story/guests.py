@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from fabula.story.plays import PlayState, SessionCharacter
+
+LARGEST_GUESTS: Final = 200_000
+LONGEST_MODEL_TEXT: Final = 4_000
+_TEXTS: Final = ("display_name", "personality", "style", "system_prompt")
 
 
 def added(state: PlayState, guest: SessionCharacter) -> PlayState:
     """The state in which a guest is known, or known anew."""
     guests = {**state.session_characters, guest.session_character_id: guest}
     return state.model_copy(update={"session_characters": guests})
+
+
+def guests_size(state: PlayState) -> int:
+    """The letters of all that is written about guests."""
+    return sum(_size(guest) for guest in state.session_characters.values())
+
+
+def guests_problem(before: PlayState, after: PlayState) -> str | None:
+    """Why a guest may not be added or rewritten so: every turn keeps all of them whole."""
+    size = guests_size(after)
+    if size <= max(LARGEST_GUESTS, guests_size(before)):
+        return None
+    return f"The guests of a play may have {LARGEST_GUESTS} letters together, and these would have {size}."
+
+
+def shortened(guest: SessionCharacter) -> SessionCharacter:
+    """A guest of whom a model wrote too much."""
+    fields = {name: getattr(guest, name)[:LONGEST_MODEL_TEXT] for name in _TEXTS}
+    return guest.model_copy(update=fields)
+
+
+def with_room(state: PlayState) -> PlayState:
+    """The state without the guests that it has no room for: the oldest go, unless they are in the scene."""
+    absent = [one for one in state.session_characters if one not in state.world.active_characters]
+    while absent and guests_size(state) > LARGEST_GUESTS:
+        state = removed(state, absent.pop(0))
+    return state
+
+
+def _size(guest: SessionCharacter) -> int:
+    return sum(len(getattr(guest, name)) for name in _TEXTS)
 
 
 def entered(state: PlayState, id: str) -> PlayState:

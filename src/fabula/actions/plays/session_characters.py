@@ -13,7 +13,7 @@ from fabula.actions.repositories import checked_name
 from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
-from fabula.story.guests import added, entered, left, removed
+from fabula.story.guests import added, entered, guests_problem, left, removed
 from fabula.story.plays import PlayState, SessionCharacter
 
 
@@ -75,10 +75,16 @@ async def create_session_character(
     )
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        return Amendment(state=kind_of_play(at.state).add_guest(at.state, guest, enters=command.enter_scene)), None
+        return _within_limit(at, kind_of_play(at.state).add_guest(at.state, guest, enters=command.enter_scene)), None
 
     state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, guest.session_character_id)
+
+
+def _within_limit(at: AtHead, after: PlayState) -> Amendment:
+    if (problem := guests_problem(at.state, after)) is not None:
+        raise InvalidRequest(problem)
+    return Amendment(state=after)
 
 
 @allowed("player")
@@ -111,7 +117,7 @@ async def update_session_character(
     async def change(at: AtHead) -> tuple[Amendment, None]:
         old = _guest(at.state, command.session_character_id)
         fields = {**dict(old), **dict(command), "updated_at_ms": house.clock.now_ms()}
-        return Amendment(state=added(at.state, SessionCharacter(**fields))), None
+        return _within_limit(at, added(at.state, SessionCharacter(**fields))), None
 
     state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, command.session_character_id)

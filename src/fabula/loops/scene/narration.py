@@ -11,7 +11,7 @@ from fabula.story.events import (
     SessionCharacterEnteredScene,
     SessionCharacterLeftScene,
 )
-from fabula.story.guests import added, entered, left
+from fabula.story.guests import added, entered, left, shortened, with_room
 from fabula.story.plans import CreateAndEnter, ResponsePlan, RoleAction
 from fabula.story.plays import GuestOnStage, PlayState, SessionCharacter
 
@@ -48,8 +48,8 @@ def _come_or_go(run: SceneRun, play: PlayState, action: RoleAction) -> PlayState
         play = left(play, gone)
         run.stage.tell(SessionCharacterLeftScene(session_character_id=gone, snapshot=play.snapshot))
         return play
-    guest = _guest(run, play, action)
-    play = added(play, guest)
+    guest = shortened(_guest(run, play, action))
+    play = added(with_room(play), guest)
     shown = GuestOnStage(**dict(guest), in_scene=False)
     run.stage.tell(SessionCharacterCreated(session_character=shown, snapshot=play.snapshot))
     came = guest.session_character_id
