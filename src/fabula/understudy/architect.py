@@ -3,64 +3,68 @@
 Each section is an arrival and a turn. The arrival leads to the turn when its first variable is set, and the turn
 leads to the next section when its second is. Variables are named after the section's number, so that the first
 section can declare what all later ones will need. The last section ends in two ways.
+
+What the scenes say comes from the section's beat (`beats`), from places, things and dangers of the concept's genre
+(`genres`), and from what the author wrote (`author_lines`): no sentence of the plan stands in a scene, and no sentence
+stands in two.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from fabula.language.english import bare, closed, inner, joined, sentences, slug, told_sentences, without_stage_words
-from fabula.language.words import words_of
+from fabula.language.english import bare, closed, joined, told_sentences, without_stage_words
+from fabula.language.titles import MOST_WORDS, in_title_case, noun_phrases, title_of
+from fabula.language.words import stems, word_set
 from fabula.story.contexts import ArchitectContext, CastMember
 from fabula.story.graph import Node
 from fabula.story.schemas import SchemaField
 from fabula.story.values import Json, JsonObject
-from fabula.understudy.places import place_for
+from fabula.understudy.author_lines import retold, topic_of
+from fabula.understudy.beats import (
+    ALONE,
+    ALONE_ENDINGS,
+    ENDINGS,
+    LAST,
+    LINE,
+    PRICES,
+    STAKES,
+    Act,
+    Beat,
+    Ending,
+    act_of,
+    filled,
+    longest_words,
+    recognise,
+)
+from fabula.understudy.genres import ANYWHERE, Genre, Place, genre_of
+from fabula.understudy.places import first_place, place_for
 from fabula.understudy.sections import outline
 from fabula.understudy.voice import Voice
 
 ENDING_KEY = "ending_path"
-MEET = ("Speak with {who}.", "Find out what {who} knows.", "Win {who}'s trust.", "Hear what {who} has to say.")
-RESOLVE = ("Decide what to do about it.", "Settle the matter with {who}.", "Agree with {who} on what to do next.")
-MEANS_TO_BEGIN = (
-    "what do you know", "what happened", "what is going on", "tell me what", "tell me about", "tell me everything",
-    "i want to know", "i want to help", "i am listening", "let us talk", "you can trust me", "how can i help",
-)  # fmt: skip
-MEANS_TO_SETTLE = (
-    "i will do it", "let us do it", "i have decided", "that is what we do", "it is settled", "we are agreed", "i agree",
-    "we have a plan", "you have my word", "i know what to do", "let us go", "it is decided",
-)  # fmt: skip
-MEANS_TOGETHER = (
-    "together", "side by side", "come with me", "with you", "i stay with", "we both", "the two of us",
-    "i will not leave you",
-)  # fmt: skip
-MEANS_ALONE = ("alone", "by myself", "on my own", "without you", "i leave you here", "i go my own way")
-REVEAL = (
-    "So it is said at last: {truth}.",
-    "Now it is out: {truth}.",
-    "One thing is certain by now: {truth}.",
-    "It all comes back to one thing: {truth}.",
+OPEN = "open"
+AWAITS = (
+    "{names} will be there.",
+    "You will not be alone in it: {names}.",
+    "Remember a name or two: {names}.",
 )
-ARRIVE = (
-    "{who} is already there, and looks as if the waiting has been long.",
-    "{who} looks up and seems to have expected you.",
-    "{who} stands with folded arms and says nothing yet.",
-    "{who} breaks off in the middle of a word when you come in.",
-)
-STRAIN = (
-    "The easy part is over. {who} will not meet your eyes.",
-    "Nobody pretends any more. {who} is waiting for your word.",
-    "It has grown quiet, and {who} with it.",
-    "{who} has stopped pacing, and that is worse.",
-    "There is less light than before. {who} sits down, and gets up again.",
-)
-STAKES = (
-    "Whatever is decided here will be remembered.",
-    "What you came for is within reach.",
-    "A word too many, or one too few, and it is gone.",
-    "You can feel that it is now or never.",
-    "There are two ways this can go, and both begin with you.",
-)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What one section is written from."""
+
+    number: int
+    text: str
+    beat: Beat
+    cast: list[CastMember]
+    place: Place
+    slots: dict[str, str]
+    voice: Voice
+    titles: frozenset[str]
+    before: str
 
 
 def build(context: ArchitectContext, seed: int | None) -> JsonObject:
@@ -113,56 +117,177 @@ def _merged(nodes: list[JsonObject], section: JsonObject) -> list[JsonObject]:
 
 
 def _section(context: ArchitectContext, seed: int | None, declared: dict[str, SchemaField] | None) -> JsonObject:
-    number = context.section_index + 1
-    text = bare(context.current_section or context.story_concept)
-    voice = Voice(seed, "architect", number, text)
-    cast = _cast_of(context, text, number)
+    stuff = _material(context, seed)
+    number, cast = stuff.number, stuff.cast
     taken = {node.id for node in context.graph_nodes}
     arrival, turn = _new_id(f"{number}_arrival", taken), _new_id(f"{number}_turn", taken)
-    on = _condition(_key(number, "begun"), True, declared)
-    nodes: list[Json] = [
-        _node(arrival, _title(text, number), _arrival_scene(context, text, cast, voice), _meet(cast, voice), cast,
-              [{"to": turn, "condition": on, "means": [*MEANS_TO_BEGIN]}]),
-    ]  # fmt: skip
-    endings = _endings(cast, taken) if number >= context.total_sections else []
-    ways: list[Json] = [_way_to_end(node, declared) for node in endings]
-    goal = _last_choice(cast) if endings else _resolve(cast, voice)
-    nodes.append(_node(turn, _turn_title(text, number), _turn_scene(context, cast, voice), goal, cast, ways))
+    first = _act(stuff.beat.first, stuff)
+    on = _way(turn, _condition(_key(number, "begun"), True, declared), first.means)
+    title = _place_title(stuff)
+    nodes: list[Json] = [_node(arrival, title, _arrival_scene(stuff, title), first.goal, cast, [on])]
+    turn_title, turn_scene = _turn_title(stuff, title), _turn_scene(stuff)
+    if number < context.total_sections:
+        goal, ways, endings = _act(stuff.beat.second or LINE.second, stuff).goal, list[Json](), list[Json]()
+    else:
+        pair = _ending_pair(context)
+        endings = [_ending_node(ending, stuff, taken) for ending in pair]
+        ways = [_way_to_end(node, ending, stuff, declared) for node, ending in zip(endings, pair, strict=True)]
+        first_choice, second_choice = (filled(ending.choice, stuff.slots) for ending in pair)
+        goal = f"Decide: {first_choice}, or {second_choice}."
+        turn_scene = f"{turn_scene} You can {first_choice}, or {second_choice}; nobody else will do it for you."
+    nodes.append(_node(turn, turn_title, turn_scene, goal, cast, ways))
     return {
         "nodes": [*nodes, *endings],
         "transition_patches": _patches(context, arrival, number, declared),
-        "section_summary": f"{closed(without_stage_words(text, 'you'))} It leaves off with {_who(cast)} and a choice.",
+        "section_summary": f"{closed(without_stage_words(stuff.text, 'you'))} It leaves off with {_who(cast)}.",
     }
+
+
+def _material(context: ArchitectContext, seed: int | None) -> Material:
+    number = context.section_index + 1
+    text = bare(context.current_section or context.story_concept)
+    told = [node.scene for node in context.graph_nodes]
+    voice = Voice(seed, "architect", number, text, said=told)
+    genre = genre_of(context.story_concept, *(member.personality for member in context.available_characters))
+    beat, named = recognise(f"{text}.")
+    cast = _cast_of(context, text, number)
+    # The last section always leads to the choice, whatever the author wrote there.
+    beat = ALONE if not cast else LAST if number >= context.total_sections and beat is not LINE else beat
+    titles = frozenset(node.title for node in context.graph_nodes)
+    place = place_for(context.story_concept, genre, text, voice)
+    return Material(
+        number=number,
+        text=text,
+        beat=beat,
+        cast=cast,
+        place=place,
+        slots=_slots(context, genre, named, cast, place, voice),
+        voice=voice,
+        titles=titles,
+        before=_before(context),
+    )
+
+
+def _before(context: ArchitectContext) -> str:
+    """What has come of the act that leads here, so that nothing a player does goes without its reward."""
+    acts = [act_of(node.goal) for node in context.graph_nodes if not node.transitions]
+    return next((act.after for act in acts if act is not None), "")
+
+
+def _slots(
+    context: ArchitectContext,
+    genre: Genre,
+    named: dict[str, str],
+    cast: list[CastMember],
+    place: Place,
+    voice: Voice,
+) -> dict[str, str]:
+    """What the words of a beat are filled with: what the plan names, else something that was not in the story yet."""
+    text, told = context.current_section, "\n".join(node.scene for node in context.graph_nodes).lower()
+    every = [*voice.order(genre.things), *voice.order(ANYWHERE.things)]
+    things = [thing for thing in every if thing.name not in told] or every
+    thing = next((one for one in every if one.name in text.lower()), things[0])
+    dangers = [danger for danger in voice.order(genre.dangers) if danger.seen.lower() not in told]
+    danger = next((one for one in genre.dangers if one.title in text), [*dangers, *genre.dangers][0])
+    who = cast[0].name if cast else "nobody"
+    return {
+        "who": who,
+        "short": short_name(who),
+        "place": place.name,
+        "thing": thing.name,
+        "verb": thing.verb,
+        "tells": thing.tells,
+        "danger": danger.title,
+        "seen": danger.seen,
+        "deed": danger.deed,
+        "price": named.get("price") or voice.pick(PRICES),
+        "matter": _matter(context),
+        "topic": topic_of(context.current_section),
+    }
+
+
+def _matter(context: ArchitectContext) -> str:
+    """What the story is about, in the concept's own nouns: neither its place nor one of the cast."""
+    place = first_place(context.story_concept)
+    people = stems(" ".join(f"{member.name} {member.personality}" for member in context.available_characters))
+    phrases = [phrase for phrase in noun_phrases(context.story_concept) if not _is_where(phrase, context.story_concept)]
+    others = [phrase for phrase in phrases if not stems(phrase.split()[-1]) & people]
+    wanted = [phrase for phrase in others if place is None or phrase != place.name]
+    title = title_of(context.story_concept).lower()
+    if title.partition(" of ")[0] in wanted:
+        return title
+    fallback = place.name if place is not None else "what happened here"
+    return max(wanted[:4], key=lambda phrase: len(phrase.split()), default=fallback)
+
+
+def _is_where(phrase: str, concept: str) -> bool:
+    """Whether a phrase only says where, when or without what."""
+    noun = re.escape(phrase.lower().removeprefix("the "))
+    before = "in|at|on|to|into|through|beyond|behind|near|among|from|with|without|between|before|after"
+    return re.search(rf"\b(?:{before})(?: \w+)? {noun}\b", concept.lower()) is not None
+
+
+def short_name(name: str) -> str:
+    """How one is called: `Mara`, `Captain Varga`."""
+    parts = name.split()
+    titled = len(parts) > 2 and parts[0].rstrip(".").lower() in _TITLES
+    if titled:
+        return f"{parts[0]} {parts[-1]}"
+    return name if len(parts) == 2 and parts[0].rstrip(".").lower() in _TITLES else parts[0] if parts else name
+
+
+_TITLES = word_set("mr mrs miss ms dr captain sheriff inspector sister father brother chef old private sir lady the")
+
+
+def _act(acts: tuple[Act, ...], stuff: Material) -> Act:
+    goals = [filled(act.goal, stuff.slots) for act in acts]
+    goal = stuff.voice.pick(goals)
+    return Act(goal=goal, means=tuple(filled(one, stuff.slots) for one in acts[goals.index(goal)].means))
 
 
 def _patches(context: ArchitectContext, to: str, number: int, declared: dict[str, SchemaField] | None) -> list[Json]:
     """Every open end of the graph so far leads to the new section."""
     condition = _condition(_key(number - 1, "settled"), True, declared)
-    way: JsonObject = {"to": to, "condition": condition, "means": [*MEANS_TO_SETTLE]}
-    return [{"node_id": node.id, "add_transitions": [way]} for node in context.graph_nodes if not node.transitions]
-
-
-def _endings(cast: list[CastMember], taken: set[str]) -> list[Json]:
-    who = cast[0].name if cast else "the place"
-    together = (
-        f"You see it through side by side with {who}. What was wrong has been named, and what can be mended will be. "
-        "There is a light somewhere, and you walk towards it at the same pace."
-    )
-    alone = (
-        f"You go on alone. {who} stays behind and does not call after you. What you know now you carry by yourself, "
-        "and it weighs less than you feared."
-    )
     return [
-        _node(_new_id("ending_together", taken), "Together", together, "Let the story end.", cast, []),
-        _node(_new_id("ending_alone", taken), "Alone", alone, "Let the story end.", [], []),
+        {"node_id": node.id, "add_transitions": [_way(to, condition, act.means if (act := act_of(node.goal)) else ())]}
+        for node in context.graph_nodes
+        if not node.transitions
     ]
 
 
-def _way_to_end(node: Json, declared: dict[str, SchemaField] | None) -> JsonObject:
+def _way(to: str, condition: Json, means: tuple[str, ...]) -> JsonObject:
+    way: JsonObject = {"to": to, "condition": condition}
+    return {**way, "means": list[Json](means)} if means else way
+
+
+def _ending_pair(context: ArchitectContext) -> tuple[Ending, Ending]:
+    """The two endings: those that were declared with the first section, else the pair of this concept."""
+    declared = (context.world_fields or {}).get(ENDING_KEY)
+    values = set(declared.enum_values or ()) if declared is not None else set()
+    if not context.available_characters:
+        return ALONE_ENDINGS
+    for pair in ENDINGS:
+        if values >= {pair[0].value, pair[1].value}:
+            return pair
+    number = Voice("endings", context.story_concept, context.planned_story).order(range(len(ENDINGS)))[0]
+    return ENDINGS[number]
+
+
+def _ending_node(ending: Ending, stuff: Material, taken: set[str]) -> Json:
+    return _node(
+        _new_id(f"ending_{ending.value}", taken),
+        ending.title,
+        filled(ending.scene, stuff.slots),
+        "Let the story end.",
+        stuff.cast,
+        [],
+    )
+
+
+def _way_to_end(node: Json, ending: Ending, stuff: Material, declared: dict[str, SchemaField] | None) -> Json:
     assert isinstance(node, dict)
-    path = "together" if "together" in str(node["id"]) else "alone"
-    means: list[Json] = [*(MEANS_TOGETHER if path == "together" else MEANS_ALONE)]
-    return {"to": node["id"], "condition": _condition(ENDING_KEY, path, declared), "means": means}
+    means = tuple(filled(one, stuff.slots) for one in ending.means)
+    return _way(str(node["id"]), _condition(ENDING_KEY, ending.value, declared), means)
 
 
 def _condition(key: str, value: Json, declared: dict[str, SchemaField] | None) -> Json:
@@ -186,9 +311,9 @@ def _world_fields(context: ArchitectContext, sections: int) -> dict[str, SchemaF
                 )
     fields[ENDING_KEY] = SchemaField(
         value_type="string",
-        default="open",
+        default=OPEN,
         description="How the player chooses to end it.",
-        enum_values=["open", "together", "alone"],
+        enum_values=[OPEN, *(ending.value for ending in _ending_pair(context))],
     )
     return fields
 
@@ -207,7 +332,8 @@ def introduction(context: ArchitectContext) -> str:
     """What the player reads first: the concept, and who is waiting."""
     told = told_sentences(context.story_concept, "")[:4]
     names = joined([member.name for member in context.available_characters[:3]])
-    return " ".join([*told, f"You will meet {names}." if names else "", "It begins now."]).replace("  ", " ")
+    voice = Voice("introduction", context.story_concept)
+    return " ".join([*told, voice.pick(AWAITS, {"names": names}) if names else "It begins now."])
 
 
 def _node(id: str, title: str, scene: str, goal: str, cast: list[CastMember], ways: list[Json]) -> JsonObject:
@@ -225,52 +351,47 @@ def _node(id: str, title: str, scene: str, goal: str, cast: list[CastMember], wa
 def _cast_of(context: ArchitectContext, text: str, number: int) -> list[CastMember]:
     """Who is in the section: those it names, or each in turn."""
     cast = context.available_characters
-    named = [member for member in cast if re.search(rf"\b{re.escape(member.name.split()[0])}\b", text)]
+    whole = [member for member in cast if member.name and member.name in text]
+    named = whole or [member for member in cast if re.search(rf"\b{re.escape(short_name(member.name))}\b", text)]
     return (named or [cast[(number - 1) % len(cast)]])[:3] if cast else []
 
 
-def _title(text: str, number: int) -> str:
-    words = slug(text, 3).replace("_", " ")
-    return words.title() if words else f"Part {number}"
+def _place_title(stuff: Material) -> str:
+    """The place; of an author's own section what it is about."""
+    wanted = title_of(stuff.text, fallback=stuff.place.title) if stuff.beat is LINE else stuff.place.title
+    return _unused([wanted, stuff.place.title, f"{stuff.place.title} Again"], stuff, "")
 
 
-def _turn_title(text: str, number: int) -> str:
-    return f"{_title(text, number)}: The Turn"
+def _turn_title(stuff: Material, arrival: str) -> str:
+    wanted = [in_title_case(filled(title, stuff.slots)) for title in stuff.voice.order(stuff.beat.turn_titles)]
+    others = [filled(title, stuff.slots) for title in LINE.turn_titles]
+    return _unused([*wanted, *others], stuff, arrival)
 
 
-def _arrival_scene(context: ArchitectContext, text: str, cast: list[CastMember], voice: Voice) -> str:
-    place = place_for(context, text, voice)
-    told = closed(without_stage_words(text, "you"))
-    return " ".join([place, voice.pick(ARRIVE, {"who": cast[0].name}) if cast else "Nobody is here.", told])
+def _unused(wanted: list[str], stuff: Material, beside: str) -> str:
+    fitting = [title for title in wanted if len(title.split()) <= MOST_WORDS and title != beside]
+    return next((title for title in fitting if title not in stuff.titles), f"Part {stuff.number}")
 
 
-def _turn_scene(context: ArchitectContext, cast: list[CastMember], voice: Voice) -> str:
-    strain = voice.pick(STRAIN, {"who": cast[0].name if cast else "the place itself"})
-    return " ".join(line for line in (strain, _revealed(context, voice), voice.pick(STAKES)) if line)
+def _arrival_scene(stuff: Material, title: str) -> str:
+    """What came of the last act, the place, what the author wrote, and who is there; nothing is told twice."""
+    retelling = retold(stuff.text) if stuff.beat is LINE else ""
+    # A section that is called after something else says where it is.
+    here = "" if stuff.place.title == title else f"This is {stuff.place.name}."
+    pieces = (stuff.before, here, stuff.place.seen, retelling)
+    first = [piece for piece in pieces if not stuff.voice.was_said(piece)]
+    return " ".join(piece for piece in (*first, _picked(stuff.beat.arrivals, stuff)) if piece)
 
 
-def _revealed(context: ArchitectContext, voice: Voice) -> str:
-    """Something of the world that comes to light: lore or concept that no scene has told yet."""
-    told = "\n".join(node.scene for node in context.graph_nodes).lower()
-    world = [line for note in [*context.lore.base, *context.lore.matched] for line in sentences(note.content)]
-    every = [inner(line) for line in [*world, *told_sentences(context.story_concept, "")]]
-    known = [line for line in every if line.lower() not in told and line not in context.current_section]
-    fresh = [line for line in known if "you" not in words_of(line)]
-    return voice.pick(REVEAL, {"truth": fresh[context.section_index % len(fresh)]}) if fresh else ""
+def _turn_scene(stuff: Material) -> str:
+    stakes = _picked(STAKES, stuff) if stuff.beat is LINE else ""
+    return f"{_picked(stuff.beat.turns, stuff)} {stakes}".strip()
 
 
-def _meet(cast: list[CastMember], voice: Voice) -> str:
-    return voice.pick(MEET, {"who": cast[0].name}) if cast else "Find out what happened here."
-
-
-def _resolve(cast: list[CastMember], voice: Voice) -> str:
-    return voice.pick(RESOLVE, {"who": _who(cast)})
-
-
-def _last_choice(cast: list[CastMember]) -> str:
-    return (
-        f"Go on together with {cast[0].name}, or go on alone." if cast else "See it through together, or go on alone."
-    )
+def _picked(phrases: tuple[str, ...], stuff: Material) -> str:
+    """A phrase that no scene has used yet, not even of another person."""
+    fresh = [phrase for phrase in phrases if not stuff.voice.was_said(longest_words(phrase))]
+    return stuff.voice.pick([filled(phrase, stuff.slots) for phrase in fresh or phrases])
 
 
 def _who(cast: list[CastMember]) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Voice:
@@ -22,6 +25,11 @@ class Voice:
         chosen = next((phrase for phrase in ranked if not self.was_said(phrase)), ranked[0])
         self._said += f"\n{chosen.lower()}"
         return chosen
+
+    def order(self, choices: Sequence[T]) -> list[T]:
+        """All of them, in an order of this moment."""
+        self._count += 1
+        return sorted(choices, key=lambda choice: self._rank(repr(choice)))
 
     def chance(self, one_in: int) -> bool:
         """True once in so many moments."""

@@ -574,10 +574,12 @@ export interface FoundModel {
   problem: string;
 }
 
+/** Without a `seed` every call brings another plan; the same seed brings the same again. */
 export interface GeneratePlan {
   resource_id: string;
   api_group_id?: string | null;
   preset_id?: string | null;
+  seed?: number | null;
 }
 
 export interface GenerateStory {

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
+from pydantic import Field
+
 from fabula.actions.authority import allowed
 from fabula.actions.drafts.draft_work import (
     DraftWork,
@@ -39,6 +41,7 @@ from fabula.ports.progress import TellProgress, quiet
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.sections import Section
+from fabula.story.seeds import derived_seed
 from fabula.story.stories import CommonVariable
 from fabula.story.values import JsonObject
 
@@ -47,9 +50,12 @@ DEADLINE_MARGIN_S = 10
 
 
 class GeneratePlan(Command):
+    """Without a `seed` every call brings another plan; the same seed brings the same again."""
+
     resource_id: str
     api_group_id: str | None = None
     preset_id: str | None = None
+    seed: int | None = Field(default=None, ge=0, le=0x7FFFFFFF)
 
 
 class StartDraft(Command):
@@ -82,8 +88,10 @@ async def generate_plan(house: House, actor: Actor, command: GeneratePlan) -> St
     """Writes a plan for a story resource; it is shown, not kept."""
     async with house.store.reading() as unit:
         materials = await gather_draft_setup(unit, command.resource_id, command.api_group_id, command.preset_id)
+    # Lots are drawn by the id of something new: actions hold no dice of their own.
+    seed = command.seed if command.seed is not None else derived_seed(house.ids.new("plan"), "planner")
     plan = await draw_plan(
-        materials, house.models, origin=CallOrigin(agent="planner"), seed=None, deadline=_deadline(house)
+        materials, house.models, origin=CallOrigin(agent="planner"), seed=seed, deadline=_deadline(house)
     )
     return StoryPlanned(resource_id=command.resource_id, story_script=plan)
 

@@ -9,6 +9,7 @@ from fabula.actions.drafts.story_drafts import GENERATED, draft_tag
 from fabula.actions.house import House
 from fabula.actions.repositories import DRAFTS, SCHEMAS
 from fabula.actions.views import refuse
+from fabula.language.titles import title_of
 from fabula.loops.generation.draft_setup import DraftSetup
 from fabula.loops.generation.section_run import Opened
 from fabula.ports.errors import InvalidRequest
@@ -33,8 +34,8 @@ class Order:
     @property
     def title(self) -> str:
         resource = self.materials.resource
-        names = ((self.display_name or "").strip(), (resource.display_name or "").strip(), resource.story_concept)
-        return next(name for name in names if name)
+        given = (self.display_name or "").strip() or (resource.display_name or "").strip()
+        return given or title_of(resource.story_concept) or resource.story_concept
 
 
 def checked_variables(order: Order) -> None:

@@ -10,6 +10,7 @@ from fabula.actions.house import House
 from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
 from fabula.knots.published import publish
+from fabula.language.titles import title_of
 from fabula.ports.actors import Actor
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
@@ -110,7 +111,8 @@ async def create_story(house: House, actor: Actor, command: CreateStory) -> Stor
 async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     """Checks and adds a story inside a unit of work."""
     resource = await STORY_RESOURCES.get(unit, command.resource_id)
-    name = (command.display_name or "").strip() or (resource.display_name or "").strip() or resource.story_concept
+    given = (command.display_name or "").strip() or (resource.display_name or "").strip()
+    name = given or title_of(resource.story_concept) or resource.story_concept
     pinned = command.common_variables or []
     fields = {**dict(command), "story_id": house.ids.new("story"), "display_name": name, "common_variables": pinned}
     await SCHEMAS.get(unit, command.world_schema_id)

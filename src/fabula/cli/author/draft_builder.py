@@ -37,9 +37,11 @@ async def agree_on_plan(house: House, author: Author, resource_id: str) -> None:
             case "k":
                 break
             case "e":
-                plan = await author.text("Write the plan as you want it.") or plan
+                plan = await author.edit("Write the plan as you want it.", plan)
             case "a":
                 plan = ""
+            case _:
+                author.writer.say("Answer keep, edit or again.", "yellow")
     await update_story_resources(house, OPERATOR, UpdateStoryResources(resource_id=resource_id, planned_story=plan))
 
 
@@ -77,7 +79,8 @@ def _progress(console: Console, author: Author) -> Iterator[TellProgress]:
 def show_draft(author: Author, draft: StoryDraftView) -> None:
     """The scenes in short, and what an author should look at."""
     writer = author.writer
-    writer.say(f"{draft.display_name}: {len(draft.partial_graph.nodes)} scenes", "bold")
+    count = len(draft.partial_graph.nodes)
+    writer.say(f"{draft.display_name}: {count} {'scene' if count == 1 else 'scenes'}", "bold")
     titles = {node.id: node.title for node in draft.partial_graph.nodes}
     for node in draft.partial_graph.nodes:
         ways = ", ".join(titles.get(way.to, way.to) for way in node.transitions) or "an ending"

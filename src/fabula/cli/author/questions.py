@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
+from fabula.cli.author.editor import edit_text
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.ports.errors import InvalidRequest
@@ -37,6 +39,16 @@ class Author:
         """A yes or no."""
         said = await self.answer(f"{question} (yes/no)", default="yes" if default else "no")
         return said.lower().startswith("y")
+
+    async def edit(self, question: str, text: str) -> str:
+        """A text as the author changes it: in their editor at a terminal, else written anew, line by line."""
+        if not self.writer.colourful:
+            return await self.text(question) or text
+        try:
+            return await asyncio.to_thread(edit_text, text) or text
+        except InvalidRequest as error:
+            self.writer.say(error.message, "yellow")
+            return await self.text(question) or text
 
     async def text(self, question: str) -> str:
         """Several lines, ended by a line with a single point."""

@@ -15,6 +15,7 @@ from fabula.cli.player.commands import COMMANDS
 from fabula.cli.player.lines import open_lines
 from fabula.cli.player.presenters import present
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.language.titles import title_of
 from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -34,7 +35,7 @@ async def write_story(settings: Settings, console: Console) -> None:
 
 async def _make(house: House, author: Author, console: Console) -> str | None:
     concept = await author.answer("What is the story about")
-    name = await author.answer("What is it called", default=_short(concept))
+    name = await author.answer("What is it called", default=title_of(concept) or "A story")
     cast = await cast_story(house, author)
     resources = await create_story_resources(
         house, OPERATOR, CreateStoryResources(display_name=name, story_concept=concept, character_ids=cast)
@@ -48,11 +49,6 @@ async def _make(house: House, author: Author, console: Console) -> str | None:
     story = await finish(house, draft)
     author.writer.say(f"Done. Play it with: fabula play --story {story.story_id}")
     return story.story_id
-
-
-def _short(concept: str) -> str:
-    words = concept.split()
-    return " ".join(words[:6]).rstrip(".,;:")
 
 
 async def _play(house: House, settings: Settings, writer: TerminalWriter, story_id: str) -> None:
