@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import json
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
-from docs.typescript import protocol_types
+from docs.typescript import names_in, protocol_types, shapes_within, type_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "fabula"
@@ -172,27 +173,68 @@ def methods_page() -> str:
     streams = {method.name for method in catalogue if isinstance(method, StreamingMethod)}
     parts = [
         f"{_NOTE}# Methods\n\n`POST /rpc` takes JSON-RPC 2.0. The server describes itself with `rpc.discover` and at\n"
-        "`/openrpc.json`; this page is that document in short. `?` marks what may be left out.\n",
+        "`/openrpc.json`; this page is that document, with every field. `?` marks what may be left out.\n",
         _ENVELOPE,
     ]
     parts.extend(_method(method, streams=method["name"] in streams) for method in document["methods"])
+    parts.append("## Shapes\n\nWhat methods take and answer, field by field; `?` marks what may be missing.\n")
+    parts.extend(_shapes(document))
     return "\n".join(parts)
 
 
 def _method(method: Any, *, streams: bool) -> str:
-    params = ", ".join(f"`{one['name']}{'' if one['required'] else '?'}`" for one in method["params"]) or "nothing"
     session = " The envelope names the session in `session_id`." if method.get("x-session") else ""
     answer = "with [the turn stream](turn-stream.md)" if streams else _answers(method["result"])
+    params = "".join(_field(one["name"], one["schema"], there=one["required"]) for one in method["params"])
+    takes = f"Takes:\n\n{params}\n" if params else "Takes nothing. "
     return (
         f"## `{method['name']}`\n\n{method['summary']}{session}\n\n"
-        f"Takes {params}. Answers {answer}. For {method['x-role']}s and above.\n"
+        f"{takes}Answers {answer}. For {method['x-role']}s and above.\n"
     )
 
 
 def _answers(result: Any) -> str:
     shapes = result["schema"].get("anyOf")
     names = [one["$ref"].rsplit("/", 1)[1] for one in shapes] if shapes else [result["name"]]
-    return " or ".join(f"`{name}`" for name in names)
+    return " or ".join(_linked(name) for name in names)
+
+
+def _linked(shape: str) -> str:
+    return f"[`{shape}`](#{shape.lower()})"
+
+
+def _shapes(document: Any) -> Iterator[str]:
+    """Every shape of a param or a result, and what those hold."""
+    schemas: dict[str, Any] = document["components"]["schemas"]
+    named = [name for method in document["methods"] for name in names_in([method["params"], method["result"]])]
+    for name in sorted(shapes_within(schemas, [name for name in named if name in schemas])):
+        if name != "JsonValue":
+            yield _shape(name, schemas[name])
+
+
+def _shape(name: str, schema: Any) -> str:
+    about = f"{' '.join(schema['description'].split())}\n\n" if schema.get("description") else ""
+    if "properties" not in schema:
+        return f"### `{name}`\n\n{about}{_code(type_of(schema))}\n"
+    required = set(schema.get("required", ()))
+    fields = "".join(
+        _field(field, inner, there=field in required or "default" in inner)
+        for field, inner in schema["properties"].items()
+    )
+    return f"### `{name}`\n\n{about}{fields}"
+
+
+def _field(name: str, schema: Any, *, there: bool) -> str:
+    default = schema.get("default")
+    told = (
+        f", {_code(json.dumps(default))} unless told" if "default" in schema and default not in (None, [], {}) else ""
+    )
+    about = f". {' '.join(schema['description'].split())}" if schema.get("description") else ""
+    return f"- `{name}{'' if there else '?'}`: {_code(type_of(schema))}{told}{about}\n"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
 
 
 def game_socket_page() -> str:

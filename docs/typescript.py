@@ -147,5 +147,20 @@ def _type(schema: Any) -> str:
     return "Json"
 
 
+def type_of(schema: Any) -> str:
+    """A schema as one writes its type."""
+    return _type(schema)
+
+
+def shapes_within(schemas: dict[str, Any], names: Iterable[str]) -> set[str]:
+    """The named shapes, and all that they hold."""
+    return _reachable(schemas, names)
+
+
+def names_in(schema: Any) -> list[str]:
+    """The shapes that a schema refers to."""
+    return list(_references(schema))
+
+
 def _name_of(reference: str) -> str:
     return reference.rsplit("/", 1)[1]

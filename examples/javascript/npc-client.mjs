@@ -1,7 +1,9 @@
-// A small client for Fabula's game socket: one class to copy into a game that runs in a browser or in Node 22.
+// A small client for Fabula's game socket: one class to copy into a game that runs in a browser or in Node 22 or newer
+// (older ones have no WebSocket of their own: `npm install ws`, and `globalThis.WebSocket = (await import('ws')).default`).
 // It answers state requests, hands tags on as they grow, confirms what was played, and connects again by itself.
 //
-//   node npc-client.mjs ws://127.0.0.1:8420/ws "Hello there!"
+//   node npc-client.mjs                                            # a talk on the terminal; an empty line ends it
+//   node npc-client.mjs ws://127.0.0.1:8420/ws "Hello there!"      # says these lines, and leaves
 
 /** @typedef {{id: string, name: string, attrs: Record<string, string>, text: string, complete: boolean}} Tag */
 /** @typedef {{id: string, agentId: string, tags: Tag[], interrupted: boolean}} Turn */
@@ -169,13 +171,23 @@ const MARA = {
   world: { location: 'the smithy', inventory: ['a dagger', 'a bag of nails'] },
 };
 
+/** The lines that are typed, until an empty one. */
+async function* typed() {
+  const { createInterface } = await import('node:readline');
+  console.log('Mara is here. Say something; an empty line ends the talk.');
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (!line.trim()) return;
+    yield line.trim();
+  }
+}
+
 /** Says each line to Mara and prints what she answers. */
 async function talk(url, lines) {
   const client = new NpcClient({ url, game: 'terminal', stateOf: () => MARA });
   client.addEventListener('text', ({ detail }) => process.stdout.write(detail.text));
   client.addEventListener('lost', () => console.error(`Nobody at ${url}; trying again.`));
   client.addEventListener('problem', ({ detail }) => console.error(detail.frame.message));
-  for (const line of lines) {
+  for await (const line of lines) {
     const ended = new Promise((resolve) => client.addEventListener('turnend', resolve, { once: true }));
     console.log(`> ${line}`);
     client.say('mara', line);
@@ -186,6 +198,10 @@ async function talk(url, lines) {
 }
 
 if (globalThis.process?.argv[1] && import.meta.url === new URL(`file://${process.argv[1]}`).href) {
+  if (typeof WebSocket === 'undefined') {
+    console.error(`This is Node ${process.versions.node}, which has no WebSocket. Use Node 22 or newer.`);
+    process.exit(1);
+  }
   const [url = 'ws://127.0.0.1:8420/ws', ...lines] = process.argv.slice(2);
-  await talk(url, lines.length ? lines : ['Hello there!', 'What happened to the bridge?']);
+  await talk(url, lines.length ? lines : typed());
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from docs.build import ROOT, error_rows, pages
@@ -12,6 +13,8 @@ from fabula.cli.main import COMMANDS
 from fabula.ports import models
 from fabula.ports.errors import FabulaError
 from fabula.server.error_codes import CODES
+from fabula.server.rpc.catalogue import build_catalogue
+from fabula.server.rpc.openrpc import openrpc
 from fabula.settings import Settings
 
 
@@ -30,6 +33,18 @@ def test_every_setting_has_a_sentence_and_an_entry() -> None:
 def test_every_command_has_an_entry() -> None:
     page = (ROOT / "docs/reference/commands.md").read_text("utf-8")
     assert [name for name in COMMANDS if f"## `fabula {name}`" not in page] == []
+
+
+def test_every_method_names_the_fields_that_openrpc_does() -> None:
+    page = (ROOT / "docs/reference/methods.md").read_text("utf-8")
+    sections = dict(re.findall(r"^##+ `([\w.]+)`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
+    document: Any = openrpc(build_catalogue())
+    for method in document["methods"]:
+        for param in method["params"]:
+            assert f"- `{param['name']}{'' if param['required'] else '?'}`: " in sections[method["name"]]
+        for shape in re.findall(r"schemas/(\w+)", str(method["result"])):
+            fields = document["components"]["schemas"][shape]["properties"]
+            assert all(re.search(rf"- `{field}\??`: ", sections[shape]) for field in fields), shape
 
 
 def errors_under(error: type[FabulaError]) -> Iterator[type[FabulaError]]:

