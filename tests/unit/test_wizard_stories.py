@@ -12,10 +12,11 @@ import pytest
 from fabula.cli.author.editor import edit_text
 from fabula.language.english import sentences
 from fabula.language.titles import MOST_WORDS, noun_phrases, title_of
-from fabula.language.words import stems
+from fabula.language.words import stems, word_set
 from fabula.ports.errors import InvalidRequest
 from fabula.story.contexts import ArchitectContext, CastMember, PlannerContext
-from fabula.story.graph import Graph, graph_problems
+from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
+from fabula.story.readings import TakeWay
 from fabula.story.values import JsonObject
 from fabula.understudy.architect import build, short_name
 from fabula.understudy.author_lines import retold
@@ -23,6 +24,9 @@ from fabula.understudy.beats import EVERY, LINE, recognise
 from fabula.understudy.genres import ANYWHERE, GENRES, genre_of
 from fabula.understudy.places import first_place
 from fabula.understudy.planner import plan
+from fabula.understudy.reading.reader import read_line
+from fabula.understudy.reading.scenes import Somebody, scene_text
+from fabula.understudy.reading.ways import SceneText
 from fabula.understudy.sections import outline
 
 CONCEPTS = {
@@ -219,3 +223,53 @@ def test_the_editor_of_the_author_is_opened_with_the_text_in_it(
     monkeypatch.setenv("EDITOR", "no-such-editor-at-all")
     with pytest.raises(InvalidRequest, match="no-such-editor-at-all"):
         edit_text("Here be wolves.")
+
+
+def scene_of(graph: Graph, node: Node) -> SceneText:
+    titles = {one.id: one for one in graph.nodes}
+    people = [Somebody(id=one.id, name=one.name, personality=one.personality, here=True) for one in CAST]
+    return scene_text(node, titles, [one for one in people if one.id in node.characters], [])
+
+
+def lines_for(node: Node, way: Transition) -> list[str]:
+    """What a player says who has read the goal, and what the way says that it means."""
+    goal = node.goal.rstrip(".")
+    said = [f"{goal}.", f"I {goal[0].lower()}{goal[1:]}.".replace("your", "my")]
+    asked = word_set("what who how")
+    means = [f"{one[0].upper()}{one[1:]}{'?' if one.split()[0] in asked else '.'}" for one in way.means or ()]
+    return means if goal.startswith("Decide") else [*said, *means]
+
+
+IDLE = [
+    "Nice weather.",
+    "I go to London.",
+    "I look around.",
+    "I eat a plum.",
+    "Hello.",
+    "I bow deeply.",
+    "Who are you?",
+]
+
+
+def test_goals_and_means_lead_on_where_they_say_and_idle_words_nowhere() -> None:
+    for _, graph in stories():
+        for node in graph.nodes:
+            scene = scene_of(graph, node)
+            for number, way in enumerate(node.transitions):
+                for line in lines_for(node, way):
+                    assert read_line(line, scene).decision == TakeWay(way=number), (node.goal, line)
+            if node.transitions:
+                moved = [line for line in IDLE if isinstance(read_line(line, scene).decision, TakeWay)]
+                assert moved == [], (node.goal, moved)
+
+
+def test_every_deed_against_a_danger_and_every_use_of_a_thing_is_understood() -> None:
+    for genre in (*GENRES, ANYWHERE):
+        deeds = [f"{danger.deed[0].upper()}{danger.deed[1:]} together with Mara." for danger in genre.dangers]
+        uses = [f"{thing.verb[0].upper()}{thing.verb[1:]} {thing.name}." for thing in genre.things]
+        for goal in (*deeds, *uses):
+            condition = Comparison(key="part_1_begun", op="eq", value=True)
+            way = Transition(to="on", condition=condition, means=[goal.rstrip(".").lower()])
+            here = Node(id="here", title="Here", scene=goal, goal=goal, characters=["mara"], transitions=[way])
+            scene = scene_of(Graph(start_node="here", nodes=[here]), here)
+            assert read_line(f"I {goal[0].lower()}{goal[1:]}", scene).decision == TakeWay(way=0), goal

@@ -53,6 +53,22 @@ AWAITS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class Step:
+    """One of the two acts of a section, and the names of its variable: a step that is taken by asking is `known`.
+
+    A question opens a way only where knowing is what the way waits for, and that is read from the variable's name.
+    """
+
+    known: str
+    done: str
+    told: str
+
+
+FIRST_STEP = Step(known="learned", done="begun", told="has learned what part {number} is about")
+SECOND_STEP = Step(known="understood", done="settled", told="has settled part {number}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Material:
     """What one section is written from."""
 
@@ -79,8 +95,8 @@ def build(context: ArchitectContext, seed: int | None) -> JsonObject:
 
 
 def _first(context: ArchitectContext, seed: int | None) -> JsonObject:
-    fields = _world_fields(context, context.total_sections)
-    section = _section(context, seed, declared=None)
+    fields = _world_fields(context, outline(context.planned_story)[: context.total_sections], context.total_sections)
+    section = _section(context, seed, declared=fields)
     nodes = section["nodes"]
     assert isinstance(nodes, list) and isinstance(nodes[0], dict)
     return {**section, "start_node": nodes[0]["id"], **_schemas(context, fields), "introduction": introduction(context)}
@@ -89,6 +105,7 @@ def _first(context: ArchitectContext, seed: int | None) -> JsonObject:
 def _whole(context: ArchitectContext, seed: int | None) -> JsonObject:
     """All sections in one go, each built on those before it."""
     parts = outline(context.planned_story or context.story_concept)
+    fields = _world_fields(context, parts, len(parts))
     nodes: list[JsonObject] = []
     for number, part in enumerate(parts):
         step = context.model_copy(
@@ -99,8 +116,7 @@ def _whole(context: ArchitectContext, seed: int | None) -> JsonObject:
                 "graph_nodes": [Node.model_validate(node) for node in nodes],
             }
         )
-        nodes = _merged(nodes, _section(step, seed, declared=None))
-    fields = _world_fields(context, len(parts))
+        nodes = _merged(nodes, _section(step, seed, declared=fields))
     return {
         "graph": {"start_node": nodes[0]["id"], "nodes": list[Json](nodes)},
         **_schemas(context, fields),
@@ -122,7 +138,7 @@ def _section(context: ArchitectContext, seed: int | None, declared: dict[str, Sc
     taken = {node.id for node in context.graph_nodes}
     arrival, turn = _new_id(f"{number}_arrival", taken), _new_id(f"{number}_turn", taken)
     first = _act(stuff.beat.first, stuff)
-    on = _way(turn, _condition(_key(number, "begun"), True, declared), first.means)
+    on = _way(turn, _condition(_key(number, FIRST_STEP, declared), True, declared), first.means)
     title = _place_title(stuff)
     nodes: list[Json] = [_node(arrival, title, _arrival_scene(stuff, title), first.goal, cast, [on])]
     turn_title, turn_scene = _turn_title(stuff, title), _turn_scene(stuff)
@@ -149,16 +165,14 @@ def _material(context: ArchitectContext, seed: int | None) -> Material:
     told = [node.scene for node in context.graph_nodes]
     voice = Voice(seed, "architect", number, text, said=told)
     genre = genre_of(context.story_concept, *(member.personality for member in context.available_characters))
-    beat, named = recognise(f"{text}.")
+    named = recognise(f"{text}.")[1]
     cast = _cast_of(context, text, number)
-    # The last section always leads to the choice, whatever the author wrote there.
-    beat = ALONE if not cast else LAST if number >= context.total_sections and beat is not LINE else beat
     titles = frozenset(node.title for node in context.graph_nodes)
     place = place_for(context.story_concept, genre, text, voice)
     return Material(
         number=number,
         text=text,
-        beat=beat,
+        beat=_beat(context, text, number, context.total_sections),
         cast=cast,
         place=place,
         slots=_slots(context, genre, named, cast, place, voice),
@@ -166,6 +180,14 @@ def _material(context: ArchitectContext, seed: int | None) -> Material:
         titles=titles,
         before=_before(context),
     )
+
+
+def _beat(context: ArchitectContext, text: str, number: int, sections: int) -> Beat:
+    """The beat of a section. The last one always leads to the choice, and where there is no cast nobody is asked."""
+    beat = recognise(f"{bare(text)}.")[0]
+    if not context.available_characters:
+        return ALONE
+    return LAST if number >= sections and beat is not LINE else beat
 
 
 def _before(context: ArchitectContext) -> str:
@@ -247,7 +269,7 @@ def _act(acts: tuple[Act, ...], stuff: Material) -> Act:
 
 def _patches(context: ArchitectContext, to: str, number: int, declared: dict[str, SchemaField] | None) -> list[Json]:
     """Every open end of the graph so far leads to the new section."""
-    condition = _condition(_key(number - 1, "settled"), True, declared)
+    condition = _condition(_key(number - 1, SECOND_STEP, declared), True, declared)
     return [
         {"node_id": node.id, "add_transitions": [_way(to, condition, act.means if (act := act_of(node.goal)) else ())]}
         for node in context.graph_nodes
@@ -297,17 +319,22 @@ def _condition(key: str, value: Json, declared: dict[str, SchemaField] | None) -
     return {"scope": "global", "key": key, "op": "eq", "value": value}
 
 
-def _key(number: int, step: str) -> str:
-    return f"part_{number}_{step}"
+def _key(number: int, step: Step, declared: dict[str, SchemaField] | None) -> str:
+    """The variable of a step: the one that was declared for it."""
+    known = [f"part_{number}_{name}" for name in (step.known, step.done)]
+    return next((key for key in known if declared and key in declared), known[1])
 
 
-def _world_fields(context: ArchitectContext, sections: int) -> dict[str, SchemaField]:
+def _world_fields(context: ArchitectContext, parts: list[str], sections: int) -> dict[str, SchemaField]:
+    """All variables of the story: two for each section, the last of which ends in a choice instead."""
     fields = dict(context.world_fields or {})
     for number in range(1, sections + 1):
-        for step, told in (("begun", "has learned what part {n} is about"), ("settled", "has settled part {n}")):
-            if not (step == "settled" and number == sections):
-                fields[_key(number, step)] = SchemaField(
-                    value_type="bool", default=False, description=f"The player {told.format(n=number)}."
+        beat = _beat(context, parts[number - 1] if number <= len(parts) else "", number, sections)
+        for step, acts in ((FIRST_STEP, beat.first), (SECOND_STEP, beat.second)):
+            if step is FIRST_STEP or number < sections:
+                name = step.known if acts and all(act.asks for act in acts) else step.done
+                fields[f"part_{number}_{name}"] = SchemaField(
+                    value_type="bool", default=False, description=f"The player {step.told.format(number=number)}."
                 )
     fields[ENDING_KEY] = SchemaField(
         value_type="string",

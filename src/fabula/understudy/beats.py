@@ -21,12 +21,13 @@ from functools import cache
 class Act:
     """What the player is to do, as the goal of a scene, and phrases by which players mean it.
 
-    `after` is what has come of it, told where the act leads to another section.
+    `after` is what has come of it, told where the act leads to another section; `asks` says that a question does it.
     """
 
     goal: str
     means: tuple[str, ...]
     after: str = ""
+    asks: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +58,14 @@ OPENING = Beat(
     first=(
         Act(
             goal="Ask {short} what has happened.",
+            asks=True,
             means=("ask {short} what happened", "what has happened", "what is wrong"),
         ),
-        Act(goal="Find out from {short} what is wrong.", means=("ask {short} what is wrong", "what is the matter")),
+        Act(
+            goal="Find out from {short} what is wrong.",
+            asks=True,
+            means=("ask {short} what is wrong", "what is the matter"),
+        ),
     ),
     turn_titles=("What {short} Says", "Bad News", "The Asking"),
     turns=(
@@ -94,7 +100,11 @@ TRUST = Beat(
         "You find {who} alone, and not glad of it. One look goes to {thing}, and away again.",
     ),
     first=(
-        Act(goal="Ask {short} about {thing}.", means=("ask {short} about {thing}", "what do you know about {thing}")),
+        Act(
+            goal="Ask {short} about {thing}.",
+            asks=True,
+            means=("ask {short} about {thing}", "what do you know about {thing}"),
+        ),
     ),
     turn_titles=("{short}'s Condition", "In Confidence", "Between the Two of You"),
     turns=(
@@ -134,11 +144,13 @@ FIND = Beat(
     second=(
         Act(
             goal="Ask {short} what it means.",
+            asks=True,
             after="“That one of us knew,” was all that {short} would say to it.",
             means=("ask {short} what it means", "what does this mean", "who did this"),
         ),
         Act(
             goal="Ask {short} who is behind it.",
+            asks=True,
             after="{short} gave no name, only a direction, and you have followed it.",
             means=("ask {short} who is behind it", "who is behind this", "who did this"),
         ),
@@ -189,6 +201,7 @@ BARGAIN = Beat(
     first=(
         Act(
             goal="Ask {short} for the price.",
+            asks=True,
             means=("ask {short} for the price", "what do you want", "what does it cost", "what is your price"),
         ),
     ),
@@ -202,7 +215,7 @@ BARGAIN = Beat(
         Act(
             goal="Give your {price} to {short}.",
             after="Without your {price} you feel lighter, and {short} has kept the bargain: the way is open.",
-            means=("give {short} my {price}", "hand over my {price}", "take it, it is yours"),
+            means=("give {short} my {price}", "hand over my {price}", "it is yours", "you can have it"),
         ),
         Act(
             goal="Let {short} have your {price}.",
@@ -225,7 +238,8 @@ CONFESSION = Beat(
     first=(
         Act(
             goal="Ask {short} for the truth.",
-            means=("ask {short} for the truth", "tell me the truth", "what have you not told me"),
+            asks=True,
+            means=("ask {short} for the truth", "tell me the truth", "what are you hiding", "what did you do"),
         ),
     ),
     turn_titles=("The Whole of It", "What {short} Did", "No More Stories"),
@@ -242,9 +256,9 @@ CONFESSION = Beat(
             means=("we go on", "I go on all the same", "I stay with you", "it does not matter now"),
         ),
         Act(
-            goal="Say to {short} that you will see it through.",
+            goal="Agree with {short} to see it through.",
             after="After that neither of you spoke of it again.",
-            means=("we will see it through", "I go on", "let us finish it"),
+            means=("we will see it through", "I go on", "let us finish it", "I agree"),
         ),
     ),
 )
@@ -267,8 +281,12 @@ LINE = Beat(
         "{who} almost smiles.",
     ),
     first=(
-        Act(goal="Ask {short} about {topic}.", means=("ask {short} about {topic}", "what about {topic}")),
-        Act(goal="Speak with {short} about {topic}.", means=("speak with {short} about {topic}", "talk about {topic}")),
+        Act(goal="Ask {short} about {topic}.", asks=True, means=("ask {short} about {topic}", "what about {topic}")),
+        Act(
+            goal="Speak with {short} about {topic}.",
+            asks=True,
+            means=("speak with {short} about {topic}", "talk about {topic}"),
+        ),
     ),
     turn_titles=(
         "A Long Silence",
@@ -310,9 +328,9 @@ LINE = Beat(
             means=("I agree", "let us go on", "we go on together"),
         ),
         Act(
-            goal="Tell {short} that it is time to go.",
-            after="You left in good time.",
-            means=("it is time to go", "let us go", "we have to go"),
+            goal="Tell {short} that you are ready.",
+            after="You were ready, and so it came to this.",
+            means=("I am ready", "we are ready", "I am ready for it"),
         ),
     ),
 )
@@ -418,7 +436,7 @@ ENDINGS: tuple[tuple[Ending, Ending], ...] = (
             value="stayed",
             title="The One Who Stayed",
             choice="stay with {short}",
-            means=("I stay", "stay with {short}", "I will stay here", "I am not leaving"),
+            means=("I stay", "I stay with you", "I will stay here", "I am not leaving"),
             scene="You stay. {short} pretends to have expected it, and puts out a second cup. Tomorrow there will be "
             "work, and it will be yours.",
         ),
