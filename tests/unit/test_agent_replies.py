@@ -18,8 +18,9 @@ from fabula.agents.replies.planner import outline_sections, read_plan
 from fabula.agents.replies.replyer import read_replies
 from fabula.agents.replies.shapes import output_schema, repair_messages
 from fabula.ports.models import Message
+from fabula.story.gate import ProposedUpdate
 from fabula.story.plans import ActorBeat, NarratorBeat, ResponsePlan
-from fabula.story.state import SetState, StateUpdate
+from fabula.story.state import SetState
 
 NODE = {"id": "yard", "title": "The yard", "scene": "Rain.", "goal": "Get in.", "characters": ["mira"]}
 OPENING = {
@@ -161,7 +162,7 @@ def test_the_plan_that_stands_in() -> None:
 def test_the_keeper_may_do_everything_but_move_the_story_on() -> None:
     ops = [{"type": "SetState", "key": "a", "value": 1}, {"type": "SetCurrentNode", "node_id": "x"}, {"type": "Fly"}]
     update, problems = read_state_update(json.dumps({"ops": ops}))
-    assert update == StateUpdate(ops=[SetState(key="a", value=1)])
+    assert update == ProposedUpdate(ops=[SetState(key="a", value=1)], because=[""])
     assert len(problems) == 2 and "not the keeper's" in problems[0]
     assert read_state_update('{"ops": 3}') == (None, ["'ops' is missing or is not a list"])
 

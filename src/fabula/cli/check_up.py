@@ -93,12 +93,15 @@ async def _offers(settings: Settings, in_use: set[tuple[str, str]]) -> list[Find
         Finding(
             part=f"model {one.name}",
             state="idle" if one.reach.reachable or one.source == "models folder" else "broken",
-            sentence=one.reach.problem
-            or f"{one.model or 'a model server'} at {one.base_url or one.source} could be used",
+            sentence=one.reach.problem or f"{one.model or 'a model server'} {_where(one)} could be used",
             next_step=_offer(one),
         )
         for one in found
     ]
+
+
+def _where(found: Found) -> str:
+    return f"at {found.base_url}" if found.base_url else f"in the {found.source}"
 
 
 def _offer(found: Found) -> str:

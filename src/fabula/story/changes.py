@@ -199,8 +199,8 @@ def progression_ops(way: Transition, update: StateUpdate) -> list[StateOp]:
     if not isinstance(test, Comparison) or test.op != "eq":
         return []
     wanted = _set_op(test, test.value)
-    touched = {_place(op) for op in update.ops}
-    return [] if wanted is None or _place(wanted) in touched else [wanted]
+    touched = {place_of(op) for op in update.ops}
+    return [] if wanted is None or place_of(wanted) in touched else [wanted]
 
 
 def _set_op(test: Comparison, value: Json) -> StateOp | None:
@@ -213,7 +213,8 @@ def _set_op(test: Comparison, value: Json) -> StateOp | None:
             return SetCharacterState(character=test.character, key=test.key, value=value) if test.character else None
 
 
-def _place(op: StateOp) -> tuple[str, ...]:
+def place_of(op: StateOp) -> tuple[str, ...]:
+    """The variable that an operation changes; nothing for those that change who is there."""
     match op:
         case SetState() | RemoveState():
             return ("global", op.key)

@@ -19,6 +19,7 @@ import re
 from collections import defaultdict, deque
 from dataclasses import replace
 
+from fabula.agents.closed_question import NONE
 from fabula.agents.presets.templates import PROMPT_ROLES, PromptRole, built_in_entries
 from fabula.story.values import Json, JsonObject
 from fabula.testing.model_script import Behaviour, Pace, Say, say_json
@@ -49,6 +50,8 @@ class Troupe:
         self._instead.clear()
 
     def __call__(self, request: JsonObject) -> Behaviour | str:
+        if is_closed_question(request):
+            return NONE
         role = role_of(request)
         self.calls.append(role)
         waiting = self._instead[role]
@@ -81,6 +84,11 @@ def respond(request: JsonObject) -> Say:
             return Say(text=f"Somewhere a bell rings; it is the hour of {_mark(prompt)}, and the rain goes on.")
 
 
+def is_closed_question(request: JsonObject) -> bool:
+    """Whether a request asks for one letter: which way a line means."""
+    return f"{NONE}: none of these" in _words(request, "user")
+
+
 def role_of(request: JsonObject) -> PromptRole:
     """Whose prompt a request is, by the words with which it opens."""
     system = _words(request, "system")
@@ -111,14 +119,14 @@ def _ops(prompt: str) -> list[Json]:
     hint = _HINT.search(prompt)
     if hint is None or GO_ON not in _section(prompt, "The player's input").casefold():
         return []
-    whose, key, value = hint[1], hint[2], _value(hint[3])
+    whose, told = hint[1], {"key": hint[2], "value": _value(hint[3]), "because": GO_ON}
     match whose:
         case "world":
-            return [{"type": "SetState", "key": key, "value": value}]
+            return [{"type": "SetState", **told}]
         case "player":
-            return [{"type": "SetPlayerState", "key": key, "value": value}]
+            return [{"type": "SetPlayerState", **told}]
         case _:
-            return [{"type": "SetCharacterState", "character": whose, "key": key, "value": value}]
+            return [{"type": "SetCharacterState", "character": whose, **told}]
 
 
 def _value(text: str) -> Json:

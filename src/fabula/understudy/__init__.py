@@ -39,7 +39,12 @@ def answer(request: ModelRequest) -> str:
     """The whole answer to a request."""
     if request.context is None:
         return _without_context(request)
-    said = _answer(request.context, request.seed)
+    return answer_by_rule(request.context, request.seed)
+
+
+def answer_by_rule(context: ModelContext, seed: int | None) -> str:
+    """The whole answer of a role, from its context alone."""
+    said = _answer(context, seed)
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 

@@ -44,7 +44,19 @@ _OTHERS: dict[PromptRole, type[Value]] = {"director": ResponsePlan, "keeper": Ke
 def output_schema(role: PromptRole, mode: ArchitectMode | None = None) -> JsonObject | None:
     """The JSON schema of a role's reply; None for roles that answer in text or tags."""
     shape = _ARCHITECT[mode or "graph"] if role == "architect" else _OTHERS.get(role)
-    return None if shape is None else TypeAdapter(shape).json_schema()
+    schema = None if shape is None else TypeAdapter(shape).json_schema()
+    return _with_reasons(schema) if role == "keeper" and schema is not None else schema
+
+
+def _with_reasons(schema: JsonObject) -> JsonObject:
+    """The keeper's schema, in which every operation may say with `because` what it follows from."""
+    shapes = schema["$defs"]
+    assert isinstance(shapes, dict)
+    told: JsonObject = {"type": "string", "description": "the words of this turn that show it, quoted exactly"}
+    for shape in shapes.values():
+        if isinstance(shape, dict) and isinstance(fields := shape.get("properties"), dict) and "type" in fields:
+            fields["because"] = told
+    return schema
 
 
 def repair_messages(

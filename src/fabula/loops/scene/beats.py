@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fabula.language.guarded_stream import GuardedStream
+from fabula.language.plain_words import PlainWords
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.contexts import SceneTeller
-from fabula.loops.scene.questions import Question, ask
+from fabula.loops.scene.questions import Question, ask, call_seed
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun, during
 from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
 from fabula.story.events import (
@@ -20,6 +21,7 @@ from fabula.story.events import (
     ActorDialogueDelta,
     ActorStarted,
     ActorThoughtDelta,
+    AgentDegraded,
     NarratorCompleted,
     NarratorStarted,
     NarratorTextDelta,
@@ -30,6 +32,7 @@ from fabula.story.state import MemoryEntry
 from fabula.story.tags import ACTOR_TAGS, Closed, TagEvent, TagParser, TagSet, Text
 from fabula.story.turn_results import ActorResponse, NarratorResponse, Segment
 from fabula.story.values import JsonObject
+from fabula.understudy import answer_by_rule
 
 PlannedBeat = NarratorBeat | ActorBeat
 
@@ -71,6 +74,7 @@ class NarratorStage:
     index: int
     purpose: NarratorBeatPurpose
     watch: GuardedStream
+    words: PlainWords = field(default_factory=PlainWords)
     raw: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
@@ -78,15 +82,24 @@ class NarratorStage:
         self.run.stage.tell(NarratorStarted(beat_index=self.index, purpose=self.purpose))
 
     def more(self, text: str) -> None:
-        self._tell(self.watch.take(text))
+        self._tell(self.watch.take(self.words.take(text)))
 
     def _tell(self, text: str) -> None:
         if text:
             self.texts.append(text)
             self.run.stage.tell(NarratorTextDelta(beat_index=self.index, purpose=self.purpose, delta=text))
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing that came can be told, so far."""
+        return not self.watch.held and not "".join(self.texts).strip()
+
+    def flush(self) -> None:
+        """Tells what was held back until the end of the text."""
+        self._tell(self.watch.take(self.words.close()) + self.watch.close())
+
     def end(self) -> Beat:
-        self._tell(self.watch.close())
+        self.flush()
         if self.watch.held and not "".join(self.texts).strip():
             self._tell(NOTHING_TO_TELL)
         text = "".join(self.texts).strip()
@@ -110,6 +123,7 @@ class ActorStage:
     raw: list[str] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
     watch: GuardedStream | None = None
+    words: PlainWords = field(default_factory=PlainWords)
     held: bool = False
     told: list[str] = field(default_factory=list)
 
@@ -119,8 +133,8 @@ class ActorStage:
     def more(self, tag: str, text: str) -> None:
         """Thoughts and speech are streamed; an action is told when it is whole."""
         if self.watch is None:
-            self.watch = GuardedStream(self.guard)
-        self._tell(tag, self.watch.take(text))
+            self.watch, self.words = GuardedStream(self.guard), PlainWords()
+        self._tell(tag, self.watch.take(self.words.take(text)))
 
     def _tell(self, tag: str, text: str) -> None:
         if not text:
@@ -134,7 +148,7 @@ class ActorStage:
 
     def close(self, tag: str) -> None:
         if self.watch is not None:
-            self._tell(tag, self.watch.close())
+            self._tell(tag, self.watch.take(self.words.close()) + self.watch.close())
             self.held = self.held or self.watch.held
         text = "".join(self.told).strip()
         self.told, self.watch = [], None
@@ -209,7 +223,18 @@ async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat,
     with during("narrator"):
         await (await _answer(run, teller, beat, index)).read(hear)
     _narrate(told, parser.close())
+    told.flush()
+    if told.is_silent:
+        told.more(instead(run, beat_question(teller, beat, index)))
     return told.end()
+
+
+def instead(run: SceneRun, question: Question) -> str:
+    """What the understudy says where a model said nothing that can be told."""
+    role = question.context.role
+    run.stage.tell(AgentDegraded(agent=role, reason="it said nothing that could be told", stand_in="understudy"))
+    seed = call_seed(run.turn.seed, question.call)
+    return answer_by_rule(question.context, seed)
 
 
 def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
@@ -238,6 +263,10 @@ async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index
     with during("actor"):
         await (await _answer(run, teller, beat, index)).read(hear)
     _act(told, parser.close())
+    if not told.segments and not told.held:
+        again = TagParser(ACTOR_TAGS)
+        _act(told, again.feed(instead(run, beat_question(teller, beat, index))))
+        _act(told, again.close())
     return told.end()
 
 

@@ -20,7 +20,7 @@ from langgraph.runtime import Runtime
 from fabula.loops.checkpoint_version import can_go_on, loop_version
 from fabula.loops.scene.beats import beat_question, said_in
 from fabula.loops.scene.contexts import Scene
-from fabula.loops.scene.keeper import after_beats, applied, ask_keeper, keeper_question
+from fabula.loops.scene.keeper import after_beats, applied, ask_keeper, heard_in, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
 from fabula.loops.scene.persistence import persist
 from fabula.loops.scene.questions import Question, ask_ahead
@@ -28,16 +28,18 @@ from fabula.loops.scene.resolution import before_beats, first_keeper, make_plan,
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly, swift_question
 from fabula.loops.untraced import untraced
+from fabula.story.gate import ProposedUpdate
 from fabula.story.graph import Transition
 from fabula.story.plans import ResponsePlan
 from fabula.story.plays import PlayState
-from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
-VERSION = loop_version(3, "play_state")
+VERSION = loop_version(4, "play_state")
 """Raise the number when what stands between the nodes changes.
 
-Since 2 the guests of a plan have come and gone when `resolve` is done; since 3 each node has a channel of its own.
+Since 2 the guests of a plan have come and gone when `resolve` is done; since 3 each node has a channel of its own;
+since 4 a scene has the reading of the player's line, and a proposed update its reasons.
 """
 
 
@@ -75,7 +77,7 @@ async def load_context(run: SceneRun) -> dict[str, Loaded | Resolved | str]:
     play = record_input(run)
     if run.setup.swift:
         return {"v": VERSION, "resolved": await _resolve(run, play)}
-    asked = await ask_ahead(run, keeper_question(before_beats(run, play)))
+    asked = None if run.setup.is_weak("keeper") else await ask_ahead(run, keeper_question(before_beats(run, play)))
     run.handover.put(play, asked=asked)
     return {"v": VERSION, "loaded": {"play": play.as_json()}}
 
@@ -123,7 +125,8 @@ async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
     else:
         play, beats = await perform(run, play, scene, ResponsePlan.model_validate(state["director"]["response_plan"]))
         said = said_in(beats)
-        asked = await ask_ahead(run, keeper_question(after_beats(run, play, scene, said)))
+        if not run.setup.is_weak("keeper"):
+            asked = await ask_ahead(run, keeper_question(after_beats(run, play, scene, said)))
     run.handover.put(play, scene, said, asked=asked)
     return {
         **state,
@@ -153,9 +156,20 @@ async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) ->
     way = None if state["way"] is None else Transition.model_validate(state["way"])
     update = state["update"]
     if update is None:
-        second = await ask_keeper(run, play, "after_turn_outputs", lambda: after_beats(run, play, scene, said), way=way)
+        second = await ask_keeper(
+            run,
+            play,
+            "after_turn_outputs",
+            lambda: after_beats(run, play, scene, said),
+            read=scene.understood,
+            heard=heard_in(run, said),
+            way=way,
+        )
     else:
-        second = applied(run, play, StateUpdate.model_validate(update), output=state["output"], way=way)
+        proposed = ProposedUpdate.model_validate(update)
+        second = applied(
+            run, play, proposed, output=state["output"], read=scene.understood, heard=heard_in(run, said), way=way
+        )
     await persist(
         run, first=state["first_keeper"], director=state["director"], beats=state["beats"], said=said, second=second
     )

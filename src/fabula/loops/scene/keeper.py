@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 from fabula.agents.replies.keeper import read_state_update
 from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.judgement import judged, ops_by_rule, settle
 from fabula.loops.scene.questions import Question, attempt, output_view, propose
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.story.changes import apply_all, progression_ops
 from fabula.story.contexts import KeeperContext, KeeperPhase
 from fabula.story.events import StateOpRefused
+from fabula.story.gate import Heard, ProposedUpdate, is_unsure
 from fabula.story.graph import Transition
 from fabula.story.plays import PlayState
-from fabula.story.state import MemoryEntry, StateOp, StateUpdate
+from fabula.story.readings import Understood
+from fabula.story.resources import AgentRole
+from fabula.story.state import MemoryEntry, StateUpdate
 from fabula.story.values import JsonObject
 
 # Clients read the output's fields unasked, so a keeper who was not asked, or was of no use, has an empty one.
@@ -61,25 +65,53 @@ async def ask_keeper(
     phase: KeeperPhase,
     context: Callable[[], KeeperContext],
     *,
+    read: Understood | None,
+    heard: Heard,
     way: Transition | None = None,
 ) -> Kept:
-    """Asks the keeper what changed, and applies what may be applied."""
+    """Asks the keeper what changed, and applies what may be applied.
+
+    One whose model cannot write JSON is asked the closed question instead, where the rules are not sure.
+    """
+    update, output = ProposedUpdate(), None
     with during(f"keeper_{phase}"):
-        proposal = await propose(
-            run,
-            keeper_call(phase),
-            context,
-            read=read_state_update,
-            fallback=lambda: StateUpdate(ops=[]),
-        )
-    return applied(run, play, proposal.value, output=output_view(proposal.reply), way=way)
+        if not run.setup.is_weak("keeper"):
+            proposal = await propose(run, keeper_call(phase), context, read=read_state_update, fallback=ProposedUpdate)
+            note_shape(run, "keeper", proposal.reply is not None)
+            update, output = proposal.value, output_view(proposal.reply)
+        if output is None and phase == "after_player_input" and read is not None and is_unsure(read):
+            read = run.handover.understood = await settle(run, play, read)
+    first = phase == "after_player_input"
+    return applied(run, play, update, output=output, read=read, heard=heard, first=first, way=way)
+
+
+def note_shape(run: SceneRun, role: AgentRole, could: bool) -> None:
+    """Remembers whether a role's model could answer in the asked shape."""
+    known = run.setup.shapeless
+    known[role] = 0 if could else known.get(role, 0) + 1
+
+
+def heard_in(run: SceneRun, said: list[MemoryEntry]) -> Heard:
+    """The words of the turn that an operation may be founded on; nobody heard the thoughts."""
+    return Heard(line=run.turn.player_input, beats=[entry.text for entry in said if entry.kind != "thought"])
 
 
 def applied(
-    run: SceneRun, play: PlayState, update: StateUpdate, *, output: JsonObject | None, way: Transition | None = None
+    run: SceneRun,
+    play: PlayState,
+    update: StateUpdate,
+    *,
+    output: JsonObject | None,
+    read: Understood | None,
+    heard: Heard,
+    first: bool = False,
+    way: Transition | None = None,
 ) -> Kept:
-    """Applies an update; what the schemas refuse is told, and does not fail the turn."""
-    ops: list[StateOp] = list(update.ops)
+    """Applies what of an update passes the gate; what it or the schemas refuse is told, and does not fail the turn.
+
+    What the line itself brings about by rule is applied with the `first` update of a turn.
+    """
+    ops = judged(run, play, update, read, heard, by_rule=ops_by_rule(run, play, read) if first else [])
     if way is not None:
         ops += progression_ops(way, update)
     done = apply_all(ops, play.world, run.setup.bounds(play))

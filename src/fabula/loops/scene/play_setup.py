@@ -9,6 +9,7 @@ from fabula.agents.windows import shared_history_limit, told_history, windows_of
 from fabula.ports.threads import run_in_thread
 from fabula.story.caches import IdentityCache
 from fabula.story.changes import Bounds
+from fabula.story.gate import Place, moving_places
 from fabula.story.graph import Graph, Node
 from fabula.story.lore import has_book, prepare_book
 from fabula.story.plays import PlayState, SessionSettings
@@ -28,6 +29,8 @@ from fabula.story.story_spoilers import StorySpoilers, story_spoilers
 from fabula.understudy.reading.ways import SceneText
 
 SMALL_STORY = 10_000
+TRIES_BEFORE_WEAK = 2
+"""So many turns in a row a model may fail to answer in a shape before it is no longer asked to."""
 _spoilers: IdentityCache[Graph, StorySpoilers] = IdentityCache(64)
 
 
@@ -107,6 +110,20 @@ class PlaySetup:
     def scene_texts(self) -> dict[tuple[str, tuple[str, ...]], SceneText]:
         """The words of scenes as they were read before, by node and by who is there."""
         return {}
+
+    @cached_property
+    def moving_places(self) -> frozenset[Place]:
+        """The variables that the story's conditions read."""
+        return moving_places(self.graph)
+
+    @cached_property
+    def shapeless(self) -> dict[AgentRole, int]:
+        """How often in a row a role's model could not answer in the asked shape, as far as this process knows."""
+        return {}
+
+    def is_weak(self, role: AgentRole) -> bool:
+        """Whether a role's model is known not to answer in a shape: it is then not asked for one again."""
+        return self.shapeless.get(role, 0) >= TRIES_BEFORE_WEAK
 
     @cached_property
     def swift(self) -> bool:

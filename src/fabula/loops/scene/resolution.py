@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fabula.agents.replies.director import fallback_plan, read_response_plan
 from fabula.loops.scene.contexts import Scene
-from fabula.loops.scene.keeper import Kept, applied, ask_keeper
+from fabula.loops.scene.judgement import settle
+from fabula.loops.scene.keeper import Kept, applied, ask_keeper, heard_in, note_shape
 from fabula.loops.scene.questions import propose
 from fabula.loops.scene.scene_run import SceneRun, during
-from fabula.loops.scene.understanding import question_of, understood, update_by_rule
+from fabula.loops.scene.understanding import question_of, understood
 from fabula.story.changes import enter, remember
 from fabula.story.contexts import KeeperContext
 from fabula.story.events import (
@@ -17,10 +18,11 @@ from fabula.story.events import (
     StateOpRefused,
     TurnStarted,
 )
+from fabula.story.gate import is_unsure
 from fabula.story.graph import Transition, open_transition
 from fabula.story.plans import DirectorResult, ResponsePlan
 from fabula.story.plays import PlayState
-from fabula.story.state import MemoryEntry
+from fabula.story.state import MemoryEntry, StateUpdate
 
 PLAYER = "player"
 
@@ -64,10 +66,21 @@ def before_beats(run: SceneRun, play: PlayState) -> KeeperContext:
 
 async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
     """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet: rules decide."""
+    read = understood(run, play)
     if run.setup.swift:
-        kept = applied(run, play, update_by_rule(run, play), output=None)
+        if run.setup.is_weak("keeper") and is_unsure(read):
+            with during("keeper_after_player_input"):
+                read = run.handover.understood = await settle(run, play, read)
+        kept = applied(run, play, StateUpdate(ops=[]), output=None, read=read, heard=heard_in(run, []), first=True)
     else:
-        kept = await ask_keeper(run, play, "after_player_input", lambda: before_beats(run, play))
+        kept = await ask_keeper(
+            run,
+            play,
+            "after_player_input",
+            lambda: before_beats(run, play),
+            read=read,
+            heard=heard_in(run, []),
+        )
     snapshot = kept.play.snapshot.model_copy(update={"turn_index": kept.play.snapshot.turn_index + 1})
     play = kept.play.model_copy(
         update={
@@ -113,6 +126,8 @@ async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> DirectorRes
 async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePlan:
     teller = run.teller(play, scene)
     cast = teller.here()
+    if run.setup.is_weak("director"):
+        return fallback_plan(transitioned=scene.transitioned, cast=cast)
     with during("director"):
         proposal = await propose(
             run,
@@ -121,4 +136,5 @@ async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePla
             read=lambda text: read_response_plan(text, cast=cast, story_characters=run.setup.characters.keys()),
             fallback=lambda: fallback_plan(transitioned=scene.transitioned, cast=cast),
         )
+    note_shape(run, "director", proposal.reply is not None)
     return proposal.value

@@ -10,15 +10,17 @@ from dataclasses import replace
 
 from fabula.agents.replies.keeper import read_state_update
 from fabula.language.guarded_stream import GuardedStream
-from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, said_in
+from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, instead, said_in
 from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.keeper import note_shape
 from fabula.loops.scene.narration import remembered
 from fabula.loops.scene.questions import Question, ask, output_view
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.story.events import AgentDegraded
+from fabula.story.gate import ProposedUpdate
 from fabula.story.plans import NarratorBeatPurpose
 from fabula.story.plays import PlayState
-from fabula.story.state import StateUpdate
+from fabula.story.state import StateOp
 from fabula.story.tags import SWIFT_TAGS, Closed, Opened, TagEvent, TagParser, Text
 from fabula.story.values import JsonObject
 
@@ -32,7 +34,7 @@ def swift_question(run: SceneRun, play: PlayState, scene: Scene) -> Question:
 
 async def perform_swiftly(
     run: SceneRun, play: PlayState, scene: Scene
-) -> tuple[PlayState, list[Beat], StateUpdate, JsonObject | None]:
+) -> tuple[PlayState, list[Beat], ProposedUpdate, JsonObject | None]:
     """Streams the turn; answers state, beats, the proposed update and the model's words."""
     writing = _Writing(run, run.teller(play, scene), scene)
     parser = TagParser(SWIFT_TAGS)
@@ -40,6 +42,9 @@ async def perform_swiftly(
         asked = run.handover.answer_to(SWIFT_CALL) or await ask(run, swift_question(run, play, scene))
         reply = await asked.read(lambda text: writing.take(parser.feed(text)))
     writing.take(parser.close())
+    if writing.is_silent:
+        question = swift_question(run, play, scene)
+        writing.take(TagParser(SWIFT_TAGS).feed(instead(run, question)))
     beats = writing.finish()
     for beat in beats:
         play = remembered(run, play, beat)
@@ -52,16 +57,19 @@ def _shown(beats: list[Beat]) -> str:
     return "\n".join(entry.text for entry in said_in(beats))
 
 
-def _update(run: SceneRun, texts: list[str]) -> StateUpdate:
-    ops = []
+def _update(run: SceneRun, texts: list[str]) -> ProposedUpdate:
+    ops: list[StateOp] = []
+    because: list[str] = []
     for text in texts:
         update, problems = read_state_update(text)
         if problems:
+            note_shape(run, "keeper", update is not None)
             reason = f"its update could not be used: {'; '.join(problems[:3])}"
             run.stage.tell(AgentDegraded(agent="keeper", reason=reason))
         if update is not None:
             ops += update.ops
-    return StateUpdate(ops=ops)
+            because += update.because
+    return ProposedUpdate(ops=ops, because=because)
 
 
 class _Writing:
@@ -85,6 +93,15 @@ class _Writing:
                     self._more(event)
                 case Closed():
                     self._close(event)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing that came can be told."""
+        if self._narrator is not None:
+            self._narrator.flush()
+        narrated = self._narrator is not None and not self._narrator.is_silent
+        acted = self._actor is not None and (bool(self._actor.segments) or self._actor.held)
+        return not (self._beats or narrated or acted)
 
     def finish(self) -> list[Beat]:
         self._end_beat()

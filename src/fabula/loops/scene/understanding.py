@@ -7,11 +7,8 @@ answer it, also after going back.
 from __future__ import annotations
 
 from fabula.loops.scene.scene_run import SceneRun
-from fabula.story.contexts import StateView
 from fabula.story.plays import PlayState
 from fabula.story.readings import AskBack, OpenQuestion, Understood
-from fabula.story.state import StateUpdate
-from fabula.understudy.keeper import progress
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import Somebody, scene_text
 from fabula.understudy.reading.ways import SceneText
@@ -34,16 +31,6 @@ def question_of(run: SceneRun, read: Understood) -> OpenQuestion | None:
     if not isinstance(read.decision, AskBack) or not _asks_back(run):
         return None
     return OpenQuestion(node_id=read.node_id, ways=read.decision.ways)
-
-
-def update_by_rule(run: SceneRun, play: PlayState) -> StateUpdate:
-    """What the line has brought about, where the understudy plays the whole turn; a model says it itself."""
-    if not _asks_back(run):
-        return StateUpdate(ops=[])
-    world, node = play.world, run.setup.nodes[play.world.current_node]
-    state = StateView(custom=world.custom, player_state=world.player_state, character_state=world.character_state)
-    ops = progress(node, understood(run, play), state, run.setup.world_schema.fields, world.active_characters)
-    return StateUpdate.model_validate({"ops": ops})
 
 
 def _asks_back(run: SceneRun) -> bool:
