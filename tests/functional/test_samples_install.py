@@ -14,7 +14,7 @@ from fabula.actions.library.samples import install_samples, install_samples_at_f
 from fabula.actions.library.stories import NameStory, delete_story, list_stories
 from fabula.actions.plays.sessions import get_session
 from fabula.actions.plays.start_session import StartSession, start_session
-from fabula.actions.repositories import LOREBOOKS, STORIES
+from fabula.actions.repositories import LOREBOOKS
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.ports.actors import OPERATOR
@@ -85,29 +85,17 @@ async def test_sample_characters_can_travel_as_archives(house: House) -> None:
     assert (view.content.name, view.cover_mime_type) == (content.name, "image/png")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "I am ready. Let us go on.",
-        pytest.param("Nice weather today.", marks=pytest.mark.all),
-        pytest.param("What is that?", marks=pytest.mark.all),
-    ],
-)
+@pytest.mark.parametrize("words", ["I am ready. Let us go on.", "Nice weather today.", "What is that?"])
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.story.story_id)
-async def test_a_sample_story_ends_whatever_one_says(house: House, world: object, words: str) -> None:
+async def test_a_sample_story_goes_nowhere_by_words_that_mean_no_way(house: House, world: object, words: str) -> None:
     await install_samples(house)
-    story_id = world.story.story_id  # type: ignore[attr-defined]
-    started = await start_session(house, OPERATOR, StartSession(story_id=story_id))
-    for turn in range(80):
+    story = world.story  # type: ignore[attr-defined]
+    started = await start_session(house, OPERATOR, StartSession(story_id=story.story_id))
+    for turn in range(8):
         last = await play(house, started.session_id, words, seed=turn)
         assert isinstance(last, Completed), last
-        session = await get_session(house, OPERATOR, started.session_id, Nothing())
-        if session.status == "ended":
-            break
-    assert session.status == "ended"
-    async with house.store.reading() as unit:
-        node = (await STORIES.get(unit, story_id)).graph.node(session.snapshot.world_state.current_node)
-    assert node is not None and node.transitions == []
+    session = await get_session(house, OPERATOR, started.session_id, Nothing())
+    assert (session.status, session.snapshot.world_state.current_node) == ("open", story.graph.start_node)
 
 
 async def play(house: House, session_id: str, words: str, *, seed: int) -> Told | None:

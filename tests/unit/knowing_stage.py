@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
+from dataclasses import dataclass, field
 
 from fabula.actions.library.samples import SampleWorld
 from fabula.agents.presets.forms import builtin_preset
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
+from fabula.ports.models import CallOrigin, ModelRequest
+from fabula.story.contexts import RoleContext
 from fabula.story.graph import Comparison, Graph, Node, Transition
 from fabula.story.knowledge import Fact, SceneNote, Until
 from fabula.story.plays import PlayState, SceneMark, SessionSettings
+from fabula.story.readings import Understood
 from fabula.story.resources import Api, ApiGroup, Bindings, CharacterContent, LorebookEntry
 from fabula.story.schemas import Schema, SchemaField
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
 from fabula.story.values import Json
+from fabula.understudy import answer
 
 ROLES = ("planner", "architect", "director", "actor", "narrator", "keeper", "replyer")
 WORDS = ("amber", "basin", "cedar", "dune", "ember", "fjord", "grove", "harbour", "island", "kiln", "marsh", "nettle")
@@ -169,3 +176,73 @@ def teller_of(setup: PlaySetup, play: PlayState, line: str) -> SceneTeller:
     scene = Scene(previous_node_id=here, previous_cast=play.world.active_characters, noticed=[said])
     heard = play.world.model_copy(update={"actor_shared_history": [said]})
     return SceneTeller(setup, play.with_world(heard), scene, line, turn_index=9)
+
+
+@dataclass
+class Conversation:
+    """A play that stays in its scene: every line is answered by rule, and everything that was told is remembered."""
+
+    setup: PlaySetup
+    play: PlayState
+    seed: int = 1
+    past: list[MemoryEntry] = field(default_factory=list)
+    understood: Understood | None = None
+
+    def say(self, line: str) -> str:
+        """What is told to the player, as one text."""
+        said = MemoryEntry(speaker_id="player", speaker_name="User", kind="player_input", text=line)
+        here = self.play.world
+        heard = here.model_copy(update={"actor_shared_history": [*here.actor_shared_history, said][-8:]})
+        self.play = self.play.with_world(heard)
+        scene = Scene(previous_node_id=here.current_node, previous_cast=here.active_characters, noticed=[said])
+        told: list[MemoryEntry] = []
+        for beat in json.loads(self._ask(self._teller(scene, line).director()))["beats"]:
+            teller = self._teller(scene.after(told), line)
+            told += self._perform(teller, beat)
+        self.past += [said, *told]
+        world = self.play.world
+        self.play = self.play.with_world(
+            world.model_copy(update={"actor_shared_history": [*world.actor_shared_history, *told][-8:]})
+        )
+        return "\n".join(entry.text for entry in told)
+
+    def _teller(self, scene: Scene, line: str) -> SceneTeller:
+        return SceneTeller(self.setup, self.play, scene, line, self.past, turn_index=9)
+
+    def _perform(self, teller: SceneTeller, beat: dict[str, str]) -> list[MemoryEntry]:
+        if beat["type"] == "Narrator":
+            purpose = re.sub(r"(?<!^)(?=[A-Z])", "_", beat["purpose"]).lower()
+            text = self._ask(teller.narrator(purpose))  # type: ignore[arg-type]
+            return [MemoryEntry(speaker_id="narrator", speaker_name="Narrator", kind="narration", text=text)]
+        who = beat["speaker_id"]
+        purpose = re.sub(r"(?<!^)(?=[A-Z])", "_", beat["purpose"]).lower()
+        spoken = self._ask(teller.actor(who, purpose))  # type: ignore[arg-type]
+        return [
+            MemoryEntry(speaker_id=who, speaker_name=teller.name_of(who), kind=kind, text=text)
+            for kind, text in re.findall(r"<(action|dialogue)>(.*?)</\1>", spoken)
+        ]
+
+    def _ask(self, context: RoleContext) -> str:
+        if self.understood is not None:
+            context = context.model_copy(update={"understood": self.understood})
+        origin = CallOrigin(agent=context.role)
+        return answer(ModelRequest(origin=origin, messages=(), context=context, seed=self.seed, deadline=0))
+
+
+def talk_in(setup: PlaySetup, node_id: str, *, seed: int = 1, **custom: Json) -> Conversation:
+    """A conversation in a scene, with the variables as the schemas give them, except for these of the world."""
+    node = setup.nodes[node_id]
+    characters = {
+        id: {key: one.default for key, one in setup.character_schemas[content.schema_id].fields.items()}
+        for id, content in setup.characters.items()
+    }
+    world = WorldState(
+        current_node=node_id,
+        active_characters=node.characters,
+        custom={**{key: one.default for key, one in setup.world_schema.fields.items()}, **custom},
+        player_state={key: one.default for key, one in setup.player_schema.fields.items()},
+        character_state=characters,
+    )
+    snapshot = Snapshot(story_id="st", player_description="", world_state=world)
+    marks = [SceneMark(turn_index=0, node_id=node_id)]
+    return Conversation(setup, PlayState(snapshot=snapshot, graph="g", scenes=marks), seed)

@@ -130,15 +130,9 @@ def test_who_speaks_of_themselves_says_me() -> None:
     assert all("Convince me to hand over the key." in answer for answer in answers)
 
 
-def test_what_the_player_says_comes_back() -> None:
-    assert any(
-        "you are looking for your brother" in spoken("I am looking for my brother.", seed=n).lower() for n in range(4)
-    )
-
-
 def test_a_deed_is_told_as_its_result() -> None:
-    text = asked(NarratorContext(**moment("I open the rusty gate"), purpose="describe_result"))
-    assert text.startswith("You open the rusty gate.")
+    text = asked(NarratorContext(**moment("I tie the ropes"), purpose="describe_result"))
+    assert text.startswith("You tie the ropes.")
 
 
 def test_a_new_scene_is_told_whole_and_then_not_again() -> None:

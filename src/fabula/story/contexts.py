@@ -22,7 +22,8 @@ class LoreNote(Value):
     """A lore entry that applies now. `heard_at` is the entry of the shared history that called it to mind first.
 
     What the present scene calls to mind (`of_scene`) applies for as long as it does, even when that entry is gone.
-    `known_to` are the characters that know it, by id, when not everyone does; a `secret` is not to be told yet.
+    `known_to` are the characters that know it, by id, when not everyone does; a `secret` is not to be told yet;
+    `revealed` is what could not be told before.
     """
 
     title: str
@@ -32,14 +33,16 @@ class LoreNote(Value):
     keywords: list[str] = []
     known_to: list[str] = []
     secret: bool = False
+    revealed: bool = False
 
 
 class KnownFact(Value):
-    """A fact of a character that a role may know. `known_to` and `secret` are those of lore."""
+    """A fact of a character that a role may know. `known_to`, `secret` and `revealed` are those of lore."""
 
     text: str
     known_to: list[str] = []
     secret: bool = False
+    revealed: bool = False
 
 
 class CastMember(Value):
@@ -107,8 +110,19 @@ class ArchitectContext(Value):
     problems: list[str] = []
 
 
+class Pointer(Value):
+    """What the reader does not know and others do: the words that it is about, and the names of those who know it."""
+
+    keywords: list[str]
+    known_to: list[str]
+
+
 class SceneContext(Value):
-    """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said."""
+    """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
+
+    The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
+    characters that are not in the scene, and who knows what the reader does not.
+    """
 
     lore: Lore = Lore()
     player: PlayerCard
@@ -118,6 +132,9 @@ class SceneContext(Value):
     world_state: StateView
     shared_history: list[MemoryEntry] = []
     understood: Understood | None = None
+    told: list[str] = []
+    absent_cast: list[CastMember] = []
+    pointers: list[Pointer] = []
 
 
 class DirectorContext(SceneContext):

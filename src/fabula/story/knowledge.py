@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
-from fabula.story.conditions import Condition, holds, tests_of
+from fabula.story.conditions import Comparison, Condition, holds, tests_of
 from fabula.story.state import WorldState
 from fabula.story.values import Id, Sparse
 
@@ -125,6 +125,16 @@ def told_pieces(pieces: Collection[P], reader: Reader, state: WorldState, *, own
 
 def open_if_revealed(piece: P, state: WorldState) -> P:
     return piece.model_copy(update={"secret": False}) if piece.secret and is_revealed(piece, state) else piece
+
+
+def was_revealed(piece: Piece) -> bool:
+    """Whether a piece that may be told could not be told before; asked of one that is `open_if_revealed`."""
+    return isinstance(piece.known_by, Until) and not piece.secret
+
+
+def waited_for(piece: Piece) -> list[Comparison]:
+    """The comparisons that a piece waits for."""
+    return list(tests_of(piece.known_by.until)) if isinstance(piece.known_by, Until) else []
 
 
 def is_held(piece: Piece) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fabula.language.keywords import KeywordIndex
 from fabula.story.caches import IdentityCache
 from fabula.story.contexts import Lore, LoreNote
-from fabula.story.knowledge import Reader, is_open, known_to, open_if_revealed
+from fabula.story.knowledge import Reader, is_open, known_to, open_if_revealed, was_revealed
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry, WorldState
 
@@ -214,4 +214,5 @@ def note(entry: LorebookEntry, match: Match | None = None) -> LoreNote:
         keywords=entry.keywords,
         known_to=known_to(entry) or [],
         secret=entry.secret,
+        revealed=was_revealed(entry),
     )

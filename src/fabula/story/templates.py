@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from fabula.story.contexts import CastMember, KnownFact
-from fabula.story.knowledge import Fact, known_to
+from fabula.story.knowledge import Fact, known_to, was_revealed
 from fabula.story.resources import CharacterContent
 from fabula.story.schemas import Schema
 from fabula.story.values import Json, JsonObject
@@ -60,7 +60,12 @@ def cast_member(
         system_prompt=filled(content.system_prompt),
         state=state,
         facts=[
-            KnownFact(text=filled(fact.text), known_to=known_to(fact) or [], secret=fact.secret)
+            KnownFact(
+                text=filled(fact.text),
+                known_to=known_to(fact) or [],
+                secret=fact.secret,
+                revealed=was_revealed(fact),
+            )
             for fact in (content.facts if facts is None else facts)
         ],
     )

@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from fabula.language.english import closed, inner, joined, to_second_person
-from fabula.language.words import stems
-from fabula.story.contexts import NarratorContext, NarratorPurpose, SceneContext
+from fabula.language.english import bare, closed, joined, to_second_person
+from fabula.language.words import stems, words_of
+from fabula.story.contexts import CastMember, NarratorContext, NarratorPurpose, SceneContext
+from fabula.story.readings import IntentKind
 from fabula.understudy import phrases
-from fabula.understudy.asking import doubt, hint
+from fabula.understudy.asking import NOT_UNDERSTOOD, doubt, hint, ways_on
+from fabula.understudy.director import is_spoken
+from fabula.understudy.line import Line, absent_person, line_of
 from fabula.understudy.scene_view import (
-    addressed,
-    brief,
     details,
-    goal_line,
+    first_trait,
     heard,
-    known_about,
+    in_own_mouth,
     last_words,
+    place_name,
+    place_stems,
     player_name,
-    reading_of,
     scene_sentences,
 )
-from fabula.understudy.utterance import Reading
-from fabula.understudy.voice import Voice
+from fabula.understudy.speech import tell_of
+from fabula.understudy.topics import Subject, find_subjects, near_best
+from fabula.understudy.voice import FreshVoice
 
 MOST_SENTENCES = 6
-LOOKING = stems("look examine inspect search study watch check listen around closer careful")
+LONGEST_DEED = 160
+LATELY = 4
+HANDLED: frozenset[IntentKind] = frozenset({"take", "put", "use", "open", "close", "touch", "eat", "give"})
 
 
 def narrate(context: NarratorContext, seed: int | None) -> str:
     """The narrator's text for its purpose."""
-    voice = Voice(seed, "narrator", context.purpose, context.current_node.id, last_words(context), said=heard(context))
-    return tell(context, context.purpose, reading_of(context), voice)
+    moment = (seed, "narrator", context.purpose, context.current_node.id, last_words(context))
+    return tell(context, context.purpose, line_of(context), FreshVoice(*moment, said=heard(context)))
 
 
-def tell(context: SceneContext, purpose: NarratorPurpose, reading: Reading, voice: Voice) -> str:
+def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: FreshVoice) -> str:
     """A paragraph for a purpose; also used where one call writes the whole turn."""
     read = context.understood
     told = doubt(context, read, voice) if read is not None else ""
@@ -42,100 +48,273 @@ def tell(context: SceneContext, purpose: NarratorPurpose, reading: Reading, voic
         return told
     match purpose:
         case "describe_transition":
-            lines = [voice.pick(phrases.ONWARD), *_scene(context, voice)]
+            lines = _transition(context, line, voice)
         case "describe_scene":
-            lines = _scene(context, voice)
+            answered = is_spoken(context, line) or line.kind in ("look", "where", "silence", "unknown")
+            result = [] if answered and not line.unclear else _result(context, line, voice)
+            lines = [*_scene(context, voice), *result]
         case "describe_result":
-            lines = _result(context, reading, voice)
-    if read is not None and purpose == "describe_result":
-        lines.append(hint(context, read, voice))
+            lines = [] if is_spoken(context, line) else _result(context, line, voice)
+    if read is not None and purpose == "describe_result" and line.kind != "look":
+        lines.append(voice.say(hint(context, read, voice)))
     if not context.current_node.transitions and purpose != "describe_result":
         lines.append(voice.pick(phrases.ENDING))
-    return " ".join(line for line in lines if line)
+    told = " ".join(one for one in lines if one)
+    return told or _still(context, voice) or "A moment passes."
 
 
-def _scene(context: SceneContext, voice: Voice) -> list[str]:
-    """The whole scene when it is new; afterwards a detail of it."""
-    every = scene_sentences(context.current_node, player_name(context))
-    fresh = voice.fresh(every)
-    if every and len(fresh) == len(every):
-        told = " ".join(every[:MOST_SENTENCES])
-        seen = all(member.name.split()[0] in told for member in context.current_cast)
-        return [told, "" if seen else _presence(context, voice)]
-    lines = [_still(context, voice)]
-    if fresh:
-        lines.append(fresh[0])
-    return [*lines, _presence(context, voice) if voice.chance(2) else _pull(context, voice)]
+def _transition(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    """What was done, what came of it, and where it leads."""
+    deed = "" if line.is_question else _told_deed(context, line)
+    done = voice.pick([deed]) if deed else ""
+    gained = _gained(context, line, voice)
+    onward = "" if done or gained else voice.pick(phrases.ONWARD)
+    return [done, *gained, onward, *_scene(context, voice)]
 
 
-def _result(context: SceneContext, reading: Reading, voice: Voice) -> list[str]:
-    match reading.kind:
-        case "silence":
-            return [_still(context, voice), _watched(context, voice) or _pull(context, voice)]
-        case "threat":
-            return [voice.pick(phrases.THREATENED), _watched(context, voice)]
-        case "deed":
-            return _deed(context, reading, voice)
-        case "question" if not context.current_cast:
-            return [*_found(context, reading, voice)] or [voice.pick(phrases.ALONE_ANSWER), _pull(context, voice)]
-        case _:
-            done = _told_deed(context, reading)
-            return [done or voice.pick(phrases.SPOKEN), _watched(context, voice) or _pull(context, voice)]
+def _gained(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    """What the player learns by the deed that led on: what it brought to light, and what was looked for."""
+    before = context.previous_cast if isinstance(context, NarratorContext) else []
+    found = [one for one in find_subjects(context, line) if one.kind in ("lore", "fact") and not one.secret]
+    told = _told_by(before, found, voice) or _gossip(context, line, before, voice)
+    if told:
+        return [told]
+    lore = [one for one in found if one.kind == "lore"]
+    looked = line.kind in ("read", "examine", "look", "ask") and bool(context.current_node.transitions)
+    wanted = [one for one in lore if one.revealed] or (lore if looked else [])
+    for subject in near_best(wanted)[:2]:
+        news = tell_of(subject, line, voice)
+        if news:
+            return [news]
+    return []
 
 
-def _deed(context: SceneContext, reading: Reading, voice: Voice) -> list[str]:
-    act = _told_deed(context, reading)
-    line = voice.pick(phrases.RESULTS[reading.deed], {"act": act})
-    if reading.deed in ("look", "listen"):
-        found = _found(context, reading, voice)
-        return [line, *(found or [_still(context, voice), _pull(context, voice)])]
-    if reading.deed in ("open", "take", "touch"):
-        found = voice.fresh(known_about(reading.topic, context.lore, ()))
-        if found:
-            return [line, found[0]]
-    last = _watched(context, voice) if context.current_cast and voice.chance(2) else _pull(context, voice)
-    return [line, last or _still(context, voice)]
+def _told_by(before: Sequence[CastMember], found: Sequence[Subject], voice: FreshVoice) -> str:
+    """What somebody of the scene that was left may tell only now, in their own words."""
+    wanted = [subject.passages[0] for subject in found if subject.kind == "fact" and subject.revealed]
+    for member in before:
+        facts = [fact.text for fact in member.facts if fact.revealed]
+        for text in sorted(facts, key=lambda text: text not in wanted):
+            said = f"{member.name} tells you: “{in_own_mouth(text, member.name)}”"
+            if not voice.was_said(text) and not voice.was_said(said):
+                voice.say(text)
+                return voice.say(said)
+    return ""
 
 
-def _told_deed(context: SceneContext, reading: Reading) -> str:
-    """The deed told back: `I open the door` is `You open the door.`"""
-    if not reading.done or len(reading.done) > 160:
+def _gossip(context: SceneContext, line: Line, before: Sequence[CastMember], voice: FreshVoice) -> str:
+    """What somebody of the scene that was left knows of others, for who listened or asked."""
+    if line.kind not in ("listen", "ask", "talk", "tell"):
         return ""
-    whom = addressed(context, reading.text)
-    told = to_second_person(reading.done, whom.name if whom else "them")
+    for member in before:
+        others = [one for one in (*context.current_cast, *context.absent_cast) if one.id != member.id]
+        known = [fact.text for one in others for fact in one.facts if member.id in fact.known_to and not fact.secret]
+        fresh = [text for text in known if not voice.was_said(text)][:2]
+        if fresh:
+            return voice.say(f"{member.name} tells you: “{' '.join(fresh)}”")
+    return ""
+
+
+def _scene(context: SceneContext, voice: FreshVoice) -> list[str]:
+    """The whole scene when it is new; afterwards what was not told of it yet."""
+    every = scene_sentences(context.current_node, player_name(context))
+    fresh = [line for line in every if not voice.was_said(line)]
+    if not fresh:
+        place = place_name(context.current_node)
+        return [voice.pick(phrases.BACK, {"place": place}) if place else "", _presence(context, voice)]
+    told = " ".join(voice.say(line) for line in fresh[:MOST_SENTENCES])
+    seen = all(member.name.split()[0] in told for member in context.current_cast)
+    return [told, "" if seen else _presence(context, voice)]
+
+
+def _result(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    missing = absent_person(context, line)
+    if missing is not None:
+        return [voice.pick(phrases.ABSENT, {"who": missing.name})]
+    match line.kind:
+        case "unknown":
+            return [voice.pick(NOT_UNDERSTOOD)]
+        case "where":
+            return _where(context, voice)
+        case "who_is_here":
+            return [_people(context, voice)]
+        case "hint":
+            return [ways_on(context, voice) or _still(context, voice)]
+        case "look":
+            return _look_around(context, voice)
+        case _ if line.is_question:
+            return _answered_by_the_place(context, line, voice)
+        case _ if line.negated or line.mood in ("maybe", "wish", "past", "statement"):
+            return [voice.pick(phrases.LEFT), _watched(context, line, voice)]
+        case _:
+            return _deed(context, line, voice)
+
+
+def _deed(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    match line.kind:
+        case "silence" | "wait" | "listen":
+            first = voice.pick(phrases.RESULTS["listen" if line.kind == "listen" else "wait"], {"act": ""})
+            return [first.strip(), _still(context, voice)]
+        case "attack":
+            return [voice.pick(phrases.RESULTS["attack"]), _watched(context, line, voice)]
+        case "examine" | "read":
+            return _examined(context, line, voice)
+        case "go":
+            return _not_gone(context, line, voice)
+        case "take" if not _is_own(line):
+            return _taken(context, line, voice)
+        case kind if kind in HANDLED and line.what and not _is_own(line) and not _is_here(context, line):
+            return [_not_here(line, voice)]
+        case kind if kind in HANDLED:
+            return [_act(context, line, voice), *(_about(context, line, voice) or [voice.pick(phrases.NO_EFFECT)])]
+        case _:
+            tail = _watched(context, line, voice) if voice.chance(2) else ""
+            return [_act(context, line, voice), tail or voice.pick(phrases.UNMOVED) or _still(context, voice)]
+
+
+def _act(context: SceneContext, line: Line, voice: FreshVoice) -> str:
+    return voice.pick([_told_deed(context, line)]) or voice.pick(phrases.DONE)
+
+
+def _told_deed(context: SceneContext, line: Line) -> str:
+    """The deed told back: `I open the door` is `You open the door.`"""
+    if not line.deed or len(line.deed) > LONGEST_DEED:
+        return ""
+    cast = [*context.current_cast, *(context.previous_cast if isinstance(context, NarratorContext) else [])]
+    whom = next((member.name for member in cast if member.id == line.whom), "them")
+    told = to_second_person(line.deed, whom)
     return closed(re.sub(r"^[Yy]ou you\b", "You", told))
 
 
-def _found(context: SceneContext, reading: Reading, voice: Voice) -> list[str]:
-    """Something that answers a look: lore or a sentence of the scene that fits, or one not told before."""
+def _examined(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    """What scene and lore know of a thing, or that there is nothing more to it."""
+    person = _person(context, line)
+    if person is not None:
+        return [_described(person, voice), _watched(context, line, voice)]
+    if not line.what or stems(line.what) <= place_stems(context.current_node):
+        return _look_around(context, voice)
+    if not _is_here(context, line):
+        return [_not_here(line, voice)]
+    told = _about(context, line, voice)
+    if told:
+        return [voice.pick(phrases.CLOSER, {"thing": line.thing or "it"}) if voice.chance(2) else "", *told]
+    return [voice.pick(phrases.NOTHING_MORE, {"thing": line.thing or "it"}) or voice.pick(phrases.NOTHING_MORE_BARE)]
+
+
+def _about(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    found = [one for one in find_subjects(context, line) if one.kind in ("lore", "note", "thing") and not one.secret]
+    for subject in near_best(found)[:3]:
+        told = tell_of(subject, line, voice)
+        if told:
+            return [told]
+    return []
+
+
+def _taken(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    if _person(context, line) is not None:
+        return [_act(context, line, voice), _watched(context, line, voice)]
+    if not _is_here(context, line):
+        return [_not_here(line, voice)]
+    return [voice.pick(phrases.HELD, {"thing": line.thing or "it"}) or voice.pick(phrases.NO_EFFECT)]
+
+
+def _not_gone(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    where = line.thing if line.where else ""
+    told = voice.pick(phrases.NO_WAY, {"where": where}) if where else ""
+    return [told or voice.pick(phrases.NO_WAY_BARE), _watched(context, line, voice) if voice.chance(2) else ""]
+
+
+def _not_here(line: Line, voice: FreshVoice) -> str:
+    noun = bare(line.what)
+    told = voice.pick(phrases.NOT_HERE, {"thing": line.thing}) if line.thing and len(words_of(noun)) <= 4 else ""
+    return told or voice.pick(phrases.NOT_HERE_BARE)
+
+
+def _is_own(line: Line) -> bool:
+    """Whether the thing is the player's own: their hands are always there."""
+    return bool(re.search(r"\b(my|myself|our)\b", line.text, re.IGNORECASE))
+
+
+def _is_here(context: SceneContext, line: Line) -> bool:
+    """Whether a thing stands in the scene, or was spoken of a moment ago."""
+    node = context.current_node
+    lately = [*context.told[-LATELY:], *(context.told[:1] if len(context.told) <= 2 * LATELY else [])]
+    shown = [node.title, node.scene, node.goal, *(note.text for note in node.notes), *lately]
+    people = [member.name for member in context.current_cast]
+    return bool(stems(line.what or line.thing) & stems(" ".join([*shown, *people])))
+
+
+def _person(context: SceneContext, line: Line) -> CastMember | None:
+    named = stems(line.what)
+    return next((one for one in context.current_cast if named and named <= stems(one.name)), None)
+
+
+def _described(member: CastMember, voice: FreshVoice) -> str:
+    trait = first_trait(member)
+    told = closed(f"{member.name}: {trait[0].lower()}{trait[1:]}") if trait else ""
+    return voice.pick([told]) or voice.pick(phrases.SEEN_BEFORE, {"who": member.name})
+
+
+def _where(context: SceneContext, voice: FreshVoice) -> list[str]:
+    told = [line for line in scene_sentences(context.current_node, player_name(context)) if not voice.was_said(line)]
+    return [
+        _placed(context, voice),
+        *(voice.say(line) for line in told[:1]),
+        _presence(context, voice),
+    ]
+
+
+def _look_around(context: SceneContext, voice: FreshVoice) -> list[str]:
+    """The place, the people, the things, and what can be done."""
     every = scene_sentences(context.current_node, player_name(context))
-    fitting = voice.fresh(known_about(reading.topic - LOOKING, context.lore, every))
-    return brief(fitting) or voice.fresh(every)[:1]
+    fresh = [voice.say(line) for line in every if not voice.was_said(line)]
+    place = _placed(context, voice)
+    things = "" if fresh else _things(context, voice)
+    return [place, *fresh[:MOST_SENTENCES], things, _people(context, voice), ways_on(context, voice)]
 
 
-def _still(context: SceneContext, voice: Voice) -> str:
+def _things(context: SceneContext, voice: FreshVoice) -> str:
+    found = details(context.current_node)
+    if not found:
+        return ""
+    turned = [found[place:] + found[:place] for place in range(len(found))]
+    return voice.pick([line.format(things=joined(order[:4])) for order in turned for line in phrases.THINGS])
+
+
+def _people(context: SceneContext, voice: FreshVoice) -> str:
+    names = [member.name for member in context.current_cast]
+    if not names:
+        return voice.pick(phrases.ALONE)
+    return _presence(context, voice)
+
+
+def _placed(context: SceneContext, voice: FreshVoice) -> str:
+    place = place_name(context.current_node)
+    if place:
+        return voice.pick(phrases.PLACE, {"place": place})
+    return voice.pick(phrases.TITLED, {"title": context.current_node.title})
+
+
+def _answered_by_the_place(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    """A question that nobody is there to answer."""
+    return [voice.pick(phrases.ALONE_ANSWER), *_about(context, line, voice)]
+
+
+def _still(context: SceneContext, voice: FreshVoice) -> str:
     things = details(context.current_node)
-    if not things:
-        return voice.pick(phrases.STILL_BARE)
-    return closed(voice.pick([line.format(detail=thing) for thing in things for line in phrases.STILL]))
+    told = voice.pick([closed(line.format(detail=thing)) for thing in things for line in phrases.STILL])
+    return told or voice.pick(phrases.STILL_BARE)
 
 
-def _presence(context: SceneContext, voice: Voice) -> str:
+def _presence(context: SceneContext, voice: FreshVoice) -> str:
     names = [member.name for member in context.current_cast]
     if not names:
         return ""
     return voice.pick(phrases.HERE_ONE if len(names) == 1 else phrases.HERE_MANY, {"who": joined(names)})
 
 
-def _watched(context: SceneContext, voice: Voice) -> str:
+def _watched(context: SceneContext, line: Line, voice: FreshVoice) -> str:
     if not context.current_cast:
         return ""
-    whom = addressed(context, last_words(context)) or context.current_cast[0]
+    whom = next((one for one in context.current_cast if one.id == line.whom), context.current_cast[0])
     return voice.pick(phrases.WATCHED, {"who": whom.name})
-
-
-def _pull(context: SceneContext, voice: Voice) -> str:
-    goal = goal_line(context.current_node, player_name(context))
-    if not goal or not context.current_node.transitions or context.understood is not None:
-        return ""
-    return voice.pick([line.format(goal=inner(goal[0].lower() + goal[1:])) for line in phrases.PULL])

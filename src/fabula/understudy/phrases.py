@@ -20,7 +20,7 @@ STILL = (
     "The light moves a little across {detail}.",
     "Somewhere close to {detail} there is a small noise, and then none.",
     "You notice {detail} again, as if for the first time.",
-    "{detail} holds your attention longer than it should.",
+    "Your attention stays with {detail} longer than it should.",
     "The quiet gathers round {detail}.",
     "A draught finds its way in past {detail}.",
     "Everything waits, {detail} too.",
@@ -64,12 +64,146 @@ WATCHED = (
     "{who} waits.",
 )
 
-PULL = (
-    "What matters now is plain: {goal}.",
-    "One thing is still to be done here: {goal}.",
-    "It comes back to you why you are here: {goal}.",
-    "And still it stands before you: {goal}.",
-    "There is no way round it: {goal}.",
+BACK = (
+    "You are back at {place}.",
+    "Here is {place} again, and little has changed.",
+    "You know {place} by now.",
+)
+
+PLACE = (
+    "You look about you: this is {place}.",
+    "You are at {place}.",
+    "Where you stand, there is no mistaking it, is {place}.",
+    "You take your bearings: {place}.",
+    "You let your eyes go round {place} once more.",
+    "It is still {place} that you see.",
+)
+
+TITLED = (
+    "Here you are still: “{title}”.",
+    "“{title}” is what this place might be called.",
+    "You look about you, and think of it as “{title}”.",
+    "You take your bearings once more: “{title}”.",
+)
+
+THINGS = (
+    "There is {things}.",
+    "Your eyes find {things}.",
+    "You see {things}.",
+    "What catches the eye: {things}.",
+)
+
+ALONE = (
+    "Nobody is here but you.",
+    "You are alone.",
+    "There is nobody else to be seen.",
+)
+
+ABSENT = (
+    "{who} is not here to answer.",
+    "You speak to {who}, who is not here.",
+    "{who} is somewhere else, and hears nothing of it.",
+    "There is no answer: {who} is not in this place.",
+)
+
+LEFT = (
+    "You leave it at that.",
+    "You think about it, and do nothing yet.",
+    "It stays a thought for now.",
+    "Nothing comes of it, and nothing needs to.",
+    "For the time being you let it be.",
+)
+
+CLOSER = (
+    "You take a closer look at {thing}.",
+    "You bend over {thing}.",
+    "You take your time with {thing}.",
+    "You turn your attention to {thing}.",
+)
+
+NOTHING_MORE = (
+    "There is nothing more to {thing} than you have seen.",
+    "You look at {thing} for a while, and learn nothing new.",
+    "You have seen what there is to see of {thing}.",
+    "Look as you may, there is no more to learn from {thing}.",
+)
+
+NOTHING_MORE_BARE = (
+    "There is nothing more to it than you have seen.",
+    "You look again, and learn nothing new.",
+    "However long you look, it tells you nothing else.",
+)
+
+NOT_HERE = (
+    "You look for {thing}, but there is nothing of the kind here.",
+    "Wherever {thing} may be, it is not here.",
+    "There is no sign of {thing} in this place.",
+    "You would have to go elsewhere to find {thing}.",
+)
+
+NOT_HERE_BARE = (
+    "There is nothing of the kind here.",
+    "You look for it, and find nothing like it.",
+    "That is not to be found in this place.",
+    "What you have in mind is not here.",
+)
+
+HELD = (
+    "You take {thing} in your hands, feel the weight, and put it back.",
+    "You reach for {thing}, and think better of taking it with you.",
+    "You could carry {thing} away, but it would be of no use to you now. You leave it where it is.",
+    "You pick up {thing}, look at it from all sides, and put it down again.",
+)
+
+NO_WAY = (
+    "There is no way to {where} from here.",
+    "You think of {where}, but no way leads there now.",
+    "From here you will not get to {where}.",
+    "You take a few steps towards {where}, and have to turn back.",
+)
+
+NO_WAY_BARE = (
+    "You take a few steps, and come back to where you were.",
+    "There is no way on in that direction.",
+    "You walk up and down a little, and end up where you began.",
+    "That leads nowhere, and you turn back.",
+    "You look for a way, and find none there.",
+)
+
+NO_EFFECT = (
+    "Nothing comes of it.",
+    "It makes no difference.",
+    "That changes nothing here.",
+    "And that is all.",
+    "It stays as it was.",
+    "No harm is done, and no good either.",
+)
+
+DONE = (
+    "You do it once more.",
+    "You do just that.",
+    "So you do.",
+    "You do as you said.",
+    "No sooner said than done.",
+    "You go through with it.",
+)
+
+UNMOVED = (
+    "It does not go unnoticed.",
+    "Nobody says a word against it.",
+    "You feel a little better for it.",
+    "The world takes no notice.",
+    "It passes, as such things do.",
+    "A small thing, and soon over.",
+    "Nothing else happens.",
+    "It is quiet again afterwards.",
+)
+
+SEEN_BEFORE = (
+    "{who} bears your look.",
+    "{who} looks back at you, neither friendly nor unfriendly.",
+    "You see {who} as before.",
+    "{who} is as you have come to know the face: hard to read.",
 )
 
 RESULTS: dict[str, tuple[str, ...]] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabula.language.english import closed, first_person_verb, sentences, told_sentences
+from fabula.language.english import bare, closed, first_person_verb, sentences, told_sentences
 from fabula.language.words import stems, word_set, words_of
 from fabula.story.contexts import CastMember, Lore, SceneContext
 from fabula.story.graph import Node
 from fabula.understudy.utterance import Reading, read
+from fabula.understudy.voice import sentence_keys
 
 NAMELESS = frozenset({"", "user", "player", "you", "the player"})
 _NOUN_PHRASE = re.compile(
@@ -17,11 +18,16 @@ _NOUN_PHRASE = re.compile(
     r"beside|behind|from|to|through|and|or|that|which|where|is|are|was|were|has|hangs|stands|lies|waits|burns|sits|"
     r"leans|smells|runs|leads|creaks|glows|drips|rises|falls|hums|ticks|covers|fills|faces)\b)"
 )
+_LIKENESS = re.compile(r"\b(?:like|as if|as) [^,.;:!?]*")
 _OF_THE_PLAYER = re.compile(r"\b(you|your|player)\b|\{\{user\}\}", re.IGNORECASE)
-_LEANING = re.compile(r"(it|its|they|their|them|he|she|his|her|this|that|these|those)\b", re.IGNORECASE)
+_LEANING = re.compile(
+    r"\b(it|its|they|their|them|he|she|his|her|him|these|those|such)\b|^(this|that|and|but|so|then)\b", re.IGNORECASE
+)
+_NO_QUALITY = word_set("whole same other own very only single")
 _NO_DETAIL = word_set(
     """time way thing moment day night year years one end side kind sort part place first last few lot bit other same
-    hour hours week point reason only rest middle front back top bottom edge sense chance word words name"""
+    hour hours week point reason only rest middle front back top bottom edge sense chance word words name sound scratch
+    silence noise smell size shape corner gap pair row ring line feeling look air"""
 )
 
 
@@ -35,8 +41,15 @@ def reading_of(context: SceneContext, player_input: str | None = None) -> Readin
 
 
 def heard(context: SceneContext) -> list[str]:
-    """Everything that was said and told lately."""
-    return [entry.text for entry in context.shared_history if entry.kind != "player_input"]
+    """Everything that was said and told in this play, as far as it is known."""
+    return [*context.told, *(entry.text for entry in context.shared_history if entry.kind != "player_input")]
+
+
+def was_shown(context: SceneContext) -> bool:
+    """Whether the scene was described before."""
+    keys = [sentence_keys(line) for line in scene_sentences(context.current_node, player_name(context))]
+    told = frozenset[str]().union(*map(sentence_keys, heard(context)))
+    return not keys or any(not told.isdisjoint(key) for key in keys)
 
 
 def player_name(context: SceneContext) -> str:
@@ -67,32 +80,45 @@ def goal_line(node: Node, player: str, speaker: str = "") -> str:
     every = told_sentences(node.goal, "")
     if not every:
         return ""
-    line = _in_own_mouth(every[0], speaker) if speaker else every[0]
+    line = in_own_mouth(every[0], speaker) if speaker else every[0]
     return closed(line) if len(line) <= 220 else ""
 
 
-def may_point_on(context: SceneContext) -> bool:
-    """Whether it is time to speak of the way on: not in every turn, or it would be pushing."""
-    read = context.understood
-    return read is None or read.hint > 0 or read.has("hint") or context.transitioned_this_turn
-
-
-def _in_own_mouth(line: str, speaker: str) -> str:
-    for name in map(re.escape, dict.fromkeys((speaker, speaker.split()[0]))):
+def in_own_mouth(line: str, speaker: str) -> str:
+    """What is said of a character, as it says so itself: `Mara has the key` is `I have the key`."""
+    for name in (re.escape(one) for one in dict.fromkeys((speaker, *speaker.split())) if len(one) > 2):
         line = re.sub(rf"\b{name}'s\b", "my", line)
+        line = re.sub(rf"^{name} (\w+)\b", lambda found: f"I {_first_person(found[1])}", line)
         line = re.sub(rf"\b{name} (is|has|was|\w+[^s\W]s)\b", lambda found: f"I {first_person_verb(found[1])}", line)
         line = re.sub(rf"\b{name}\b", "me", line)
-    return line
+    if line.startswith("I "):
+        line = re.sub(r"\b(and|but) (has|is|believes|knows|keeps)\b", _and_i, line)
+        line = re.sub(r"\b(?:his|her) own\b", "my own", line)
+        line = re.sub(r"\bthat (?:she|he) ", "that I ", line)
+        line = re.sub(r"\bbecause (?:she|he) (\w+)", lambda found: f"because I {_first_person(found[1])}", line)
+        line = re.sub(r"\b(?:his|her) (ears|eyes|hands|fingers|cellar|window|flour|shoe|left|name)\b", r"my \1", line)
+    return line[:1].upper() + line[1:]
+
+
+def _first_person(verb: str) -> str:
+    return first_person_verb(verb) if verb in ("is", "has", "was", "does") or re.search(r"[^s]s$", verb) else verb
+
+
+def _and_i(found: re.Match[str]) -> str:
+    return f"{found[1]} {first_person_verb(found[2])}"
 
 
 def details(node: Node) -> list[str]:
     """Things of the scene that can be looked at: `the lamp`, `the wet stairs`."""
     found: list[str] = []
     shown = " ".join(line for line in sentences(node.scene) if not _OF_THE_PLAYER.search(line))
-    for phrase in _NOUN_PHRASE.findall(shown):
+    place = place_stems(node)
+    for phrase in _NOUN_PHRASE.findall(_LIKENESS.sub(" ", shown)):
         words = phrase.split()
+        if {"the", "a", "an", "of"} & set(words) or stems(words[-1]) <= place:
+            continue
         if words[-1] not in _NO_DETAIL and not any(word.endswith(("ly", "ed", "ing")) for word in words):
-            thing = f"the {phrase}"
+            thing = f"the {' '.join(word for word in words if word not in _NO_QUALITY)}"
             if thing not in found:
                 found.append(thing)
     return found
@@ -120,10 +146,10 @@ def answers_to(asked: str, lore: Lore) -> list[str]:
 
 
 def passages(text: str) -> list[str]:
-    """The sentences of a text; one that begins with `it` or `they` stays with the one that says who that is."""
+    """The thoughts of a text: a sentence that needs another to say who `it` or `they` are stays with it."""
     found: list[str] = []
     for sentence in sentences(text):
-        if found and _LEANING.match(sentence) and len(found[-1]) < 160:
+        if found and _LEANING.search(sentence):
             found[-1] = f"{found[-1]} {sentence}"
         else:
             found.append(sentence)
@@ -133,3 +159,38 @@ def passages(text: str) -> list[str]:
 def brief(known: Sequence[str]) -> list[str]:
     """As much of what can be said as a listener takes in at once: two things when they are short, else one."""
     return list(known[:2]) if sum(map(len, known[:2])) <= 220 else list(known[:1])
+
+
+def trait_of(member: CastMember) -> str:
+    """What anybody may know of a character, in a sentence; empty when its author says nothing that can be told so."""
+    trait = first_trait(member)
+    if not trait:
+        return ""
+    if re.match(r"(an?|the)\b", trait, re.I):
+        return f"{member.name} is {trait[0].lower()}{trait[1:]}."
+    return f"{member.name}? {trait[0].upper()}{trait[1:]}."
+
+
+def first_trait(member: CastMember) -> str:
+    """The first clause of a personality."""
+    first = sentences(member.personality)[0] if member.personality.strip() else ""
+    first = re.sub(rf"^{re.escape(member.name)}('s)?\s+(is|was)\s+", "", bare(first))
+    first = re.sub(r"^(he|she|they|it)\s+(is|are)\s+", "", first, flags=re.I)
+    clause = re.split(r"[;:.(]| who | that | which | but secretly | secretly ", first)[0]
+    clause = ",".join(clause.split(",")[:2]).strip(" ,")
+    looks_odd = len(words_of(clause)) > 18 or re.match(r"(he|she|they|hides|keeps|wants|loves|hates)\b", clause, re.I)
+    return "" if looks_odd else clause
+
+
+def place_stems(node: Node) -> frozenset[str]:
+    """The word that says what a place is: the shed of `The Salvage Shed`, the box of `The Box with Three Locks`."""
+    head = words_of(re.split(r"\b(?:with|of|on|at|in|by|behind|for|to|and)\b", node.title)[0])
+    return stems(head[-1]) if head else frozenset()
+
+
+def place_name(node: Node) -> str:
+    """What a scene is called, as a sentence names it; empty when its title is no name of a place."""
+    if not node.title.lower().startswith(("the ", "a ", "an ")):
+        return ""
+    article, _, name = node.title.partition(" ")
+    return f"{article.lower()} {name.lower() if name.lower() in node.scene else name}"

@@ -1,25 +1,20 @@
-"""What a character says: an answer to the player's words, from lore, scene and who the characters are."""
+"""What a character says: an answer to the player's line, from what the character may know, in its own manner."""
 
 from __future__ import annotations
 
 import re
 
-from fabula.language.english import bare, closed, sentences, to_listener
+from fabula.language.english import closed
 from fabula.language.words import stems, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
-from fabula.understudy.scene_view import (
-    answers_to,
-    brief,
-    details,
-    goal_line,
-    known_about,
-    may_point_on,
-    player_name,
-    scene_sentences,
-)
+from fabula.understudy.line import Line
+from fabula.understudy.scene_view import first_trait, goal_line, in_own_mouth, place_name, player_name
 from fabula.understudy.tones import Tone, is_terse, sayings_of, tone_of
-from fabula.understudy.utterance import Deed, Reading
-from fabula.understudy.voice import Voice
+from fabula.understudy.topics import Subject, find_subjects, near_best
+from fabula.understudy.voice import FreshVoice
+
+LONGEST_ANSWER = 420
+STRONG = 2.5
 
 POINT = (
     "There is one thing to be done here. {goal}",
@@ -29,42 +24,82 @@ POINT = (
     "It comes down to this. {goal}",
     "Do you want my advice? {goal}",
 )
-BECAUSE = ("Why? It has its reason.", "There is a why to everything here.", "That is the heart of it.")
-ECHO = (
-    "So {echo}.",
-    "You mean it: {echo}.",
-    "{Echo}. I will remember that.",
-    "{Echo}. Good to know.",
-    "I hear you. {Echo}.",
+UNKNOWN = (
+    "I could not tell you anything about {thing}.",
+    "Of {thing} I know nothing.",
+    "You ask the wrong person about {thing}.",
+    "I have nothing to say about {thing}, because I know nothing.",
 )
-ANY_DEED = (
+POINT_TO = (
+    "{who} would know.",
+    "Ask {who} about that.",
+    "That is a question for {who}.",
+    "If anyone knows, it is {who}.",
+    "{who} could tell you more than I can.",
+    "You should hear what {who} says to that.",
+)
+KEPT = (
+    "That is nothing I talk about.",
+    "Ask me something else.",
+    "There are things one does not tell a stranger.",
+    "I have no answer to that. Not today.",
+    "You would have to earn that answer.",
+    "Let us speak of something else.",
+    "I heard the question. I am not going to answer it.",
+    "Some doors stay shut, and that is one of them.",
+)
+ALL_TOLD = (
+    "I have told you what I know of {thing}.",
+    "There is no more to say about {thing}.",
+    "You have heard all I know about {thing}.",
+    "About {thing} I can only say what I have said.",
+    "I know no more of {thing} than you do now.",
+)
+ALL_TOLD_BARE = (
+    "I have told you what I know of that.",
+    "There is no more to say about it.",
+    "You have heard all I know.",
+    "I can only say what I have said.",
+)
+OF_MYSELF = (
+    "That is a direct question.",
+    "I would have to know you better to answer that.",
+    "You ask that as if it had a short answer.",
+    "I will let you be the judge of that.",
+    "You must find that out for yourself.",
+    "People have asked me that before, and gone away no wiser.",
+    "What would you do with the answer?",
+    "It would take longer to answer than you have time to listen.",
+)
+HEARD = (
+    "I hear you.",
+    "So that is how you see it.",
+    "I will remember that you said so.",
+    "You may be right.",
+    "That is worth thinking about.",
+    "I have heard people say less with more words.",
+    "I can't say anything against that.",
+    "If you say so.",
+    "You say that as if it were simple.",
+    "I would not have put it like that, but I understand you.",
+    "That is something, at any rate.",
+    "Other people keep such things to themselves.",
+)
+DEED_SEEN = (
     "I saw that.",
     "You don't ask first, do you?",
     "Go on. I am not stopping you.",
-    "That is one way to begin.",
     "So that is how you do things.",
     "You are not one for talking, are you?",
+    "Is that a habit of yours?",
+    "I have seen people do stranger things here.",
+    "Whatever helps you think.",
 )
-DEED_SEEN: dict[Deed, tuple[str, ...]] = {
-    "look": (
-        "There is more to see than you would think.",
-        "Look all you like. It has looked back at better people.",
-        "You have sharp eyes. Use them.",
-        "Seen enough?",
-    ),
-    "go": ("Slowly. I am coming.", "You are in a hurry.", "Mind where you step.", "Then I go with you."),
-    "take": ("Keep it, if you can carry it.", "That was not yours a moment ago.", "Careful with that."),
-    "give": ("I did not ask for that. But I will keep it.", "You give easily. I will remember it."),
-    "attack": ("Are you out of your mind?", "Enough. That helps nobody.", "Do that again and we are done talking."),
-    "wait": ("Take your time.", "We have a little time. Not much.", "Waiting changes nothing, you know."),
-    "listen": ("You hear it too, then.", "Quiet. Yes. That."),
-}
-REQUESTED = (
-    "You ask a good deal.",
-    "Since you ask.",
-    "And if I do, what then?",
-    "You don't waste words. Good.",
-    "I have been waiting for somebody to ask.",
+GIVEN = (
+    "I did not ask for that. But I thank you.",
+    "You give easily. I will remember it.",
+    "That is kind of you.",
+    "I am not sure that I can take it.",
 )
 OVER = (
     "So that is how it ends.",
@@ -73,192 +108,208 @@ OVER = (
     "There. Now it is over, and we are still here.",
     "Whatever they tell about it later, you were there.",
 )
-AGREED = ("Good. Then we understand each other.", "That is what I hoped to hear.", "Then it is settled.")
-REFUSED = ("As you like. The matter will not go away.", "No? Then think about it.", "You may change your mind yet.")
-READY = ("Then let us not wait.", "Good. I was tired of standing about.", "So be it. Come.")
-AGAIN = ("It is as you have heard.", "You know it already.", "I can only say it again.", "That has not changed.")
-YES_NO = ("I should think so.", "It looks that way to me.", "Not as far as I have seen.", "More than you would think.")
-NOTICED = (
-    "I keep looking at {detail}.",
-    "You have noticed {detail}, I suppose.",
-    "There is something about {detail} that I can't put into words.",
-    "It is hard to think of anything but {detail}.",
+AGREED = (
+    "Good. Then we understand each other.",
+    "That is what I hoped to hear.",
+    "Then it is settled.",
+    "I am glad to hear you say so.",
 )
-REMARK = ("Look about you.", "You can see it from here.", "See for yourself.", "This is how things are.")
+REFUSED = (
+    "As you like. The matter will not go away.",
+    "No? Then think about it.",
+    "You may change your mind yet.",
+    "Nobody can make you.",
+)
+SORRY = ("There is nothing to forgive.", "Never mind. It is forgotten.", "It is all right.", "Worse things happen.")
 WELL = ("Well enough, for a day like this.", "I have had better days, and worse.", "I am still standing.")
-WAITING = (
-    "Ask, if there is something you want to know.",
-    "What do you mean to do now?",
-    "And you? What brings you to it?",
-    "The rest is up to you.",
-    "Say the word.",
-    "What is it you are after?",
+HERE = ("{who} is right here. You can ask {who} yourself.", "You need not look far. {who} is here.")
+AWAY = ("{who} is not here.", "I have not seen {who} in this place today.", "Not here. {who} goes about alone.")
+_WHO_ARE_YOU = re.compile(r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat are you\b|\bwho you are\b")
+_HOW_ARE_YOU = re.compile(r"\bhow are you\b|\bare you (all right|well|okay|ok)\b|\bhow do you feel\b")
+_OF_YOU = re.compile(
+    r"^(\w+ )?(did|do|are|were|have|had|will|would) you (?!know|remember|tell|mind|have|think|mean|say|ever hear of)"
 )
+_WHERE = re.compile(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b")
+_WHAT_NOW = re.compile(r"\bwhat (should|do|can|must|shall) (i|we)( \w+)?$|\bwhat now\b|\bhelp me\b|\bwhat next\b")
 
 
-def answer_to(context: SceneContext, actor: CastMember, purpose: ActorPurpose, reading: Reading, voice: Voice) -> str:
-    """One to three sentences: the answer, and as often as not what leads on."""
-    tone = tone_of(actor)
-    slots = {"player": player_name(context) or "friend", "name": actor.name}
-    if context.transitioned_this_turn and not context.current_node.transitions:
-        return voice.pick(OVER)
-    lines = _remark(context, actor, voice) if purpose == "comment_on_scene" else []
-    if purpose != "advance_goal" or reading.kind in ("silence", "ready", "agreement"):
-        lines = lines or _answer(context, actor, tone, reading, voice, slots)
-    goal = goal_line(context.current_node, "", actor.name)
-    if (purpose == "advance_goal" or voice.chance(3)) and not voice.was_said(goal):
-        lines += _point(context, actor, voice)
-    elif not lines:
-        lines = _remark(context, actor, voice) or [voice.pick(WAITING)]
-    elif purpose == "react_to_player" and not is_terse(actor) and voice.chance(3):
-        lines.append(voice.pick(WAITING))
-    kept = [line for line in dict.fromkeys(lines) if line]
+def answer_to(context: SceneContext, actor: CastMember, purpose: ActorPurpose, line: Line, voice: FreshVoice) -> str:
+    """One to three sentences, or nothing where everything was said."""
+    if context.transitioned_this_turn:
+        ended = not context.current_node.transitions
+        return voice.pick(OVER) if ended else _saying(actor, voice)
+    if purpose == "comment_on_scene":
+        return _saying(actor, voice)
+    lines = _answer(context, actor, tone_of(actor), line, voice)
+    kept = [one for one in dict.fromkeys(lines) if one]
     return " ".join(kept[: 2 if is_terse(actor) else 4])
 
 
-def _answer(
-    context: SceneContext, actor: CastMember, tone: Tone, reading: Reading, voice: Voice, slots: dict[str, str]
-) -> list[str]:
-    match reading.kind:
-        case "silence":
-            return [voice.pick(tone.silent), *_remark(context, actor, voice)]
-        case "greeting":
-            return [voice.pick(tone.greet, slots)]
+def _answer(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
+    slots = {"player": player_name(context) or "friend", "name": actor.name, "thing": line.thing}
+    if line.is_question:
+        return _to_question(context, actor, tone, line, voice)
+    match line.kind:
+        case "greet":
+            return [voice.greet(tone.greet, slots)]
         case "farewell":
             return [voice.pick(tone.leaving, slots)]
-        case "thanks":
+        case "thank":
             return [voice.pick(tone.thanked)]
-        case "threat":
+        case "apologise":
+            return [voice.pick(SORRY)]
+        case "attack":
             return [voice.pick(tone.threatened)]
-        case "agreement":
+        case "agree" | "promise":
             return [voice.pick(AGREED)]
-        case "refusal":
+        case "refuse":
             return [voice.pick(REFUSED)]
-        case "ready":
-            return [voice.pick(READY)]
-        case "question":
-            return _to_question(context, actor, tone, reading, voice)
-        case "request":
-            known = _on_topic(context, actor, reading, voice)[:1]
-            return [voice.pick(REQUESTED), *(known or _point(context, actor, voice))]
-        case "deed":
-            return [voice.pick(DEED_SEEN.get(reading.deed, ANY_DEED)), *_on_topic(context, actor, reading, voice)[:1]]
-        case "speech":
-            return _to_speech(context, actor, tone, reading, voice)
+        case "silence" | "wait":
+            return [voice.pick(tone.silent), _saying(actor, voice)]
+        case "hint":
+            return [_point(context, actor, voice)]
+        case "give":
+            return [voice.pick(GIVEN)]
+        case "talk" | "tell" | "speech":
+            return _to_speech(context, actor, line, voice)
+        case _:
+            return [_saying(actor, voice) or voice.pick(DEED_SEEN)]
 
 
-def _to_question(context: SceneContext, actor: CastMember, tone: Tone, reading: Reading, voice: Voice) -> list[str]:
-    words = words_of(reading.said or reading.text)
-    text = " ".join(words)
-    if re.search(r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat are you\b", text):
-        return [introduction(actor)]
-    if re.search(r"\b(are you|is your name)\b", text) and stems(actor.name) & reading.topic:
-        return [f"That I am. {introduction(actor)}"]
-    if re.search(r"\bhow are you\b|\bare you (all right|well|okay|ok)\b", text):
-        return [voice.pick(WELL)]
-    if re.search(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b", text):
-        return [voice.pick(tone.open), *_place(context)]
-    if re.search(r"\bwhat (should|do|can|must|shall) (i|we)\b|\bwhat now\b|\bhelp me\b|\bwhat next\b", text):
-        return _point(context, actor, voice) or [voice.pick(tone.unsure)]
-    other = _someone_else(context, actor, reading)
-    if other is not None:
-        return [voice.pick(tone.open), about(other)]
-    known = _on_topic(context, actor, reading, voice) or voice.fresh(answers_to(reading.asks, context.lore))
-    if known:
-        return [voice.pick(BECAUSE if reading.asks == "why" else tone.open), *brief(known)]
-    told = known_about(reading.topic - stems(actor.name), context.lore, ())
-    if told:
-        return [voice.pick(AGAIN), told[0]]
-    if reading.asks == "whether" and voice.chance(2):
-        return [voice.pick(YES_NO)]
-    return [voice.pick(tone.unsure), *(_point(context, actor, voice) or _remark(context, actor, voice))]
+def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
+    text = " ".join(words_of(line.text))
+    if _WHO_ARE_YOU.search(text) or (line.asks == "who" and line.topic and line.topic <= stems(actor.name)):
+        return [_fresh(voice, introduction(actor)) or _own_fact(actor, voice) or _saying(actor, voice)]
+    if _HOW_ARE_YOU.search(text):
+        return [voice.pick(WELL), _saying(actor, voice)]
+    if _WHERE.search(text):
+        return [_fresh(voice, _place(context)), _saying(actor, voice)]
+    if _WHAT_NOW.search(text):
+        return [_point(context, actor, voice) or _saying(actor, voice)]
+    if _OF_YOU.search(text):
+        return _of_itself(context, actor, line, voice)
+    if line.asks == "where":
+        found = _whereabouts(context, actor, line, voice)
+        if found:
+            return [found]
+    return _on_topic(context, actor, tone, line, voice)
 
 
-def _to_speech(context: SceneContext, actor: CastMember, tone: Tone, reading: Reading, voice: Voice) -> list[str]:
-    known = _on_topic(context, actor, reading, voice)[:1]
-    echo = _echo(reading)
-    if echo and (not known or voice.chance(2)):
-        line = voice.pick([phrase.format(echo=echo, Echo=echo[0].upper() + echo[1:]) for phrase in ECHO])
-        return [line, *known]
-    return [voice.pick(tone.open), *(known or _point(context, actor, voice) or _remark(context, actor, voice))]
+def _of_itself(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> list[str]:
+    """An answer to `did you`: a fact of the character's own, or none at all."""
+    own = [one for one in find_subjects(context, line, speaker=actor) if one.owner == actor.id]
+    for subject in own:
+        if subject.secret:
+            return [voice.pick(KEPT), _saying(actor, voice) if voice.chance(2) else ""]
+        told = tell_of(subject, line, voice)
+        if told:
+            return [told]
+    return [voice.pick(OF_MYSELF) or voice.pick(KEPT), _saying(actor, voice) if voice.chance(2) else ""]
 
 
-def _echo(reading: Reading) -> str:
-    """The player's own words turned round, when they are short and about the player."""
-    first = bare(sentences(reading.said or reading.text)[0])
-    words = words_of(first)
-    if not 3 <= len(words) <= 14 or words[0] not in ("i", "i'm", "i've", "my", "we", "you", "you're"):
+def _on_topic(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
+    """What the character may tell on the topic; else that it may not, has told it all, or does not know."""
+    near = near_best(find_subjects(context, line, speaker=actor))
+    for subject in near:
+        if subject.secret:
+            return [voice.pick(KEPT), _saying(actor, voice) if voice.chance(2) else ""]
+        told = tell_of(subject, line, voice)
+        if told:
+            return [voice.pick(tone.open) if voice.chance(2) else "", told]
+    if near:
+        pool = ALL_TOLD if line.thing else ALL_TOLD_BARE
+        return [voice.pick(pool, {"thing": line.thing})]
+    return _does_not_know(context, actor, tone, line, voice)
+
+
+def _does_not_know(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
+    if line.asks == "why":
+        reason = _reason(context, actor, line, voice)
+        if reason:
+            return [reason]
+    who = _who_knows(context, actor, line)
+    if who:
+        return [voice.pick(tone.unsure), voice.pick(POINT_TO, {"who": who})]
+    if {"you", "your", "yourself"} & set(words_of(line.text)) and not line.thing:
+        return [voice.pick(OF_MYSELF), _saying(actor, voice) if voice.chance(2) else ""]
+    told = voice.pick(UNKNOWN, {"thing": line.thing}) if line.thing and voice.chance(2) else ""
+    return [told or voice.pick(tone.unsure) or voice.pick(OF_MYSELF)]
+
+
+def _reason(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> str:
+    """What came to light and answers a bare `why`: a fact of the speaker's own, or lore about reasons."""
+    facts = [in_own_mouth(fact.text, actor.name) for fact in actor.facts if fact.revealed]
+    lore = [note.content for note in context.lore.matched if note.revealed and {"why", "reason"} & set(note.keywords)]
+    return voice.pick([*facts]) or voice.pick(lore)
+
+
+def _who_knows(context: SceneContext, actor: CastMember, line: Line) -> str:
+    """Who can say more: somebody that lore names for the topic."""
+    for pointer in context.pointers:
+        if line.topic & stems(" ".join(pointer.keywords)):
+            here = [member.name for member in context.current_cast]
+            named = [name for name in pointer.known_to if name != actor.name]
+            return next((name for name in named if name in here), named[0] if named else "")
+    return ""
+
+
+def tell_of(subject: Subject, line: Line, voice: FreshVoice) -> str:
+    """What was not told yet of a subject: all of it if that is not too long, else the thought that fits best."""
+    fresh = [passage for passage in subject.passages if passage and not voice.was_said(passage)]
+    if not fresh:
         return ""
-    plain = first.replace("’", "'").replace("I'm ", "I am ").replace("I've ", "I have ").replace("You're", "You are")
-    turned = to_listener(plain)
-    turned = re.sub(r"^me (are|were|will|would|can|have|do|must|should)\b", r"I \1", turned)
-    turned = re.sub(r"^I are\b", "I am", turned)
-    return turned if turned.startswith("I ") else turned[0].lower() + turned[1:]
+    fits = max(range(len(fresh)), key=lambda place: (len(line.topic & stems(fresh[place])), -place))
+    told = fresh if sum(map(len, fresh)) <= LONGEST_ANSWER else fresh[fits : fits + 1]
+    return voice.say(" ".join(told))
 
 
-def _on_topic(context: SceneContext, actor: CastMember, reading: Reading, voice: Voice) -> list[str]:
-    """What this character can say on the player's topic and has not said yet."""
-    topic = reading.topic - stems(actor.name)
-    return voice.fresh(known_about(topic, context.lore, scene_sentences(context.current_node, player_name(context))))
+def _whereabouts(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> str:
+    """Where somebody is, as far as the one asked can see."""
+    for pool, people in ((HERE, context.current_cast), (AWAY, context.absent_cast)):
+        for member in people:
+            if member.id != actor.id and line.topic & stems(member.name):
+                return voice.pick(pool, {"who": member.name})
+    return ""
 
 
-def _place(context: SceneContext) -> list[str]:
-    node = context.current_node
-    return [f"{closed(node.title)}", *scene_sentences(node, player_name(context))[:1]]
+def _to_speech(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> list[str]:
+    """A remark is acknowledged; what it is plainly about may call up more."""
+    subjects = [] if line.negated else find_subjects(context, line, speaker=actor)
+    best = subjects[0] if subjects and subjects[0].score >= STRONG and not subjects[0].secret else None
+    more = tell_of(best, line, voice) if best is not None and voice.chance(2) else ""
+    return [voice.pick(HEARD), more or _saying(actor, voice)]
 
 
-def _remark(context: SceneContext, actor: CastMember, voice: Voice) -> list[str]:
-    """One of the sayings that the author gave the character, or a word on what can be seen."""
-    sayings = voice.fresh(sayings_of(actor))
-    if sayings:
-        return [voice.pick(sayings)]
-    fresh = voice.fresh(scene_sentences(context.current_node, player_name(context)))
-    if fresh:
-        return [voice.pick(REMARK), fresh[0]]
-    things = details(context.current_node)
-    return [voice.pick([line.format(detail=thing) for thing in things for line in NOTICED])] if things else []
+def _saying(actor: CastMember, voice: FreshVoice) -> str:
+    """One of the sayings that the author gave the character."""
+    return voice.pick(sayings_of(actor))
 
 
-def _point(context: SceneContext, actor: CastMember, voice: Voice) -> list[str]:
+def _own_fact(actor: CastMember, voice: FreshVoice) -> str:
+    return voice.pick([in_own_mouth(fact.text, actor.name) for fact in actor.facts if not fact.secret])
+
+
+def _point(context: SceneContext, actor: CastMember, voice: FreshVoice) -> str:
     goal = goal_line(context.current_node, player_name(context), actor.name)
-    if not goal or not context.current_node.transitions or not may_point_on(context):
-        return []
-    return [voice.pick([phrase.format(goal=goal) for phrase in POINT])]
+    if not goal or not context.current_node.transitions:
+        return ""
+    return voice.pick([phrase.format(goal=goal) for phrase in POINT])
 
 
-def _someone_else(context: SceneContext, actor: CastMember, reading: Reading) -> CastMember | None:
-    for member in context.current_cast:
-        if member.id != actor.id and stems(member.name) & reading.topic:
-            return member
-    return None
+def _place(context: SceneContext) -> str:
+    place = place_name(context.current_node)
+    return f"This is {place}." if place else f"I call it “{context.current_node.title}”."
+
+
+def _fresh(voice: FreshVoice, text: str) -> str:
+    return voice.pick([text])
 
 
 def introduction(actor: CastMember) -> str:
     """How a character says who it is, from the first thing its author says of it."""
-    trait = _trait(actor)
+    trait = first_trait(actor)
     if not trait:
         return f"{actor.name} is my name."
     if re.match(r"(an?|the)\b", trait, re.I):
-        return f"I am {actor.name}, {trait[0].lower()}{trait[1:]}."
-    return f"{actor.name} is my name. {trait[0].upper()}{trait[1:]}, people say."
-
-
-def about(member: CastMember) -> str:
-    """How a character speaks of another."""
-    trait = _trait(member)
-    if not trait:
-        return f"{member.name}? Ask {member.name}."
-    if re.match(r"(an?|the)\b", trait, re.I):
-        return f"{member.name} is {trait[0].lower()}{trait[1:]}."
-    return f"{member.name}? {trait[0].upper()}{trait[1:]}."
-
-
-def _trait(member: CastMember) -> str:
-    """The first clause of a personality: what anybody may know of the character."""
-    first = sentences(member.personality)[0] if member.personality.strip() else ""
-    first = re.sub(rf"^{re.escape(member.name)}('s)?\s+(is|was)\s+", "", bare(first))
-    first = re.sub(r"^(he|she|they|it)\s+(is|are)\s+", "", first, flags=re.I)
-    clause = re.split(r"[;:.(]| who | that | which | but secretly | secretly ", first)[0]
-    clause = ",".join(clause.split(",")[:2]).strip(" ,")
-    looks_odd = len(words_of(clause)) > 14 or re.match(r"(he|she|they|hides|keeps|wants|loves|hates)\b", clause, re.I)
-    return "" if looks_odd else clause
+        return closed(f"I am {actor.name}, {trait[0].lower()}{trait[1:]}")
+    return f"{actor.name} is my name. {closed(f'{trait}, people say')}"

@@ -7,24 +7,25 @@ import json
 from fabula.story.contexts import SwiftContext
 from fabula.story.values import JsonObject
 from fabula.understudy.actor import perform
-from fabula.understudy.director import narration_for, speakers_for
+from fabula.understudy.director import plan_of
 from fabula.understudy.keeper import progress, understood_in
+from fabula.understudy.line import line_of
 from fabula.understudy.narrator import tell
 from fabula.understudy.scene_view import heard
-from fabula.understudy.utterance import read
-from fabula.understudy.voice import Voice
+from fabula.understudy.voice import FreshVoice
 
 
 def play(context: SwiftContext, seed: int | None) -> str:
     """One turn in tags, the update last: players read while it is still being worked out."""
-    reading = read(context.player_input)
-    voice = Voice(seed, "swift", context.current_node.id, context.player_input, said=heard(context))
+    line = line_of(context)
+    voice = FreshVoice(seed, "swift", context.current_node.id, context.player_input, said=heard(context))
     parts: list[str] = []
-    purpose = narration_for(context, reading)
-    if purpose is not None:
-        parts.append(f"<narration>{tell(context, purpose, reading, voice)}</narration>")
-    for member, part in speakers_for(context, reading, voice):
-        for kind, text in perform(context, member, part, reading, voice):
+    for part in plan_of(context, line, voice):
+        if isinstance(part, str):
+            parts.append(f"<narration>{tell(context, part, line, voice)}</narration>")
+            continue
+        member, purpose = part
+        for kind, text in perform(context, member, purpose, line, voice):
             parts.append(f'<{kind} who="{member.id}">{text}</{kind}>')
     parts.append(f"<update>{json.dumps({'ops': _ops(context)}, ensure_ascii=False)}</update>")
     return "\n".join(parts)

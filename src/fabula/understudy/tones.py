@@ -103,7 +103,7 @@ TIMID = Tone(
         "timid shy nervous anxious fearful afraid frightened scared quiet young cautious worried soft uncertain"
     ),
     greet=("Oh. I did not hear you come.", "Hello. You are not angry, are you?", "Y-yes? Hello."),
-    open=("Well.", "I should not say this.", "Quietly, please.", "If you promise not to tell.", "I think so."),
+    open=("Well.", "I should not say this.", "Quietly, please.", "If you promise not to tell.", "Let me think."),
     unsure=(
         "I don't know. Really, I don't.",
         "Nobody tells me such things.",

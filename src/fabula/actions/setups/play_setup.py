@@ -63,7 +63,7 @@ class PlaySetups:
     def kept_for(self, session_id: str) -> KeptSetup | None:
         """What is kept for a session, if anything."""
         kept = self._of_sessions.get(session_id)
-        return None if kept is None else KeptSetup(names=list(kept.revisions), lines=kept.setup.told_history)
+        return None if kept is None else KeptSetup(names=list(kept.revisions), lines=kept.setup.past_lines)
 
     def if_current(self, session_id: str, graph_blob: str, revisions: Mapping[Reference, int]) -> PlaySetup | None:
         """The setup that is kept for a session, if these revisions say that nothing of it has changed."""

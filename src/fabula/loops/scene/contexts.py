@@ -19,13 +19,14 @@ from fabula.story.contexts import (
     NarratorContext,
     NarratorPurpose,
     PlayerCard,
+    Pointer,
     ProgressionHint,
     ReplyerContext,
     StateView,
     SwiftContext,
 )
-from fabula.story.graph import Node
-from fabula.story.knowledge import Reader, told_pieces
+from fabula.story.graph import Comparison, Node, tests_of
+from fabula.story.knowledge import Reader, is_revealed, known_to, told_pieces, waited_for
 from fabula.story.lore import SceneText, active_lore, readable_lore, scene_began
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
@@ -33,6 +34,8 @@ from fabula.story.resources import CharacterContent
 from fabula.story.state import MemoryEntry
 from fabula.story.templates import cast_member
 from fabula.story.values import Value
+
+MOST_ABSENT = 40
 
 
 class Scene(Value):
@@ -51,6 +54,11 @@ class Scene(Value):
         """The scene after more was said and done; thoughts are noticed by nobody."""
         heard = [entry for entry in entries if entry.kind != "thought"]
         return self.model_copy(update={"noticed": [*self.noticed, *heard]})
+
+
+def _place_of(test: Comparison) -> tuple[str, ...]:
+    """The variable that a comparison reads."""
+    return test.scope, test.character or "", test.key
 
 
 class SceneTeller:
@@ -74,7 +82,9 @@ class SceneTeller:
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
         short = play.world.actor_shared_history
-        self._history = [*past, *scene.noticed] if setup.told_history else short
+        self._past = past
+        recent = past[max(0, len(past) - setup.told_history) :]
+        self._history = [*recent, *scene.noticed] if setup.told_history else short
 
     @property
     def node(self) -> Node:
@@ -85,7 +95,7 @@ class SceneTeller:
 
     def narrator(self, purpose: NarratorPurpose) -> NarratorContext:
         return NarratorContext(
-            **self._shared(self._told),
+            **self._shared(self._told_on_the_way),
             purpose=purpose,
             player_fields=self._bundle.player_schema.fields,
             previous_node=self._previous_node(),
@@ -181,6 +191,12 @@ class SceneTeller:
         return id in self._bundle.characters or id in self._play.session_characters
 
     @cached_property
+    def _told_on_the_way(self) -> Reader:
+        """The narrator of a change of scenes tells of both."""
+        before = self._scene.previous_cast if self._scene.transitioned else []
+        return Reader.scene([*before, *self._play.world.active_characters])
+
+    @cached_property
     def _told(self) -> Reader:
         """Who tells the scene knows what somebody in it may tell."""
         return Reader.scene(self._play.world.active_characters)
@@ -189,7 +205,25 @@ class SceneTeller:
         return [self.member(id, reader) for id in ids if self.knows(id)]
 
     def _previous_cast(self) -> list[CastMember]:
-        return self._cast(self._scene.previous_cast, self._told) if self._scene.transitioned else []
+        """Who was in the scene that was left. Of their facts only those count as revealed that its ways waited for."""
+        if not self._scene.transitioned:
+            return []
+        ways = self._bundle.nodes[self._scene.previous_node_id].transitions
+        awaited = {_place_of(test) for way in ways for test in tests_of(way.condition)}
+        return [self._with_news(one, awaited) for one in self._cast(self._scene.previous_cast, self._told_on_the_way)]
+
+    def _with_news(self, member: CastMember, awaited: set[tuple[str, ...]]) -> CastMember:
+        content = self._bundle.characters.get(member.id)
+        if content is None or not member.facts:
+            return member
+        known = told_pieces(content.facts, self._told_on_the_way, self._play.world, owner=member.id)
+        news = [
+            told.model_copy(
+                update={"revealed": told.revealed and bool(awaited & set(map(_place_of, waited_for(fact))))}
+            )
+            for told, fact in zip(member.facts, known, strict=True)
+        ]
+        return member.model_copy(update={"facts": news})
 
     def _previous_node(self) -> Node | None:
         node = self._bundle.nodes.get(self._scene.previous_node_id) if self._scene.transitioned else None
@@ -217,7 +251,31 @@ class SceneTeller:
             ),
             "shared_history": self._history,
             "understood": self._scene.understood,
+            **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }
+
+    def _by_rule(self, reader: Reader) -> dict[str, Any]:
+        """What only roles that are played by rule are told: models would have to read it all."""
+        away = [id for id in self._bundle.characters if id not in self._play.world.active_characters]
+        return {
+            "told": self._told_before,
+            "absent_cast": self._cast(away[:MOST_ABSENT], reader),
+            "pointers": self._pointers(reader),
+        }
+
+    @cached_property
+    def _told_before(self) -> list[str]:
+        told = (entry.text for entry in (*self._past, *self._scene.noticed) if entry.kind != "player_input")
+        return [self._bundle.introduction, *told]
+
+    def _pointers(self, reader: Reader) -> list[Pointer]:
+        """Lore that the reader does not know, and that those who know it may tell."""
+        world = self._play.world
+        return [
+            Pointer(keywords=entry.keywords, known_to=[self.name_of(id) for id in named if self.knows(id)])
+            for entry in self._bundle.lore
+            if (named := known_to(entry)) and is_revealed(entry, world) and not reader.may_read(entry, world)
+        ]
 
     def _lore(self, reader: Reader) -> Lore:
         node = self._node

@@ -57,7 +57,7 @@ async def persist(
         ended=play.ended,
     )
     if await run.store.commit_turn(finished, work=run.held):
-        now = Standing(play=run.before, past=run.past, lines=run.setup.told_history)
+        now = Standing(play=run.before, past=run.past, lines=run.setup.past_lines)
         run.turn_states.keep(run.turn, now.after(play, [entry_of(change.message) for change in messages]))
         run.stage.complete(cast(JsonObject, result))
 

@@ -29,6 +29,7 @@ from fabula.story.story_spoilers import StorySpoilers, story_spoilers
 from fabula.understudy.reading.ways import SceneText
 
 SMALL_STORY = 10_000
+LINES_BY_RULE = 1_000
 TRIES_BEFORE_WEAK = 2
 """So many turns in a row a model may fail to answer in a shape before it is no longer asked to."""
 _spoilers: IdentityCache[Graph, StorySpoilers] = IdentityCache(64)
@@ -130,6 +131,16 @@ class PlaySetup:
         """Whether one call writes the whole turn."""
         extra = self.preset.agents.director.extra
         return isinstance(extra, dict) and extra.get("pace") == "swift"
+
+    @cached_property
+    def by_rule(self) -> bool:
+        """Whether a role of this play is played by rule."""
+        return any(self.api(role).provider == "understudy" for role in ROLES)
+
+    @cached_property
+    def past_lines(self) -> int:
+        """How many lines of the transcript a turn sets out with: who plays by rule repeats nothing of them."""
+        return max(self.told_history, LINES_BY_RULE if self.by_rule else 0)
 
     @cached_property
     def told_history(self) -> int:

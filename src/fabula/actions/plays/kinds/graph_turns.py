@@ -64,7 +64,7 @@ def scene_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> Sc
     if setup is None:
         return None
     known = house.turn_states.after(play.head_turn_id)
-    if known is not None and known.lines == setup.told_history:
+    if known is not None and known.lines == setup.past_lines:
         return SceneTurnStart(before=before, setup=setup, past=known.past)
     if basis.state is None:
         return None
@@ -78,9 +78,9 @@ async def read_scene_start(
     """What the turn after this one starts from."""
     setup = await house.play_setups.played_by(unit, session_id, before.graph)
     known = house.turn_states.after(turn_id)
-    if known is not None and known.lines == setup.told_history:
+    if known is not None and known.lines == setup.past_lines:
         return SceneTurnStart(before=before, setup=setup, past=known.past)
-    return SceneTurnStart(before=before, setup=setup, past=await past_of(unit, turn_id, setup.told_history))
+    return SceneTurnStart(before=before, setup=setup, past=await past_of(unit, turn_id, setup.past_lines))
 
 
 def words_of(said: str | None, choice: int | None) -> str:

@@ -27,7 +27,7 @@ async def scene_context(
     """All that a role is told."""
     if asked.role == "replyer":
         return await _replyer_context(unit, setup, state, head_turn_id, asked.reply_limit)
-    past = await past_of(unit, head_turn_id, setup.told_history)
+    past = await past_of(unit, head_turn_id, setup.past_lines)
     return _turn_context(_teller(setup, state, asked, past), setup, asked)
 
 
@@ -38,7 +38,7 @@ async def _replyer_context(
     shown = windows_of("replyer", setup.agent("replyer")).session
     messages = await unit.plays.transcript(head_turn_id, last=max(shown * NARRATION_SHARE, 1))
     here = Scene(previous_node_id=state.world.current_node, previous_cast=state.world.active_characters)
-    past = await past_of(unit, head_turn_id, setup.told_history)
+    past = await past_of(unit, head_turn_id, setup.past_lines)
     teller = SceneTeller(setup, state, here, "", past, turn_index=state.snapshot.turn_index)
     return teller.replyer(limit, fresh_lines(messages, shown))
 

@@ -1,0 +1,196 @@
+"""The player's line as those who answer it see it: what it does or asks, of whom, and about what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fabula.language.english import bare
+from fabula.language.words import STOP, stems, word_set, words_of
+from fabula.story.contexts import CastMember, SceneContext, SwiftContext
+from fabula.story.readings import Intent, IntentKind, Mood, Unclear, Understood
+from fabula.understudy.scene_view import addressed, last_words
+from fabula.understudy.utterance import Deed, Kind, Reading, read
+
+_WH = word_set("who what where when why how which whose whom")
+_ABOUT = re.compile(r"\b(?:about|regarding|concerning|of) (.+)", re.IGNORECASE)
+_ASKS_ABOUT = re.compile(r"\b(?:ask|tell me|question)\b.*?\b(?:about|regarding|where|who|what|why|when|how|if)\b", re.I)
+_TELL_ME = re.compile(r"\b(?:tell|show|explain|describe)(?: to)? (?:me|us)\b|\btalk about\b", re.IGNORECASE)
+_CLIPPED = re.compile(r"(?:whos|whose|whats|wheres|whens|whys|hows)\b", re.IGNORECASE)
+_LOOK_AT = re.compile(r"\b(?:look|glance|peek|peer|gaze|stare)(?:ing)?(?: \w+)? (?:at|into|over|through) (.+)", re.I)
+_LOOKS = word_set("look glance peek gaze stare")
+_SEEING = ("examine", "look", "read", "act", "touch")
+SAYS_LITTLE = stems("happen happened thing things something anything hanging going take took mean kind sort")
+_SEES = re.compile(
+    r"^(?:i )?\w+(?: closely| carefully| again| closer)?"
+    r"(?: (?:at|into|over|for|through|under|to|towards|around|about|round))? ",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|a|an|my|this|that|these|those|some|his|her|their|its) ", re.IGNORECASE)
+_AROUND = word_set("around about round everywhere here place surroundings room")
+_NO_TOPIC = word_set(
+    "i you me we us he she it they him her them this that these those who what where when why how my your if "
+    "did do does was were is are have has had can could will would know knows saw see happened happen"
+)
+_KINDS: dict[Kind, IntentKind] = {
+    "silence": "silence",
+    "greeting": "greet",
+    "farewell": "farewell",
+    "thanks": "thank",
+    "threat": "attack",
+    "question": "ask",
+    "request": "ask",
+    "agreement": "agree",
+    "refusal": "refuse",
+    "ready": "hint",
+    "deed": "act",
+    "speech": "speech",
+}
+_DEEDS: dict[Deed, IntentKind] = {
+    "look": "examine",
+    "go": "go",
+    "take": "take",
+    "give": "give",
+    "open": "open",
+    "attack": "attack",
+    "wait": "wait",
+    "hide": "act",
+    "listen": "listen",
+    "touch": "touch",
+    "other": "act",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """`whom` is a character by id. `asks` is the word that a question asks with, `whether` for one without.
+
+    `topic` are the stems of what the line is about; `thing` is the same in words that can be said back, if there are
+    any. `deed` is the line as `I ...`, when it is told as one.
+    """
+
+    text: str
+    kind: IntentKind
+    what: str = ""
+    whom: str = ""
+    where: str = ""
+    mood: Mood = "act"
+    negated: bool = False
+    asks: str = ""
+    topic: frozenset[str] = frozenset()
+    thing: str = ""
+    deed: str = ""
+    unclear: str = ""
+
+    @property
+    def is_question(self) -> bool:
+        return self.kind == "ask" or bool(self.asks)
+
+
+def line_of(context: SceneContext) -> Line:
+    """The line of this turn, as the rules understood it, or else by its form alone."""
+    said = context.player_input if isinstance(context, SwiftContext) else last_words(context)
+    known = context.understood
+    if known is not None and known.line == said and known.first is not None:
+        return _understood(context, known)
+    return _by_form(context, read(said))
+
+
+def _understood(context: SceneContext, known: Understood) -> Line:
+    act = next((one for one in known.intents if one.kind == "ask" and not one.negated), known.first)
+    assert act is not None, "only what has acts is understood"
+    form = read(known.line)
+    whom = act.whom or known.addressed
+    what = _object(act, form)
+    named = act.about or what or act.where
+    topic = stems(named) | (frozenset().union(*(stems(word) for word in known.topic)) if known.topic else frozenset())
+    unclear = known.decision.reason if isinstance(known.decision, Unclear) else ""
+    asked = act.kind == "ask" or act.mood == "question" or bool(_TELL_ME.search(known.line))
+    asked = asked or (act.kind == "speech" and bool(_CLIPPED.match(known.line)))
+    return Line(
+        text=known.line,
+        kind="ask" if asked and act.kind in ("tell", "talk", "speech") else act.kind,
+        what=what or act.about,
+        whom=whom,
+        where=act.where,
+        mood=act.mood,
+        negated=act.negated,
+        asks=_asks(known.line) if asked else "",
+        topic=_telling(topic or (stems(known.line) if asked else topic)),
+        thing=sayable(_as_written(named, known.line)),
+        deed=form.done,
+        unclear=unclear,
+    )
+
+
+def _object(act: Intent, form: Reading) -> str:
+    """What is acted on; `have a look at the locks` is a look at the locks, whatever the reading made of it."""
+    looked = _LOOK_AT.search(form.text)
+    if looked is not None and (not act.what or act.what in _LOOKS) and act.kind in _SEEING:
+        return _ARTICLE.sub("", bare(looked[1]))
+    return act.what
+
+
+def _telling(topic: frozenset[str]) -> frozenset[str]:
+    """The words of a topic that say something; all of them where none does."""
+    return topic - SAYS_LITTLE or topic
+
+
+def _as_written(words: str, text: str) -> str:
+    """Words of a line in the letters in which they stand there: names keep their capitals."""
+    found = re.search(rf"\b{re.escape(words)}\b", text, re.IGNORECASE) if words else None
+    return found[0] if found is not None else words
+
+
+def _by_form(context: SceneContext, reading: Reading) -> Line:
+    kind = _DEEDS[reading.deed] if reading.kind == "deed" else _KINDS[reading.kind]
+    if reading.kind == "deed" and _ASKS_ABOUT.search(reading.text):
+        kind = "ask"
+    what = _ARTICLE.sub("", _SEES.sub("", bare(reading.done))) if reading.kind == "deed" else ""
+    if kind == "examine" and (not stems(what) or set(words_of(what)) <= _AROUND | STOP):
+        kind, what = "look", ""
+    found = _ABOUT.search(reading.text)
+    named = bare(found[1]) if kind == "ask" and found else what
+    whom = addressed(context, reading.text)
+    return Line(
+        text=reading.text,
+        kind=kind,
+        what=named,
+        whom=whom.id if whom is not None else "",
+        where=what if kind == "go" else "",
+        mood="question" if kind == "ask" else "act",
+        negated=reading.negated,
+        asks=_asks(reading.text) if kind == "ask" else "",
+        topic=stems(named) if kind == "ask" and found else stems(what) if kind != "ask" and what else reading.topic,
+        thing=sayable(named),
+        deed=reading.done,
+    )
+
+
+def absent_person(context: SceneContext, line: Line) -> CastMember | None:
+    """Who is spoken to and is not in the scene: by the reading, or by being called at either end of the line."""
+    if context.transitioned_this_turn:
+        return None
+    for member in context.absent_cast:
+        names = "|".join(
+            re.escape(name) for name in dict.fromkeys((member.name, *member.name.split())) if len(name) > 2
+        )
+        called = re.search(rf"^(?:{names})[,:]|, (?:{names})[.!?]*$", line.text)
+        if member.id == line.whom or called:
+            return member
+    return None
+
+
+def _asks(text: str) -> str:
+    return next((word for word in words_of(text) if word in _WH), "whether")
+
+
+def sayable(words: str) -> str:
+    """A thing as it can be named in a sentence: `the lamp`; empty where words of the line would sound wrong."""
+    plain = re.sub(r"\s+(?:again|once more|closely|carefully|now|please)$", "", words.strip().strip("?!., "))
+    plain = _ARTICLE.sub("", plain)
+    every = words_of(plain)
+    said = not _NO_TOPIC.intersection(every) and not any(word.endswith("ing") for word in every[1:])
+    if not 1 <= len(every) <= 4 or not stems(plain) or not said:
+        return ""
+    return plain if plain[0].isupper() else f"the {plain}"
