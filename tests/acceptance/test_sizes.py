@@ -95,7 +95,7 @@ async def test_variables_of_a_play_have_a_limit_and_a_refusal_changes_nothing(ho
     session = await owner.play(house_doors.story_id)
     ops = [{"type": "SetState", "key": f"note{n}", "value": "x" * 90_000} for n in range(3)]
     sentence = await refusal(house_doors, "owner", "session.update_variables", session, update={"ops": ops})
-    assert "the variables of a play may have 200000 letters" in sentence
+    assert "the variables of a play may have a size of 200000 letters" in sentence
     assert (await owner.client.call("session.get_variables", session))["custom"] == {"gate_open": False}
 
 

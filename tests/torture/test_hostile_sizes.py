@@ -23,6 +23,8 @@ import pytest
 from tests.fork_server import server_process
 from tests.live import GATE_GRAPH, sse
 
+from fabula.story.resources import ROLES
+
 pytestmark = pytest.mark.torture
 
 LONGEST_WAIT_S, MOST_GROWTH_MB = 0.25, 200
@@ -227,6 +229,45 @@ async def many_resources(it: Victim) -> None:
     await it.call("dashboard.get")
 
 
+async def presets(it: Victim) -> None:
+    """Prompts as long as a request, asked for in every way."""
+    entries = [
+        {"entry_id": f"e{n}", "display_name": "x", "kind": "custom_text", "text": "{{word}} and so on. " * 4_000}
+        for n in range(10)
+    ]
+    agents: dict[str, Any] = {role: {"modules": []} for role in ROLES}
+    agents["narrator"] = {"modules": [{"module_id": "task", "entries": entries}]}
+    await it.call("preset.create", preset_id="a", display_name="A", agents=agents)
+    await it.call("preset_preview.template", preset_id="a", agent="narrator")
+    session = await story(it)
+    await it.call("session.update_config", session, preset_id="a")
+    await it.call("session.run_turn", session, player_input="I wait.")
+    await it.call("preset.list")
+
+
+async def schemas(it: Victim) -> None:
+    """Thousands of variables in the world, and a play of them."""
+    fields = {f"field_{n}": {"value_type": "int", "default": n, "description": "x" * 20} for n in range(450)}
+    await it.call("schema.create", schema_id="s", display_name="S", fields=fields)
+    session = await story(it)
+    for _ in range(3):
+        await it.call("session.run_turn", session, player_input="I wait.")
+    await it.call("session.get_variables", session)
+    await it.call("schema.list")
+
+
+async def exports(it: Victim) -> None:
+    """Everything large in one package, out and in again."""
+    await graph(it)
+    stories = (await it.call("story.list"))["result"]["stories"]
+    made = await it.call("data_package.export_prepare", story_ids=[one["story_id"] for one in stories])
+    slot = made["result"]["export_id"]
+    archive = await it.http.get(f"/download/package_export:{slot}/archive")
+    again = (await it.call("data_package.import_prepare"))["result"]["import_id"]
+    await it.http.post(f"/upload/package_import:{again}/archive", content=archive.content)
+    await it.call("data_package.import_commit", import_id=again, on_conflict="rename")
+
+
 ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "bodies": bodies,
     "many bodies at once": many_bodies_at_once,
@@ -234,6 +275,9 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "messages": messages,
     "lore": lore,
     "graph": graph,
+    "presets": presets,
+    "schemas": schemas,
+    "exports": exports,
     "archives": archives,
     "many resources": many_resources,
     "a shuffle": ink("{shuffle:\n" + "".join(f"- one of {n}\n" for n in range(8000)) + "}\n* [Go] -> END\n"),

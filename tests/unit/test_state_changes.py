@@ -110,7 +110,7 @@ def test_variables_that_grow_too_large_are_refused_and_may_shrink() -> None:
     )
     assert list(play.state.custom) == ["note0", "note1"]
     assert [one.reason for one in play.refused] == [
-        "the variables of a play may have 200000 letters, and these would have 270050"
+        "the variables of a play may have a size of 200000 letters, and these would have 270343"
     ]
     old = WorldState(current_node="x", custom={"note": "x" * 900_000, "rest": 1})
     shorter = apply_all([SetState(key="note", value="x" * 800_000), SetPlayerState(key="hp", value=1)], old, NONE)

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from fabula.story.graph import Comparison, Graph, Node, Transition
 from fabula.story.schemas import Schema, defaults_of, value_problem
-from fabula.story.sizes import json_size
+from fabula.story.sizes import variables_size
 from fabula.story.state import (
     AddActiveCharacter,
     MemoryEntry,
@@ -64,7 +64,7 @@ def apply_all(ops: Sequence[StateOp], state: WorldState, bounds: Bounds) -> Appl
     """Operations in order; a refused one leaves the state as it was and does not stop the others."""
     applied: list[StateOp] = []
     refused: list[RefusedOp] = []
-    size = variables_size(state) if ops else 0
+    size = state_size(state) if ops else 0
     for op in ops[:MOST_OPS]:
         more = _growth(op, state)
         reason = refusal(op, bounds) or _size_refusal(size, more)
@@ -78,9 +78,9 @@ def apply_all(ops: Sequence[StateOp], state: WorldState, bounds: Bounds) -> Appl
     return Applied(state=state, ops=tuple(applied), refused=tuple(refused))
 
 
-def variables_size(state: WorldState) -> int:
-    """About the letters of all variables as JSON."""
-    return json_size([state.custom, state.player_state, dict(state.character_state)])
+def state_size(state: WorldState) -> int:
+    """The size of all variables: about their letters as JSON, and something for each."""
+    return sum(map(variables_size, (state.custom, state.player_state, *state.character_state.values())))
 
 
 def _growth(op: StateOp, state: WorldState) -> int:
@@ -97,15 +97,15 @@ def _growth(op: StateOp, state: WorldState) -> int:
 
 
 def _growth_of(variables: JsonObject, key: str, value: Json) -> int:
-    before = json_size({key: variables[key]}) if key in variables else 0
-    return json_size({key: value}) - before
+    before = variables_size({key: variables[key]}) if key in variables else 0
+    return variables_size({key: value}) - before
 
 
 def _size_refusal(size: int, more: int) -> str | None:
     # What an older play holds beyond the limit stays, and may become smaller.
     if more <= 0 or size + more <= LARGEST_STATE:
         return None
-    return f"the variables of a play may have {LARGEST_STATE} letters, and these would have {size + more}"
+    return f"the variables of a play may have a size of {LARGEST_STATE} letters, and these would have {size + more}"
 
 
 def refusal(op: StateOp, bounds: Bounds) -> str | None:

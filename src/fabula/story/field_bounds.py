@@ -27,6 +27,7 @@ LARGEST_VALUE: Final = 100_000
 LARGEST_NUMBER: Final = 2**53 - 1
 """The largest whole number that every client can read."""
 MOST_ITEMS: Final = 10_000
+MOST_FIELDS: Final = 1_000
 
 _TEXTS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("display_name", "name", "title", "speaker_name", "key", "folder"), LONGEST_NAME),
@@ -81,7 +82,7 @@ def _bounds(kind: object, field: str) -> dict[str, int]:
         case "int":
             return {"ge": -LARGEST_NUMBER, "le": LARGEST_NUMBER}
         case "list" | "dict":
-            return {"max_length": MOST_ITEMS}
+            return {"max_length": MOST_FIELDS if field == "fields" else MOST_ITEMS}
         case _:
             return {}
 

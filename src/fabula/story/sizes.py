@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from fabula.story.values import Json
+from fabula.story.values import Json, JsonObject
 
 _OF_A_NUMBER: Final = 8
+
+
+OF_A_VARIABLE: Final = 100
+"""What a variable counts beside its own letters, because each is written into prompts with words around it."""
+
+
+def variables_size(variables: JsonObject) -> int:
+    """The size of variables, as a play counts it."""
+    return json_size(variables) + OF_A_VARIABLE * len(variables)
 
 
 def json_size(value: Json) -> int:

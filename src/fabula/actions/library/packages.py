@@ -271,7 +271,7 @@ async def collect(house: House, unit: Unit, actor: Actor, command: PrepareExport
         if id in documents[name]:
             continue
         value = await profile_of(unit, actor, id) if name == "player_profiles" else await _SHELVES[name].get(unit, id)
-        documents[name][id] = _document(value)
+        documents[name][id] = await run_in_thread(_document, value)
         if isinstance(value, Character) and value.cover is not None:
             covers[id] = await _packaged(unit, value.cover)
         if command.include_dependencies:
@@ -353,7 +353,8 @@ async def _renamed(unit: Unit, package: DataPackage, clashes: Sequence[tuple[She
         names[(shelf, id)] = await _free_name(unit, package, shelf, id)
     documents: dict[ShelfName, dict[str, JsonObject]] = {}
     for shelf, docs in package.documents.items():
-        documents[shelf] = {names.get((shelf, id), id): _follow(shelf, doc, names) for id, doc in docs.items()}
+        followed = await run_in_thread(_follow_all, shelf, docs, names)
+        documents[shelf] = {names.get((shelf, id), id): doc for id, doc in followed.items()}
     covers = {names.get(("characters", id), id): cover for id, cover in package.covers.items()}
     return DataPackage(created_at_ms=package.created_at_ms, documents=documents, covers=covers)
 
@@ -390,6 +391,12 @@ _MANY: Mapping[str, ShelfName] = {
 }
 
 
+def _follow_all(
+    shelf: ShelfName, documents: Mapping[str, JsonObject], names: Mapping[tuple[ShelfName, str], str]
+) -> dict[str, JsonObject]:
+    return {id: _follow(shelf, document, names) for id, document in documents.items()}
+
+
 def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], str]) -> Any:
     """A document with every id that was renamed in its place."""
     if isinstance(value, list):
@@ -412,7 +419,7 @@ def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], 
 async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
     owned = {**document, "owner_token_id": None} if shelf == "player_profiles" else document
-    value = outside_value(_model(shelf, document), owned, f"{shelf}/{id} in the package")
+    value = await run_in_thread(outside_value, _model(shelf, document), owned, f"{shelf}/{id} in the package")
     match value:
         case CharacterContent():
             return Character(content=value, cover=await _cover(unit, package.covers.get(id)))

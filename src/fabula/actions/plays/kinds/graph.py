@@ -19,7 +19,7 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
-from fabula.story.changes import LARGEST_STATE, apply_all, opening_state, remember, reworded, variables_size
+from fabula.story.changes import LARGEST_STATE, apply_all, opening_state, remember, reworded, state_size
 from fabula.story.graph import graph_problems
 from fabula.story.guests import added, entered
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
@@ -164,11 +164,11 @@ class GraphPlays:
 
 def _check_size(state: WorldState) -> None:
     """Defaults of schemas are no operations, so what they add up to is looked at when a play starts."""
-    size = variables_size(state)
+    size = state_size(state)
     if size > LARGEST_STATE:
         raise InvalidRequest(
-            f"The variables that this story starts with have {size} letters; {LARGEST_STATE} is the most. "
-            "Shorten the defaults of its schemas."
+            f"The variables that this story starts with have a size of {size} letters; {LARGEST_STATE} is the most. "
+            "Shorten the defaults of its schemas, or declare fewer."
         )
 
 
