@@ -250,12 +250,10 @@ def _is_where(phrase: str, concept: str) -> bool:
 
 
 def short_name(name: str) -> str:
-    """How one is called: `Mara`, `Captain Varga`."""
+    """How one is called: `Mara`; whoever has a title keeps the whole name, as they would wish."""
     parts = name.split()
-    titled = len(parts) > 2 and parts[0].rstrip(".").lower() in _TITLES
-    if titled:
-        return f"{parts[0]} {parts[-1]}"
-    return name if len(parts) == 2 and parts[0].rstrip(".").lower() in _TITLES else parts[0] if parts else name
+    titled = bool(parts) and parts[0].rstrip(".").lower() in _TITLES
+    return name if titled or not parts else parts[0]
 
 
 _TITLES = word_set("mr mrs miss ms dr captain sheriff inspector sister father brother chef old private sir lady the")

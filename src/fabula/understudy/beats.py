@@ -43,6 +43,48 @@ class Beat:
     second: tuple[Act, ...]
 
 
+# What players say who mean the acts below.
+WHAT_HAPPENED = (
+    "what has happened", "what happened", "tell me what happened", "what is wrong", "what is the matter",
+    "what is going on", "tell me everything", "how can I help", "I am listening", "ask {short} what happened",
+)  # fmt: skip
+HELP = (
+    "I will help you", "I help you", "I want to help you", "you can count on me", "I will do it", "I am with you",
+    "I promise to help", "I agree to help", "of course I will help", "I will help {short}",
+)  # fmt: skip
+MY_WORD = (
+    "you have my word", "I give you my word", "I promise", "I swear", "your secret is safe with me",
+    "I will keep your secret", "I will not tell anyone", "I promise to tell nobody", "I will tell nobody",
+)  # fmt: skip
+MEANING = (
+    "what does it mean", "what does this mean", "what does that mean", "who did this", "who is behind this",
+    "who is behind it", "tell me what it means", "what do you make of it", "ask {short} about it",
+)  # fmt: skip
+LOOK_OUT = (
+    "warn {short}", "look out", "watch out", "be careful", "look behind you", "we are in danger", "look at that",
+    "I shout a warning",
+)  # fmt: skip
+PRICE = (
+    "ask {short} for the price", "what do you want", "what do you want for it", "what does it cost", "how much",
+    "what is your price", "what is the price", "name your price", "what do I have to give you",
+)  # fmt: skip
+GIVE = (
+    "give {short} my {price}", "give you my {price}", "hand over my {price}", "here is my {price}", "take my {price}",
+    "you can have my {price}", "you can have it", "it is yours",
+)  # fmt: skip
+TRUTH = (
+    "ask {short} for the truth", "tell me the truth", "I want the truth", "what are you hiding", "what did you do",
+    "be honest with me", "what is it that you hide",
+)  # fmt: skip
+ON_TOGETHER = (
+    "we go on", "let us go on", "I go on all the same", "I go on with you", "I stay with you", "I am still with you",
+    "we will see it through", "let us finish it", "it does not matter now", "I agree",
+)  # fmt: skip
+WHAT_I_KNOW = (
+    "tell {short} what I have found out", "tell {short} what I know", "tell {short} everything", "this is what I know",
+    "I know what happened", "let me tell you what I know", "I tell you everything",
+)  # fmt: skip
+
 OPENING = Beat(
     name="opening",
     notes=(
@@ -59,12 +101,12 @@ OPENING = Beat(
         Act(
             goal="Ask {short} what has happened.",
             asks=True,
-            means=("ask {short} what happened", "what has happened", "what is wrong"),
+            means=WHAT_HAPPENED,
         ),
         Act(
             goal="Find out from {short} what is wrong.",
             asks=True,
-            means=("ask {short} what is wrong", "what is the matter"),
+            means=WHAT_HAPPENED,
         ),
     ),
     turn_titles=("What {short} Says", "Bad News", "The Asking"),
@@ -78,12 +120,12 @@ OPENING = Beat(
         Act(
             goal="Promise {short} to help.",
             after="{short} takes your hand on it, and you set out together.",
-            means=("I will help you", "promise {short} to help", "you can count on me"),
+            means=HELP,
         ),
         Act(
             goal="Agree to help {short}.",
             after="So it is agreed; {short} wastes no time on thanks.",
-            means=("I agree to help", "I will help {short}", "yes, I will do it"),
+            means=HELP,
         ),
     ),
 )
@@ -103,7 +145,12 @@ TRUST = Beat(
         Act(
             goal="Ask {short} about {thing}.",
             asks=True,
-            means=("ask {short} about {thing}", "what do you know about {thing}"),
+            means=(
+                "ask {short} about {thing}",
+                "what do you know about {thing}",
+                "tell me about {thing}",
+                "what is it with {thing}",
+            ),
         ),
     ),
     turn_titles=("{short}'s Condition", "In Confidence", "Between the Two of You"),
@@ -115,12 +162,12 @@ TRUST = Beat(
         Act(
             goal="Give {short} your word to keep it secret.",
             after="Your word was enough for {short}, and the talk was over.",
-            means=("you have my word", "I promise to tell nobody", "I will keep your secret"),
+            means=MY_WORD,
         ),
         Act(
             goal="Promise {short} to tell nobody.",
             after="{short} believed you, after a long look, and let you go.",
-            means=("I promise to tell nobody", "I will not tell anyone", "you have my word"),
+            means=MY_WORD,
         ),
     ),
 )
@@ -146,13 +193,13 @@ FIND = Beat(
             goal="Ask {short} what it means.",
             asks=True,
             after="“That one of us knew,” was all that {short} would say to it.",
-            means=("ask {short} what it means", "what does this mean", "who did this"),
+            means=MEANING,
         ),
         Act(
             goal="Ask {short} who is behind it.",
             asks=True,
             after="{short} gave no name, only a direction, and you have followed it.",
-            means=("ask {short} who is behind it", "who is behind this", "who did this"),
+            means=MEANING,
         ),
     ),
 )
@@ -167,7 +214,7 @@ DANGER = Beat(
         "{seen} {who} has not noticed yet.",
         "{seen} {who} is looking the other way, and is talking.",
     ),
-    first=(Act(goal="Warn {short}.", means=("warn {short}", "look out", "{short}, watch out", "we are in danger")),),
+    first=(Act(goal="Warn {short}.", means=LOOK_OUT),),
     turn_titles=("{danger}", "No Time"),
     turns=(
         "Now {short} sees it too, and for a breath neither of you moves. It will take two pairs of hands.",
@@ -177,12 +224,12 @@ DANGER = Beat(
         Act(
             goal="Help {short} to {deed}.",
             after="The worst is over: between the two of you it was done in time.",
-            means=("{deed}", "help {short} to {deed}", "I lend a hand"),
+            means=("{deed}", "help {short} to {deed}", "help {short}", "I help you", "I lend a hand"),
         ),
         Act(
             goal="{Deed} together with {short}.",
             after="It was close, but it is done, and both of you are still shaking.",
-            means=("{deed}", "we {deed} together", "help {short}"),
+            means=("{deed}", "we {deed} together", "help {short}", "I help you", "I lend a hand"),
         ),
     ),
 )
@@ -202,7 +249,7 @@ BARGAIN = Beat(
         Act(
             goal="Ask {short} for the price.",
             asks=True,
-            means=("ask {short} for the price", "what do you want", "what does it cost", "what is your price"),
+            means=PRICE,
         ),
     ),
     turn_titles=("The Price", "A Fair Exchange", "{short} Names a Price"),
@@ -215,12 +262,12 @@ BARGAIN = Beat(
         Act(
             goal="Give your {price} to {short}.",
             after="Without your {price} you feel lighter, and {short} has kept the bargain: the way is open.",
-            means=("give {short} my {price}", "hand over my {price}", "it is yours", "you can have it"),
+            means=GIVE,
         ),
         Act(
             goal="Let {short} have your {price}.",
             after="{short} has your {price} now, and you have been let through.",
-            means=("give {short} my {price}", "hand over my {price}", "you can have it"),
+            means=GIVE,
         ),
     ),
 )
@@ -239,7 +286,7 @@ CONFESSION = Beat(
         Act(
             goal="Ask {short} for the truth.",
             asks=True,
-            means=("ask {short} for the truth", "tell me the truth", "what are you hiding", "what did you do"),
+            means=TRUTH,
         ),
     ),
     turn_titles=("The Whole of It", "What {short} Did", "No More Stories"),
@@ -253,12 +300,12 @@ CONFESSION = Beat(
         Act(
             goal="Tell {short} that you go on all the same.",
             after="{short} did not thank you, and has stayed close to you since.",
-            means=("we go on", "I go on all the same", "I stay with you", "it does not matter now"),
+            means=ON_TOGETHER,
         ),
         Act(
             goal="Agree with {short} to see it through.",
             after="After that neither of you spoke of it again.",
-            means=("we will see it through", "I go on", "let us finish it", "I agree"),
+            means=ON_TOGETHER,
         ),
     ),
 )
@@ -281,11 +328,15 @@ LINE = Beat(
         "{who} almost smiles.",
     ),
     first=(
-        Act(goal="Ask {short} about {topic}.", asks=True, means=("ask {short} about {topic}", "what about {topic}")),
+        Act(
+            goal="Ask {short} about {topic}.",
+            asks=True,
+            means=("ask {short} about {topic}", "what about {topic}", "tell me about {topic}"),
+        ),
         Act(
             goal="Speak with {short} about {topic}.",
             asks=True,
-            means=("speak with {short} about {topic}", "talk about {topic}"),
+            means=("speak with {short} about {topic}", "talk about {topic}", "tell me about {topic}"),
         ),
     ),
     turn_titles=(
@@ -320,12 +371,12 @@ LINE = Beat(
         Act(
             goal="Go on together with {short}.",
             after="You have come here side by side.",
-            means=("let us go on", "we go on", "I go on with {short}"),
+            means=ON_TOGETHER,
         ),
         Act(
             goal="Agree with {short} to go on.",
             after="It did not take many words to agree.",
-            means=("I agree", "let us go on", "we go on together"),
+            means=ON_TOGETHER,
         ),
         Act(
             goal="Tell {short} that you are ready.",
@@ -363,7 +414,7 @@ LAST = Beat(
     first=(
         Act(
             goal="Tell {short} what you have found out.",
-            means=("tell {short} what I have found out", "tell {short} everything", "this is what I know"),
+            means=WHAT_I_KNOW,
         ),
     ),
     turn_titles=("The Last Word", "How It Ends"),
@@ -418,7 +469,14 @@ ENDINGS: tuple[tuple[Ending, Ending], ...] = (
             value="told",
             title="Said Aloud",
             choice="tell everyone what you know",
-            means=("tell everyone", "tell the truth", "I say it aloud", "everybody must know"),
+            means=(
+                "tell everyone",
+                "tell everybody",
+                "tell the truth",
+                "I say it aloud",
+                "everybody must know",
+                "I will not be silent",
+            ),
             scene="You say it so that all can hear. There is noise first, and then none. {short} is the first to nod. "
             "By evening it belongs to everybody, and you can feel how light your hands are.",
         ),
@@ -426,7 +484,14 @@ ENDINGS: tuple[tuple[Ending, Ending], ...] = (
             value="kept",
             title="Kept",
             choice="keep it to yourself",
-            means=("keep it to myself", "I say nothing", "nobody needs to know", "keep the secret"),
+            means=(
+                "keep it to myself",
+                "I say nothing",
+                "nobody needs to know",
+                "keep the secret",
+                "I will be silent",
+                "I keep quiet",
+            ),
             scene="You keep it. {short} understands a moment later, and presses your arm. Some things are held "
             "together by what is not said, and from today you are one of those who hold them.",
         ),
