@@ -20,10 +20,10 @@ from fabula.story.readings import TakeWay
 from fabula.story.values import JsonObject
 from fabula.understudy.architect import build, short_name
 from fabula.understudy.author_lines import retold
-from fabula.understudy.beats import EVERY, LINE, recognise
 from fabula.understudy.genres import ANYWHERE, GENRES, genre_of
 from fabula.understudy.places import first_place
 from fabula.understudy.planner import plan
+from fabula.understudy.plot_points import EVERY, LINE, recognise
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import Somebody, scene_text
 from fabula.understudy.reading.ways import SceneText
@@ -163,10 +163,10 @@ def test_what_a_player_does_has_its_reward_in_the_scene_it_leads_to() -> None:
 def test_the_architect_knows_every_note_of_the_planner_again() -> None:
     for concept in CONCEPTS.values():
         for seed in range(6):
-            beats = [recognise(part)[0] for part in outline(planned(concept, seed))]
-            assert LINE not in beats and len({beat.name for beat in beats}) == len(beats)
+            points = [recognise(part)[0] for part in outline(planned(concept, seed))]
+            assert LINE not in points and len({point.name for point in points}) == len(points)
     assert recognise("Mara counts the people.")[0] is LINE
-    assert {beat.name for beat in EVERY} >= {"opening", "last"}
+    assert {point.name for point in EVERY} >= {"opening", "last"}
 
 
 def test_every_genre_has_enough_for_a_story_and_its_words_are_its_own() -> None:

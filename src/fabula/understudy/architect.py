@@ -4,9 +4,9 @@ Each section is an arrival and a turn. The arrival leads to the turn when its fi
 leads to the next section when its second is. Variables are named after the section's number, so that the first
 section can declare what all later ones will need. The last section ends in two ways.
 
-What the scenes say comes from the section's beat (`beats`), from places, things and dangers of the concept's genre
-(`genres`), and from what the author wrote (`author_lines`): no sentence of the plan stands in a scene, and no sentence
-stands in two.
+What the scenes say comes from the section's plot point (`plot_points`), from places, things and dangers of the
+concept's genre (`genres`), and from what the author wrote (`author_lines`): no sentence of the plan stands in a scene,
+and no sentence stands in two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from fabula.story.graph import Node
 from fabula.story.schemas import SchemaField
 from fabula.story.values import Json, JsonObject
 from fabula.understudy.author_lines import retold, topic_of
-from fabula.understudy.beats import (
+from fabula.understudy.genres import ANYWHERE, Genre, Place, genre_of
+from fabula.understudy.places import first_place, place_for
+from fabula.understudy.plot_points import (
     ALONE,
     ALONE_ENDINGS,
     ENDINGS,
@@ -31,15 +33,13 @@ from fabula.understudy.beats import (
     PRICES,
     STAKES,
     Act,
-    Beat,
     Ending,
+    PlotPoint,
     act_of,
     filled,
     longest_words,
     recognise,
 )
-from fabula.understudy.genres import ANYWHERE, Genre, Place, genre_of
-from fabula.understudy.places import first_place, place_for
 from fabula.understudy.sections import outline
 from fabula.understudy.voice import Voice
 
@@ -74,7 +74,7 @@ class Material:
 
     number: int
     text: str
-    beat: Beat
+    point: PlotPoint
     cast: list[CastMember]
     place: Place
     slots: dict[str, str]
@@ -137,13 +137,13 @@ def _section(context: ArchitectContext, seed: int | None, declared: dict[str, Sc
     number, cast = stuff.number, stuff.cast
     taken = {node.id for node in context.graph_nodes}
     arrival, turn = _new_id(f"{number}_arrival", taken), _new_id(f"{number}_turn", taken)
-    first = _act(stuff.beat.first, stuff)
+    first = _act(stuff.point.first, stuff)
     on = _way(turn, _condition(_key(number, FIRST_STEP, declared), True, declared), first.means)
     title = _place_title(stuff)
     nodes: list[Json] = [_node(arrival, title, _arrival_scene(stuff, title), first.goal, cast, [on])]
     turn_title, turn_scene = _turn_title(stuff, title), _turn_scene(stuff)
     if number < context.total_sections:
-        goal, ways, endings = _act(stuff.beat.second or LINE.second, stuff).goal, list[Json](), list[Json]()
+        goal, ways, endings = _act(stuff.point.second or LINE.second, stuff).goal, list[Json](), list[Json]()
     else:
         pair = _ending_pair(context)
         endings = [_ending_node(ending, stuff, taken) for ending in pair]
@@ -172,7 +172,7 @@ def _material(context: ArchitectContext, seed: int | None) -> Material:
     return Material(
         number=number,
         text=text,
-        beat=_beat(context, text, number, context.total_sections),
+        point=_point(context, text, number, context.total_sections),
         cast=cast,
         place=place,
         slots=_slots(context, genre, named, cast, place, voice),
@@ -182,12 +182,12 @@ def _material(context: ArchitectContext, seed: int | None) -> Material:
     )
 
 
-def _beat(context: ArchitectContext, text: str, number: int, sections: int) -> Beat:
-    """The beat of a section. The last one always leads to the choice, and where there is no cast nobody is asked."""
-    beat = recognise(f"{bare(text)}.")[0]
+def _point(context: ArchitectContext, text: str, number: int, sections: int) -> PlotPoint:
+    """The plot point of a section. The last one always leads to the choice; where there is no cast, nobody is asked."""
+    point = recognise(f"{bare(text)}.")[0]
     if not context.available_characters:
         return ALONE
-    return LAST if number >= sections and beat is not LINE else beat
+    return LAST if number >= sections and point is not LINE else point
 
 
 def _before(context: ArchitectContext) -> str:
@@ -204,7 +204,7 @@ def _slots(
     place: Place,
     voice: Voice,
 ) -> dict[str, str]:
-    """What the words of a beat are filled with: what the plan names, else something that was not in the story yet."""
+    """What the words of a point are filled with: what the plan names, else something that was not in the story yet."""
     text, told = context.current_section, "\n".join(node.scene for node in context.graph_nodes).lower()
     every = [*voice.order(genre.things), *voice.order(ANYWHERE.things)]
     things = [thing for thing in every if thing.name not in told] or every
@@ -327,8 +327,8 @@ def _world_fields(context: ArchitectContext, parts: list[str], sections: int) ->
     """All variables of the story: two for each section, the last of which ends in a choice instead."""
     fields = dict(context.world_fields or {})
     for number in range(1, sections + 1):
-        beat = _beat(context, parts[number - 1] if number <= len(parts) else "", number, sections)
-        for step, acts in ((FIRST_STEP, beat.first), (SECOND_STEP, beat.second)):
+        point = _point(context, parts[number - 1] if number <= len(parts) else "", number, sections)
+        for step, acts in ((FIRST_STEP, point.first), (SECOND_STEP, point.second)):
             if step is FIRST_STEP or number < sections:
                 name = step.known if acts and all(act.asks for act in acts) else step.done
                 fields[f"part_{number}_{name}"] = SchemaField(
@@ -383,12 +383,12 @@ def _cast_of(context: ArchitectContext, text: str, number: int) -> list[CastMemb
 
 def _place_title(stuff: Material) -> str:
     """The place; of an author's own section what it is about."""
-    wanted = title_of(stuff.text, fallback=stuff.place.title) if stuff.beat is LINE else stuff.place.title
+    wanted = title_of(stuff.text, fallback=stuff.place.title) if stuff.point is LINE else stuff.place.title
     return _unused([wanted, stuff.place.title, f"{stuff.place.title} Again"], stuff, "")
 
 
 def _turn_title(stuff: Material, arrival: str) -> str:
-    wanted = [in_title_case(filled(title, stuff.slots)) for title in stuff.voice.order(stuff.beat.turn_titles)]
+    wanted = [in_title_case(filled(title, stuff.slots)) for title in stuff.voice.order(stuff.point.turn_titles)]
     others = [filled(title, stuff.slots) for title in LINE.turn_titles]
     return _unused([*wanted, *others], stuff, arrival)
 
@@ -400,17 +400,18 @@ def _unused(wanted: list[str], stuff: Material, beside: str) -> str:
 
 def _arrival_scene(stuff: Material, title: str) -> str:
     """What came of the last act, the place, what the author wrote, and who is there; nothing is told twice."""
-    retelling = retold(stuff.text) if stuff.beat is LINE else ""
-    # A section that is called after something else says where it is.
-    here = "" if stuff.place.title == title else f"This is {stuff.place.name}."
+    retelling = retold(stuff.text) if stuff.point is LINE else ""
+    # A section that is called after something else says where it is, and so does one that goes on with `it`.
+    plain = stuff.place.title == title and not stuff.place.seen.startswith("It ")
+    here = "" if plain else f"This is {stuff.place.name}."
     pieces = (stuff.before, here, stuff.place.seen, retelling)
     first = [piece for piece in pieces if not stuff.voice.was_said(piece)]
-    return " ".join(piece for piece in (*first, _picked(stuff.beat.arrivals, stuff)) if piece)
+    return " ".join(piece for piece in (*first, _picked(stuff.point.arrivals, stuff)) if piece)
 
 
 def _turn_scene(stuff: Material) -> str:
-    stakes = _picked(STAKES, stuff) if stuff.beat is LINE else ""
-    return f"{_picked(stuff.beat.turns, stuff)} {stakes}".strip()
+    stakes = _picked(STAKES, stuff) if stuff.point is LINE else ""
+    return f"{_picked(stuff.point.turns, stuff)} {stakes}".strip()
 
 
 def _picked(phrases: tuple[str, ...], stuff: Material) -> str:

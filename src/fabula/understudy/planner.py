@@ -1,18 +1,19 @@
 """The planner: makes a plan of a concept, a cast and lore, in the headings from which sections are cut.
 
-Which beats it is made of, in which order and where they are set follows from the seed: another seed is another plan.
+Which plot points it is made of, in which order and where they are set follows from the seed: another seed brings
+another plan.
 """
 
 from __future__ import annotations
 
 from fabula.language.english import sentences
 from fabula.story.contexts import CastMember, PlannerContext
-from fabula.understudy.beats import LAST, MIDDLE, OPENING, PRICES, Beat, filled
 from fabula.understudy.genres import Genre, genre_of
 from fabula.understudy.places import first_place
+from fabula.understudy.plot_points import LAST, MIDDLE, OPENING, PRICES, PlotPoint, filled
 from fabula.understudy.voice import Voice
 
-MIDDLE_BEATS = 3
+MIDDLE_POINTS = 3
 
 
 def plan(context: PlannerContext, seed: int | None) -> str:
@@ -20,8 +21,8 @@ def plan(context: PlannerContext, seed: int | None) -> str:
     voice = Voice(seed, "planner", context.story_concept)
     cast = context.available_characters
     genre = genre_of(context.story_concept, *(member.personality for member in cast))
-    beats = [OPENING, *voice.order(MIDDLE)[:MIDDLE_BEATS], LAST]
-    lines = _lines(beats, genre, context, voice)
+    points = [OPENING, *voice.order(MIDDLE)[:MIDDLE_POINTS], LAST]
+    lines = _lines(points, genre, context, voice)
     return "\n".join(
         [
             f"Premise: {_premise(context)}",
@@ -36,13 +37,13 @@ def plan(context: PlannerContext, seed: int | None) -> str:
     )
 
 
-def _lines(beats: list[Beat], genre: Genre, context: PlannerContext, voice: Voice) -> list[str]:
-    """One note for each beat: places, things and people come in turn, none of them twice while there are others."""
+def _lines(points: list[PlotPoint], genre: Genre, context: PlannerContext, voice: Voice) -> list[str]:
+    """One note for each point: places, things and people come in turn, none of them twice while there are others."""
     own = first_place(context.story_concept)
     places = [*([own] if own else []), *voice.order(genre.places)]
     things, dangers = voice.order(genre.things), voice.order(genre.dangers)
     lines = []
-    for number, beat in enumerate(beats):
+    for number, point in enumerate(points):
         thing, danger = things[number % len(things)], dangers[number % len(dangers)]
         slots = {
             "who": _nth(context.available_characters, number),
@@ -51,7 +52,7 @@ def _lines(beats: list[Beat], genre: Genre, context: PlannerContext, voice: Voic
             "danger": danger.title,
             "price": voice.pick(PRICES),
         }
-        lines.append(filled(voice.pick(beat.notes), slots))
+        lines.append(filled(voice.pick(point.notes), slots))
     return lines
 
 

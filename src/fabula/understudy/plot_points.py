@@ -1,9 +1,9 @@
-"""Beats: what a section of a story is about, as a note for a plan and as the two scenes that are built from it.
+"""Plot points: what a section of a story is about, as a note for a plan and as the two scenes that are built from it.
 
-The planner writes a note, and the architect knows its beat again by it: what stands in a scene is written for a reader
-and never the note itself. A section that the author wrote is a beat of its own kind, `LINE`.
+The planner writes a note, and the architect knows its point again by it: what stands in a scene is written for a reader
+and never the note itself. A section that the author wrote is a point of its own kind, `LINE`.
 
-Each beat has two acts. The first leads from the arrival to the turn, the second on to the next section; both are things
+A point has two acts. The first leads from the arrival to the turn, the second on to the next section; both are things
 that a player can say or do. `{who}` is the one who matters, `{short}` is how they are called; `{thing}`, `{verb}` and
 `{tells}` belong to one thing, `{deed}`, `{seen}` and `{danger}` to one danger, `{place}` is where it happens, `{price}`
 is something that the player has about them, `{matter}` is what the story is about, and `{topic}` what a line is about.
@@ -31,7 +31,7 @@ class Act:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beat:
+class PlotPoint:
     """`notes` are lines of a plan; the rest is what the two scenes are written from."""
 
     name: str
@@ -85,7 +85,7 @@ WHAT_I_KNOW = (
     "I know what happened", "let me tell you what I know", "I tell you everything",
 )  # fmt: skip
 
-OPENING = Beat(
+OPENING = PlotPoint(
     name="opening",
     notes=(
         "It begins at {place}: {who} has been waiting for the player, and has bad news.",
@@ -130,7 +130,7 @@ OPENING = Beat(
     ),
 )
 
-TRUST = Beat(
+TRUST = PlotPoint(
     name="trust",
     notes=(
         "{who} knows something about {thing} and will tell it only to somebody who can keep it: {place}.",
@@ -172,7 +172,7 @@ TRUST = Beat(
     ),
 )
 
-FIND = Beat(
+FIND = PlotPoint(
     name="find",
     notes=(
         "Something lies at {place} that was not meant to be found: {thing}; {who} would rather leave it alone.",
@@ -204,7 +204,7 @@ FIND = Beat(
     ),
 )
 
-DANGER = Beat(
+DANGER = PlotPoint(
     name="danger",
     notes=(
         "It becomes dangerous at {place} ({danger}): the player and {who} have to act at once.",
@@ -234,7 +234,7 @@ DANGER = Beat(
     ),
 )
 
-BARGAIN = Beat(
+BARGAIN = PlotPoint(
     name="bargain",
     notes=(
         "The way on leads past {who}, at {place}, and costs the player something of their own ({price}).",
@@ -272,7 +272,7 @@ BARGAIN = Beat(
     ),
 )
 
-CONFESSION = Beat(
+CONFESSION = PlotPoint(
     name="confession",
     notes=(
         "What was taken for granted is wrong: at {place} {who} has to own up to something.",
@@ -310,7 +310,7 @@ CONFESSION = Beat(
     ),
 )
 
-LINE = Beat(
+LINE = PlotPoint(
     name="line",
     notes=(),
     arrivals=(
@@ -401,7 +401,7 @@ STAKES = (
     "You would give much to know what comes next.",
 )
 
-LAST = Beat(
+LAST = PlotPoint(
     name="last",
     notes=(
         "Everything comes together at {place}; the player decides with {who} how it ends.",
@@ -429,7 +429,7 @@ PRICES = ("watch", "coat", "ring", "knife", "lucky coin", "scarf")
 MIDDLE = (TRUST, FIND, DANGER, BARGAIN, CONFESSION)
 EVERY = (OPENING, *MIDDLE, LAST)
 
-ALONE = Beat(
+ALONE = PlotPoint(
     name="alone",
     notes=(),
     arrivals=(
@@ -556,18 +556,18 @@ ALONE_ENDINGS = (
 
 # The wordier act first: `{Deed} together with {short}` would take `Go on together with {short}` for its own.
 _ONWARD = sorted(
-    (act for beat in (*EVERY, LINE, ALONE) for act in beat.second),
+    (act for point in (*EVERY, LINE, ALONE) for act in point.second),
     key=lambda act: -len(re.sub(r"\{\w+\}", "", act.goal)),
 )
 
 
-def recognise(section: str) -> tuple[Beat, dict[str, str]]:
-    """The beat that a section was written as, with what stands in its slots; an author's own line is a `LINE`."""
-    for beat in EVERY:
-        for note in beat.notes:
+def recognise(section: str) -> tuple[PlotPoint, dict[str, str]]:
+    """The point that a section was written as, with what stands in its slots; an author's own line is a `LINE`."""
+    for point in EVERY:
+        for note in point.notes:
             found = _pattern(note).fullmatch(section.strip())
             if found is not None:
-                return beat, {name: value for name, value in found.groupdict().items() if value}
+                return point, {name: value for name, value in found.groupdict().items() if value}
     return LINE, {}
 
 
