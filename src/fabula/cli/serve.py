@@ -17,6 +17,7 @@ from typing import Annotated
 
 import typer
 import uvicorn
+from rich.text import Text
 
 from fabula.actions.care.tokens import list_tokens
 from fabula.actions.house import House
@@ -170,15 +171,18 @@ async def _check_tokens(house: House) -> None:
 
 
 async def _greet(house: House, listener: socket.socket) -> None:
+    """Says where the server is, in one piece: whoever waits for the first line finds the others with it."""
     host, port = listener.getsockname()[:2]
-    out = screen()
-    out.print(f"Fabula listens on {_address(host, port)}", style="bold")
+    lines = [f"Fabula listens on {_address(host, port)}"]
     if host in _HERE:
-        out.print(f"  That is every address of this machine. Here: {_address(_HERE[host], port)}")
+        lines.append(f"  That is every address of this machine. Here: {_address(_HERE[host], port)}")
         if (own := own_address(listener.family)) is not None:
-            out.print(f"  From other machines: {_address(own, port)}")
-    out.print("  Open its address in a browser." if is_built() else "  The browser app is not built yet: make web")
-    out.print(f"  `{program()} doctor` shows what is connected. Press Ctrl+C to stop.")
+            lines.append(f"  From other machines: {_address(own, port)}")
+    lines.append("  Open its address in a browser." if is_built() else "  The browser app is not built yet: make web")
+    lines.append(f"  `{program()} doctor` shows what is connected. Press Ctrl+C to stop.")
+    greeting = Text("\n".join(lines))
+    greeting.stylize("bold", 0, len(lines[0]))
+    screen().print(greeting)
 
 
 def _address(host: str, port: int) -> str:
