@@ -56,6 +56,15 @@ def test_playing_offers_the_last_plays_by_name_date_and_last_line(data: Path) ->
     assert none.returncode == 1 and "Answer with a number from 1 to 2, or `new`." in none.stderr
 
 
+def test_a_play_takes_a_model_of_its_own_and_one_that_is_not_there_is_told(data: Path) -> None:
+    done(data, "play", "--story", STORY, "--model", "understudy", lines="Hello.\n")
+    missing = fabula(data, "play", "--story", STORY, "--model", "mixtral")
+    assert missing.returncode == 1
+    assert missing.stderr.startswith("No model or model server named 'mixtral' was found. There are: understudy")
+    session = json.loads(done(data, "sessions", "list", "--json"))[0]["session_id"]
+    assert "/model understudy" in done(data, "play", "--session", session, "--model", "understudy", lines="/model\n")
+
+
 def test_nothing_is_offered_before_the_first_play(data: Path) -> None:
     assert "Go on where you were?" not in done(data, "play", lines="3\n")
 
