@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from fabula.cli.author.editor import edit_text
+from fabula.cli.author.questions import Author
+from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.language.english import sentences
 from fabula.language.titles import MOST_WORDS, noun_phrases, title_of
 from fabula.language.words import stems, word_set
 from fabula.ports.errors import InvalidRequest
-from fabula.story.contexts import ArchitectContext, CastMember, PlannerContext
+from fabula.story.contexts import ArchitectContext, CastMember, Lore, LoreNote, PlannerContext
 from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
 from fabula.story.readings import TakeWay
 from fabula.story.values import JsonObject
@@ -273,3 +277,42 @@ def test_every_deed_against_a_danger_and_every_use_of_a_thing_is_understood() ->
             here = Node(id="here", title="Here", scene=goal, goal=goal, characters=["mara"], transitions=[way])
             scene = scene_of(Graph(start_node="here", nodes=[here]), here)
             assert read_line(f"I {goal[0].lower()}{goal[1:]}", scene).decision == TakeWay(way=0), goal
+
+
+def test_lore_that_everybody_may_know_gives_places_and_things_and_a_secret_none() -> None:
+    notes = [
+        LoreNote(title="The Lee Door Inn", content="Six tables and one cat. The fire burns blue. It is old."),
+        LoreNote(title="The Drowned Bell", content="It rang once, under water. Nobody was near."),
+        LoreNote(title="The Hidden Chapel", content="Only the keeper has the key.", secret=True),
+    ]
+    lore = Lore(base=notes)
+    script = plan(PlannerContext(story_concept=CONCEPTS["sea"], available_characters=CAST, lore=lore), 3)
+    context = ArchitectContext(
+        mode="graph", story_concept=CONCEPTS["sea"], planned_story=script, available_characters=CAST, lore=lore
+    )
+    nodes = Graph.model_validate(build(context, 3)["graph"]).nodes
+    told = " ".join(node.scene for node in nodes)
+    assert "the Lee Door Inn" in script and "Six tables and one cat. The fire burns blue." in told
+    assert "The Lee Door Inn" in [node.title for node in nodes]
+    assert "Hidden Chapel" not in script + told and "has the key" not in told
+
+
+async def test_the_plan_is_edited_in_the_editor_at_a_terminal_and_written_anew_in_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Typed:
+        def __init__(self, *lines: str) -> None:
+            self._lines = list(lines)
+
+        async def next(self, prompt: str = "> ") -> str | None:
+            return self._lines.pop(0) if self._lines else None
+
+    script = tmp_path / "editor.py"
+    script.write_text("import sys\nopen(sys.argv[1], 'a').write('And wolves.')\n")
+    monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
+    terminal = TerminalWriter(Console(file=io.StringIO(), force_terminal=True))
+    assert await Author(writer=terminal, lines=Typed()).edit("Write.", "A plan.") == "A plan.\nAnd wolves."
+    pipe = TerminalWriter(Console(file=io.StringIO()))
+    assert await Author(writer=pipe, lines=Typed("My own.", ".")).edit("Write.", "A plan.") == "My own."
+    monkeypatch.setenv("VISUAL", "no-such-editor-at-all")
+    assert await Author(writer=terminal, lines=Typed("Mine.", ".")).edit("Write.", "A plan.") == "Mine."

@@ -23,7 +23,7 @@ from fabula.story.schemas import SchemaField
 from fabula.story.values import Json, JsonObject
 from fabula.understudy.author_lines import retold, topic_of
 from fabula.understudy.genres import ANYWHERE, Genre, Place, genre_of
-from fabula.understudy.places import first_place, place_for
+from fabula.understudy.places import first_place, lore_things, place_for
 from fabula.understudy.plot_points import (
     ALONE,
     ALONE_ENDINGS,
@@ -168,7 +168,7 @@ def _material(context: ArchitectContext, seed: int | None) -> Material:
     named = recognise(f"{text}.")[1]
     cast = _cast_of(context, text, number)
     titles = frozenset(node.title for node in context.graph_nodes)
-    place = place_for(context.story_concept, genre, text, voice)
+    place = place_for(context.story_concept, genre, context.lore, text, voice)
     return Material(
         number=number,
         text=text,
@@ -206,9 +206,9 @@ def _slots(
 ) -> dict[str, str]:
     """What the words of a point are filled with: what the plan names, else something that was not in the story yet."""
     text, told = context.current_section, "\n".join(node.scene for node in context.graph_nodes).lower()
-    every = [*voice.order(genre.things), *voice.order(ANYWHERE.things)]
-    things = [thing for thing in every if thing.name not in told] or every
-    thing = next((one for one in every if one.name in text.lower()), things[0])
+    every = [*lore_things(context.lore), *voice.order(genre.things), *voice.order(ANYWHERE.things)]
+    things = [thing for thing in every if thing.name.lower() not in told] or every
+    thing = next((one for one in every if one.name.lower() in text.lower()), things[0])
     dangers = [danger for danger in voice.order(genre.dangers) if danger.seen.lower() not in told]
     danger = next((one for one in genre.dangers if one.title in text), [*dangers, *genre.dangers][0])
     who = cast[0].name if cast else "nobody"

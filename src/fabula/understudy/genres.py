@@ -16,15 +16,18 @@ from fabula.language.words import stems
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A place by its title, and what is seen there."""
+    """A place by its title, and what is seen there. One with a name of its own keeps its capitals."""
 
     title: str
     seen: str
+    is_proper: bool = False
 
     @property
     def name(self) -> str:
-        """As it stands within a sentence: `the lamp room`."""
-        return self.title.lower()
+        """As it stands within a sentence: `the lamp room`, `the Lee Door`."""
+        if not self.is_proper:
+            return self.title.lower()
+        return f"the {self.title[4:]}" if self.title.startswith("The ") else self.title
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,12 @@
-"""Where a scene takes place: a place that the section names, the concept's own, or one that suits the genre."""
+"""Where a scene takes place: what the section names, the concept's own place, one of the lore, or of the genre."""
 
 from __future__ import annotations
 
+from fabula.language.english import sentences
 from fabula.language.titles import in_title_case, noun_phrases
 from fabula.language.words import singular, word_set
-from fabula.understudy.genres import Genre, Place
+from fabula.story.contexts import Lore, LoreNote
+from fabula.understudy.genres import Genre, Place, Thing
 from fabula.understudy.voice import Voice
 
 _PLACE_WORDS = word_set(
@@ -14,6 +16,7 @@ _PLACE_WORDS = word_set(
     prison farm garden cabin hut cave bridge tavern shop workshop studio cottage estate colony base bunker submarine
     valley orchard cemetery graveyard laboratory observatory archive court arena club bar cafe mountain lake river"""
 )
+MOST_FROM_LORE = 2
 _OWN = (
     "It is smaller than its name, and more worn at the edges. Somebody has taken care of it for years, "
     "and has lately stopped.",
@@ -26,19 +29,46 @@ _OWN = (
 def first_place(concept: str) -> Place | None:
     """The place that a concept is about, if it names one."""
     for phrase in noun_phrases(concept):
-        last = phrase.split()[-1].lower()
-        if last in _PLACE_WORDS or singular(last) in _PLACE_WORDS:
+        if _is_place(phrase):
             picked = Voice("place", concept).pick(_OWN)
             return Place(title=in_title_case(phrase), seen=picked)
     return None
 
 
-def place_for(concept: str, genre: Genre, text: str, voice: Voice) -> Place:
+def lore_places(lore: Lore) -> list[Place]:
+    """Places that the lore describes, as everybody may know them."""
+    return [
+        Place(title=in_title_case(note.title), seen=" ".join(sentences(note.content)[:2]), is_proper=True)
+        for note in _open_notes(lore)
+        if _is_place(note.title)
+    ][:MOST_FROM_LORE]
+
+
+def lore_things(lore: Lore) -> list[Thing]:
+    """Things that the lore describes: what it says of them comes to light when they are looked at."""
+    return [
+        Thing(name=note.title[:1].lower() + note.title[1:], verb="examine", tells=sentences(note.content)[0])
+        for note in _open_notes(lore)
+        if note.title.startswith("The ") and not _is_place(note.title)
+    ][:MOST_FROM_LORE]
+
+
+def _open_notes(lore: Lore) -> list[LoreNote]:
+    return [note for note in (*lore.matched, *lore.base) if note.content.strip() and not (note.secret or note.known_to)]
+
+
+def _is_place(title: str) -> bool:
+    last = (title.lower().split() or [""])[-1]
+    return last in _PLACE_WORDS or singular(last) in _PLACE_WORDS
+
+
+def place_for(concept: str, genre: Genre, lore: Lore, text: str, voice: Voice) -> Place:
     """The place that a text names, else the concept's own for a first scene, else one that no scene has shown yet."""
-    own = first_place(concept)
-    known = [*([own] if own else []), *genre.places]
-    named = [place for place in known if place.name in text.lower()]
+    own, told = first_place(concept), lore_places(lore)
+    known = [*([own] if own else []), *told, *genre.places]
+    named = [place for place in known if place.name.lower() in text.lower()]
     if named:
         return max(named, key=lambda place: len(place.name))
     fresh = [place for place in known if not voice.was_said(place.seen)]
-    return own if own is not None and own in fresh else voice.order(fresh or known)[0]
+    first = next((place for place in fresh if place is own or place in told), None)
+    return first if first is not None else voice.order(fresh or known)[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fabula.language.english import sentences
 from fabula.story.contexts import CastMember, PlannerContext
 from fabula.understudy.genres import Genre, genre_of
-from fabula.understudy.places import first_place
+from fabula.understudy.places import first_place, lore_places, lore_things
 from fabula.understudy.plot_points import LAST, MIDDLE, OPENING, PRICES, PlotPoint, filled
 from fabula.understudy.voice import Voice
 
@@ -40,8 +40,9 @@ def plan(context: PlannerContext, seed: int | None) -> str:
 def _lines(points: list[PlotPoint], genre: Genre, context: PlannerContext, voice: Voice) -> list[str]:
     """One note for each point: places, things and people come in turn, none of them twice while there are others."""
     own = first_place(context.story_concept)
-    places = [*([own] if own else []), *voice.order(genre.places)]
-    things, dangers = voice.order(genre.things), voice.order(genre.dangers)
+    places = [*([own] if own else []), *lore_places(context.lore), *voice.order(genre.places)]
+    things = [*lore_things(context.lore), *voice.order(genre.things)]
+    dangers = voice.order(genre.dangers)
     lines = []
     for number, point in enumerate(points):
         thing, danger = things[number % len(things)], dangers[number % len(dangers)]

@@ -61,7 +61,8 @@ MEANING = (
     "who is behind it", "tell me what it means", "what do you make of it", "ask {short} about it",
 )  # fmt: skip
 LOOK_OUT = (
-    "warn {short}", "look out", "watch out", "be careful", "look behind you", "we are in danger", "look at that",
+    "warn {short}", "I warn you", "look out", "watch out", "be careful", "look behind you",
+    "we are in danger", "look at that",
     "I shout a warning",
 )  # fmt: skip
 PRICE = (
