@@ -18,7 +18,9 @@ from tests.templates import fill_folder
 
 from fabula.testing.server_process import clean_environment
 
-PLAYS = sorted(folder for folder in (Path(__file__).parent / "play").iterdir() if folder.is_dir())
+PLAYS_FOLDER = Path(__file__).parent / "play"
+PLAYS = sorted(folder for folder in PLAYS_FOLDER.iterdir() if folder.is_dir())
+DOCS_PLAY = Path(__file__).parents[2] / "docs" / "start" / "a-whole-play.md"
 WRITE = "FABULA_WRITE_TRANSCRIPTS" in os.environ
 
 
@@ -55,3 +57,13 @@ def test_every_evening_comes_to_an_ending_and_says_nothing_twice_in_a_row(folder
     onward = text.partition("> /backtrack")[0]
     spoken = re.findall(r"^[A-Z][\w ]+: “(.+?)”", onward, re.MULTILINE | re.DOTALL)
     assert all(one != following for one, following in pairwise(spoken))
+
+
+def test_the_play_in_the_docs_is_one_of_these() -> None:
+    transcript = (PLAYS_FOLDER / "the-unlit-hour-long-meg" / "transcript.txt").read_text("utf-8")
+    shown = f"```text\n{transcript.strip()}\n```\n"
+    page = DOCS_PLAY.read_text("utf-8")
+    if WRITE:
+        page = page[: page.index("```text\n")] + shown
+        DOCS_PLAY.write_text(page, "utf-8")
+    assert page.endswith(shown)

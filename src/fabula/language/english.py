@@ -61,7 +61,7 @@ def to_second_person(text: str, addressed: str) -> str:
         elif low in ("you", "yourself"):
             told.append(addressed)
         elif low == "your":
-            told.append(f"{addressed}'s" if addressed else "their")
+            told.append(f"{addressed}'s" if addressed not in ("", "them") else "their")
         else:
             told.append(token)
     return re.sub(r"\byou was\b", "you were", "".join(told))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fabula.language.english import bare
+from fabula.language.english import bare, sentences
 from fabula.language.words import STOP, stems, word_set, words_of
 from fabula.story.contexts import CastMember, SceneContext, SwiftContext
 from fabula.story.readings import Intent, IntentKind, Mood, Unclear, Understood
@@ -18,6 +18,12 @@ _ASKS_ABOUT = re.compile(r"\b(?:ask|tell me|question)\b.*?\b(?:about|regarding|w
 _TELL_ME = re.compile(r"\b(?:tell|show|explain|describe)(?: to)? (?:me|us)\b|\btalk about\b", re.IGNORECASE)
 _CLIPPED = re.compile(r"(?:whos|whose|whats|wheres|whens|whys|hows)\b", re.IGNORECASE)
 _LOOK_AT = re.compile(r"\b(?:look|glance|peek|peer|gaze|stare)(?:ing)?(?: \w+)? (?:at|into|over|through) (.+)", re.I)
+_WHO_IS_HERE = re.compile(r"\?|^(?:who|is|are|anyone|anybody|everyone)\b", re.IGNORECASE)
+_REQUESTED = ("take", "give", "eat", "use", "open", "put", "act", "touch")
+_NO_THINGS = word_set("harder faster closer louder further farther away off out up down again back straight hard fast")
+_NOT_PLAIN = re.compile(
+    r"[\"“”'’]|\b(?:you|your|will|would|shall|should|could|had|have|must|may|might|can|am|was|not|never)\b", re.I
+)
 _LOOKS = word_set("look glance peek gaze stare")
 _SEEING = ("examine", "look", "read", "act", "touch")
 SAYS_LITTLE = stems("happen happened thing things something anything hanging going take took mean kind sort")
@@ -63,14 +69,16 @@ _DEEDS: dict[Deed, IntentKind] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """`whom` is a character by id. `asks` is the word that a question asks with, `whether` for one without.
+    """`said` is the part of the line that is answered, where it has several. `whom` is a character by id.
 
-    `topic` are the stems of what the line is about; `thing` is the same in words that can be said back, if there are
-    any. `deed` is the line as `I ...`, when it is told as one.
+    `asks` is the word that a question asks with, `whether` for one without. `topic` are the stems of what the line is
+    about; `thing` is the same in words that can be said back, if there are any. `deed` is the line as `I ...`, when it
+    is told as one.
     """
 
     text: str
     kind: IntentKind
+    said: str = ""
     what: str = ""
     whom: str = ""
     where: str = ""
@@ -103,13 +111,16 @@ def _understood(context: SceneContext, known: Understood) -> Line:
     whom = act.whom or known.addressed
     what = _object(act, form)
     named = act.about or what or act.where
-    topic = stems(named) | (frozenset().union(*(stems(word) for word in known.topic)) if known.topic else frozenset())
+    topic = stems(named) or frozenset[str]().union(*map(stems, known.topic))
     unclear = known.decision.reason if isinstance(known.decision, Unclear) else ""
     asked = act.kind == "ask" or act.mood == "question" or bool(_TELL_ME.search(known.line))
     asked = asked or (act.kind == "speech" and bool(_CLIPPED.match(known.line)))
+    asked = asked or (act.kind in _REQUESTED and known.line.rstrip().endswith("?"))
+    kind = "speech" if act.kind == "who_is_here" and not _WHO_IS_HERE.search(known.line) else act.kind
     return Line(
         text=known.line,
-        kind="ask" if asked and act.kind in ("tell", "talk", "speech") else act.kind,
+        said=act.text,
+        kind="ask" if asked and act.kind in ("tell", "talk", "speech", *_REQUESTED) else kind,
         what=what or act.about,
         whom=whom,
         where=act.where,
@@ -118,9 +129,16 @@ def _understood(context: SceneContext, known: Understood) -> Line:
         asks=_asks(known.line) if asked else "",
         topic=_telling(topic or (stems(known.line) if asked else topic)),
         thing=sayable(_as_written(named, known.line)),
-        deed=form.done,
+        deed=form.done or _told_of_oneself(known.line),
         unclear=unclear,
     )
+
+
+def _told_of_oneself(text: str) -> str:
+    """A line about oneself as a deed: `I think of home.`"""
+    first = bare(sentences(text)[0]) if text.strip() else ""
+    plain = first.startswith("I ") and "?" not in text and not _NOT_PLAIN.search(first)
+    return first if plain and len(words_of(first)) <= 12 else ""
 
 
 def _object(act: Intent, form: Reading) -> str:
@@ -138,7 +156,7 @@ def _telling(topic: frozenset[str]) -> frozenset[str]:
 
 def _as_written(words: str, text: str) -> str:
     """Words of a line in the letters in which they stand there: names keep their capitals."""
-    found = re.search(rf"\b{re.escape(words)}\b", text, re.IGNORECASE) if words else None
+    found = re.search(rf"\b{re.escape(words)}\w*", text, re.IGNORECASE) if words else None
     return found[0] if found is not None else words
 
 
@@ -188,9 +206,9 @@ def _asks(text: str) -> str:
 def sayable(words: str) -> str:
     """A thing as it can be named in a sentence: `the lamp`; empty where words of the line would sound wrong."""
     plain = re.sub(r"\s+(?:again|once more|closely|carefully|now|please)$", "", words.strip().strip("?!., "))
-    plain = _ARTICLE.sub("", plain)
+    plain = re.sub(r"^(?:more|any|another|other|every|all|no) ", "", _ARTICLE.sub("", plain), flags=re.I)
     every = words_of(plain)
-    said = not _NO_TOPIC.intersection(every) and not any(word.endswith("ing") for word in every[1:])
+    said = not _NO_TOPIC.union(_NO_THINGS).intersection(every) and not any(word.endswith("ing") for word in every[1:])
     if not 1 <= len(every) <= 4 or not stems(plain) or not said:
         return ""
     return plain if plain[0].isupper() else f"the {plain}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fabula.language.english import bare, closed, joined, to_second_person
 from fabula.language.words import stems, words_of
 from fabula.story.contexts import CastMember, NarratorContext, NarratorPurpose, SceneContext
-from fabula.story.readings import IntentKind
+from fabula.story.readings import IntentKind, TakeWay
 from fabula.understudy import phrases
 from fabula.understudy.asking import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.director import is_spoken
@@ -30,7 +30,7 @@ from fabula.understudy.voice import FreshVoice
 
 MOST_SENTENCES = 6
 LONGEST_DEED = 160
-LATELY = 4
+ARRIVED = 8
 HANDLED: frozenset[IntentKind] = frozenset({"take", "put", "use", "open", "close", "touch", "eat", "give"})
 
 
@@ -52,7 +52,8 @@ def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: Fre
         case "describe_scene":
             answered = is_spoken(context, line) or line.kind in ("look", "where", "silence", "unknown")
             result = [] if answered and not line.unclear else _result(context, line, voice)
-            lines = [*_scene(context, voice), *result]
+            where = _placed(context, voice) if line.kind == "where" else ""
+            lines = [where, *_scene(context, voice), *result]
         case "describe_result":
             lines = [] if is_spoken(context, line) else _result(context, line, voice)
     if read is not None and purpose == "describe_result" and line.kind != "look":
@@ -66,7 +67,8 @@ def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: Fre
 def _transition(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
     """What was done, what came of it, and where it leads."""
     deed = "" if line.is_question else _told_deed(context, line)
-    done = voice.pick([deed]) if deed else ""
+    first = next(iter(scene_sentences(context.current_node, player_name(context))), "")
+    done = voice.pick([deed]) if deed and not first.startswith(bare(deed)) else ""
     gained = _gained(context, line, voice)
     onward = "" if done or gained else voice.pick(phrases.ONWARD)
     return [done, *gained, onward, *_scene(context, voice)]
@@ -131,6 +133,9 @@ def _result(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
     missing = absent_person(context, line)
     if missing is not None:
         return [voice.pick(phrases.ABSENT, {"who": missing.name})]
+    if context.understood is not None and isinstance(context.understood.decision, TakeWay):
+        step = _about(context, line, voice) or [voice.pick(phrases.STEP)]
+        return ["" if line.is_question else _act(context, line, voice), *step]
     match line.kind:
         case "unknown":
             return [voice.pick(NOT_UNDERSTOOD)]
@@ -165,6 +170,8 @@ def _deed(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
             return _taken(context, line, voice)
         case kind if kind in HANDLED and line.what and not _is_own(line) and not _is_here(context, line):
             return [_not_here(line, voice)]
+        case "give" if line.whom:
+            return [_act(context, line, voice)]
         case kind if kind in HANDLED:
             return [_act(context, line, voice), *(_about(context, line, voice) or [voice.pick(phrases.NO_EFFECT)])]
         case _:
@@ -182,8 +189,16 @@ def _told_deed(context: SceneContext, line: Line) -> str:
         return ""
     cast = [*context.current_cast, *(context.previous_cast if isinstance(context, NarratorContext) else [])]
     whom = next((member.name for member in cast if member.id == line.whom), "them")
-    told = to_second_person(line.deed, whom)
+    before = context.previous_node if isinstance(context, NarratorContext) else None
+    shown = f"{context.current_node.scene} {before.scene if before is not None else ''}"
+    told = to_second_person(_with_article(line.deed, shown), whom)
     return closed(re.sub(r"^[Yy]ou you\b", "You", told))
+
+
+def _with_article(deed: str, scene: str) -> str:
+    """Players write `examine chain`; it is told as `you examine the chain`."""
+    found = re.fullmatch(r"(I \w+(?: at| in| on)?) (\w+)", deed)
+    return f"{found[1]} the {found[2]}" if found and re.search(rf"\b{re.escape(found[2])}\b", scene) else deed
 
 
 def _examined(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
@@ -236,10 +251,10 @@ def _is_own(line: Line) -> bool:
 
 
 def _is_here(context: SceneContext, line: Line) -> bool:
-    """Whether a thing stands in the scene, or was spoken of a moment ago."""
+    """Whether a thing stands in the scene, or, at the beginning, in the words that led into the story."""
     node = context.current_node
-    lately = [*context.told[-LATELY:], *(context.told[:1] if len(context.told) <= 2 * LATELY else [])]
-    shown = [node.title, node.scene, node.goal, *(note.text for note in node.notes), *lately]
+    arrival = context.told[:1] if len(context.told) <= ARRIVED else []
+    shown = [node.title, node.scene, node.goal, *(note.text for note in node.notes), *arrival]
     people = [member.name for member in context.current_cast]
     return bool(stems(line.what or line.thing) & stems(" ".join([*shown, *people])))
 

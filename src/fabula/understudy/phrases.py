@@ -170,6 +170,14 @@ NO_WAY_BARE = (
     "You look for a way, and find none there.",
 )
 
+STEP = (
+    "It is not all yet, but it is a beginning.",
+    "That is one step, and it counts.",
+    "You are getting somewhere.",
+    "A little more, and it is done.",
+    "Something has shifted.",
+)
+
 NO_EFFECT = (
     "Nothing comes of it.",
     "It makes no difference.",
@@ -180,7 +188,6 @@ NO_EFFECT = (
 )
 
 DONE = (
-    "You do it once more.",
     "You do just that.",
     "So you do.",
     "You do as you said.",

@@ -27,7 +27,7 @@ _NO_QUALITY = word_set("whole same other own very only single")
 _NO_DETAIL = word_set(
     """time way thing moment day night year years one end side kind sort part place first last few lot bit other same
     hour hours week point reason only rest middle front back top bottom edge sense chance word words name sound scratch
-    silence noise smell size shape corner gap pair row ring line feeling look air"""
+    silence noise smell size shape corner gap pair row ring line feeling look air dark"""
 )
 
 
@@ -115,7 +115,8 @@ def details(node: Node) -> list[str]:
     place = place_stems(node)
     for phrase in _NOUN_PHRASE.findall(_LIKENESS.sub(" ", shown)):
         words = phrase.split()
-        if {"the", "a", "an", "of"} & set(words) or stems(words[-1]) <= place:
+        verb = len(words) > 1 and words[-1].endswith("s") and f"a {phrase}" in shown
+        if {"the", "a", "an", "of"} & set(words) or stems(words[-1]) <= place or verb:
             continue
         if words[-1] not in _NO_DETAIL and not any(word.endswith(("ly", "ed", "ing")) for word in words):
             thing = f"the {' '.join(word for word in words if word not in _NO_QUALITY)}"
@@ -190,7 +191,7 @@ def place_stems(node: Node) -> frozenset[str]:
 
 def place_name(node: Node) -> str:
     """What a scene is called, as a sentence names it; empty when its title is no name of a place."""
-    if not node.title.lower().startswith(("the ", "a ", "an ")):
+    if not node.title.lower().startswith(("the ", "a ", "an ")) or not place_stems(node) & stems(node.scene):
         return ""
     article, _, name = node.title.partition(" ")
     return f"{article.lower()} {name.lower() if name.lower() in node.scene else name}"

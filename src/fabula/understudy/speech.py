@@ -177,7 +177,7 @@ def _answer(context: SceneContext, actor: CastMember, tone: Tone, line: Line, vo
 
 
 def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
-    text = " ".join(words_of(line.text))
+    text = " ".join(words_of(line.said or line.text))
     if _WHO_ARE_YOU.search(text) or (line.asks == "who" and line.topic and line.topic <= stems(actor.name)):
         return [_fresh(voice, introduction(actor)) or _own_fact(actor, voice) or _saying(actor, voice)]
     if _HOW_ARE_YOU.search(text):
@@ -186,7 +186,7 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
         return [_fresh(voice, _place(context)), _saying(actor, voice)]
     if _WHAT_NOW.search(text):
         return [_point(context, actor, voice) or _saying(actor, voice)]
-    if _OF_YOU.search(text):
+    if line.asks == "whether" and _OF_YOU.search(text):
         return _of_itself(context, actor, line, voice)
     if line.asks == "where":
         found = _whereabouts(context, actor, line, voice)
@@ -197,6 +197,10 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
 
 def _of_itself(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> list[str]:
     """An answer to `did you`: a fact of the character's own, or none at all."""
+    if line.topic & stems(actor.name):
+        told = _fresh(voice, introduction(actor))
+        if told:
+            return [told]
     own = [one for one in find_subjects(context, line, speaker=actor) if one.owner == actor.id]
     for subject in own:
         if subject.secret:

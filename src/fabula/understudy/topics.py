@@ -146,7 +146,7 @@ class _Words:
         if not words or all(word in STOP for word in words):
             return 0.8 if words and re.search(rf"\b{re.escape(' '.join(words))}\b", self._text) else 0.0
         if len(words) > 1:
-            return 3.0 if re.search(rf"\b{re.escape(' '.join(words))}\b", self._text) else 0.0
+            return 4.5 if re.search(rf"\b{re.escape(' '.join(words))}\b", self._text) else 0.0
         own = stem(words[0])
         if own in self._topic:
             return 2.0 + self._idf.get(own, 0.5)
