@@ -207,7 +207,11 @@ def test_a_line_of_the_author_is_witnessed_and_not_repeated(line: str, told: str
         ("A night train stops between two stations.", "The Night Train"),
         ("A young widow meets the ghost of a child.", "The Ghost of the Child"),
         ("In the last carriage somebody is humming.", "The Last Carriage"),
-        ("wolves at night", "The Wolves Night"),
+        ("wolves at night", "Wolves at Night"),
+        ("Ein Drache, der Angst vor Feuer hat", "Ein Drache"),
+        ("...", ""),
+        ("Four climbers wait in a hut.", "Four Climbers"),
+        ("The village bell rings by itself.", "The Village Bell"),
         ("", ""),
     ],
 )

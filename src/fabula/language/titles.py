@@ -11,10 +11,12 @@ import re
 from fabula.language.words import STOP, word_set
 
 MOST_WORDS = 6
+LONGEST = 60
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\w\s]")
 _ONE = word_set("a an one each every another")
+_NUMBERS = word_set("two three four five six seven eight nine ten")
 _OWN = word_set("his her their its my our your")
-_ARTICLES = _ONE | _OWN | word_set("the two three four five six seven no some")
+_ARTICLES = _ONE | _OWN | _NUMBERS | word_set("the no some")
 _JOINTS = STOP | _ARTICLES | word_set(
     """between among during against near behind beside across along around above below beyond inside outside within
     since as than whether both either neither nor though although however whenever where
@@ -32,6 +34,8 @@ _VERBS = word_set(
     has is was were are had gets plots escapes survives stalks threatens waits walks hires joins enters carries brings
     lands crashes drifts owns rules teaches writes reads draws builds burns sinks sails rides shoots solves saves risks
     competes starts dreams reach reaches threaten
+    ring rings sing sings speak speaks call calls wait move moves change changes grow grows remember remembers arrive
+    appear vanish keep leave stop start send sends visit visits decide decides believe believes know want need lose
     find go come take fight steal meet share run hide must discover compete race try tries hope hopes"""
 )
 
@@ -42,13 +46,13 @@ def noun_phrases(text: str) -> list[str]:
     found: list[str] = []
     for place, token in enumerate(tokens):
         if token.lower() in _ARTICLES:
-            words = _phrase(tokens[place + 1 :], alone=token.lower() in _ONE)
+            words = _phrase(tokens[place + 1 :], alone=token.lower() in _ONE, several=token.lower() in _NUMBERS)
             if words:
                 found.append(" ".join([_article(token), *words]))
     return list(dict.fromkeys(found))
 
 
-def _phrase(tokens: list[str], *, alone: bool) -> list[str]:
+def _phrase(tokens: list[str], *, alone: bool, several: bool) -> list[str]:
     """The words up to the end of the phrase; none where the end cannot be told from a verb."""
     words: list[str] = []
     for token in tokens[:4]:
@@ -58,6 +62,8 @@ def _phrase(tokens: list[str], *, alone: bool) -> list[str]:
         if words and (low.endswith(("ed", "ing")) or (alone and _looks_like_a_verb(low))):
             break
         words.append(low if not token[:1].isupper() else token)
+        if several and _looks_like_a_verb(low):  # after a number this is the plural, and the phrase is whole
+            break
     else:
         words = words[:1] if len(words) == 4 else words
     while words and words[-1].lower() in _QUALITIES:
@@ -66,12 +72,13 @@ def _phrase(tokens: list[str], *, alone: bool) -> list[str]:
 
 
 def _looks_like_a_verb(word: str) -> bool:
+    """Whether a word ends as `stops` does, and as most plurals do."""
     return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def _article(token: str) -> str:
     low = token.lower()
-    return low if low in word_set("two three four five six seven") else "the"
+    return low if low in _NUMBERS else "the"
 
 
 def in_title_case(phrase: str) -> str:
@@ -84,13 +91,18 @@ def in_title_case(phrase: str) -> str:
 
 
 def title_of(text: str, fallback: str = "") -> str:
-    """A title for a text: the noun phrase that says most, in at most six words."""
+    """A title for a text: the noun phrase that says most, in at most six words; else how the text begins."""
     phrases = noun_phrases(text)[:4]
     best = max([*phrases, *_joined_by_of(phrases, text)], key=lambda phrase: len(phrase.split()), default="")
-    if best:
-        return in_title_case(" ".join(best.split()[:MOST_WORDS]))
-    words = [word for word in re.findall(r"[^\W\d_]+(?:['-][^\W\d_]+)*", text) if word.lower() not in STOP][:2]
-    return fallback or (in_title_case(" ".join(["the", *(word.lower() for word in words)])) if words else "")
+    return in_title_case(best) or fallback or in_title_case(_beginning(text))
+
+
+def _beginning(text: str) -> str:
+    """The first words, up to the first mark, without small words at the end."""
+    words = re.split(r"[^\w\s'’-]", " ".join(text.split()), maxsplit=1)[0].split()[:MOST_WORDS]
+    while words and words[-1].lower() in _JOINTS:
+        words.pop()
+    return " ".join(words)[:LONGEST]
 
 
 def _joined_by_of(phrases: list[str], text: str) -> list[str]:

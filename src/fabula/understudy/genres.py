@@ -58,11 +58,11 @@ class Genre:
 
 
 def genre_of(concept: str, *more: str) -> Genre:
-    """The genre of a concept; where it says nothing, other texts (the cast) are asked."""
-    for text in (concept, " ".join(more)):
+    """The genre of a concept; where it says nothing, the cast is asked, of which a single word is no answer."""
+    for text, least in ((concept, 1), (" ".join(more), 2)):
         about = stems(text)
         best = max(GENRES, key=lambda genre: len(about & genre.words))
-        if about & best.words:
+        if len(about & best.words) >= least:
             return best
     return ANYWHERE
 
