@@ -31,6 +31,7 @@ from fabula.understudy.plot_points import EVERY, LINE, recognise
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import Somebody, scene_text
 from fabula.understudy.reading.ways import SceneText
+from fabula.understudy.scene_view import details
 from fabula.understudy.sections import outline
 
 CONCEPTS = {
@@ -320,3 +321,9 @@ async def test_the_plan_is_edited_in_the_editor_at_a_terminal_and_written_anew_i
     assert await Author(writer=pipe, lines=Typed("My own.", ".")).edit("Write.", "A plan.") == "My own."
     monkeypatch.setenv("VISUAL", "no-such-editor-at-all")
     assert await Author(writer=terminal, lines=Typed("Mine.", ".")).edit("Write.", "A plan.") == "Mine."
+
+
+def test_what_is_only_spoken_of_is_not_seen() -> None:
+    scene = "“It is about the ghost,” says Mara. There is a lamp on the table."
+    here = Node(id="here", title="The Hall", scene=scene, goal="Wait.")
+    assert details(here) == ["the lamp", "the table"]

@@ -18,8 +18,7 @@ _PLACE_WORDS = word_set(
 )
 MOST_FROM_LORE = 2
 _OWN = (
-    "It is smaller than its name, and more worn at the edges. Somebody has taken care of it for years, "
-    "and has lately stopped.",
+    "It is smaller than its name, and shabbier. Somebody has taken care of it for years, and has lately stopped.",
     "You had pictured it otherwise. It keeps quiet, as a place does in which people have just been talking.",
     "From outside it looked like any other. Inside, things stand a little too straight, as after a search.",
     "You have heard of it all your life. Nobody told you about the draught, or about the silence.",

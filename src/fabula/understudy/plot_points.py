@@ -112,10 +112,10 @@ OPENING = PlotPoint(
     ),
     turn_titles=("What {short} Says", "Bad News", "The Asking"),
     turns=(
-        "It is about {matter}. {short} tells it twice, once too quickly and once too slowly, and the second time you "
-        "hear what is missing: a reason. Then you are asked, straight out, whether you will help.",
-        "“It is about {matter},” says {short}. The rest comes piece by piece, with the worst at the end. Whoever has "
-        "heard this is part of it; nobody has said that you have to stay.",
+        "“This is about {matter},” says {short}, and tells it twice, once too quickly and once too slowly. The second "
+        "time you hear what is missing: a reason. Then you are asked, straight out, whether you will help.",
+        "“It is about {matter},” says {short}. Nothing more comes for a while, and then all of it. Whoever has heard "
+        "this is part of it; nobody has said that you have to stay.",
     ),
     second=(
         Act(
@@ -420,8 +420,8 @@ LAST = PlotPoint(
     ),
     turn_titles=("The Last Word", "How It Ends"),
     turns=(
-        "Now it has been said aloud, all that you know of {matter}, and {short} has not contradicted you.",
-        "{short} hears you out to the end. All there is to say of {matter} takes less time than you had feared.",
+        "Now it has been said aloud, and {short} has not contradicted you.",
+        "{short} hears you out to the end. It takes less time than you had feared.",
     ),
     second=(),
 )

@@ -108,12 +108,16 @@ def _and_i(found: re.Match[str]) -> str:
     return f"{found[1]} {first_person_verb(found[2])}"
 
 
+_SPOKEN = re.compile(r"“[^”]*”")
+
+
 def details(node: Node) -> list[str]:
     """Things of the scene that can be looked at: `the lamp`, `the wet stairs`."""
     found: list[str] = []
     shown = " ".join(line for line in sentences(node.scene) if not _OF_THE_PLAYER.search(line))
     place = place_stems(node)
-    for phrase in _NOUN_PHRASE.findall(_LIKENESS.sub(" ", shown)):
+    # What is only spoken of is not there to be looked at.
+    for phrase in _NOUN_PHRASE.findall(_LIKENESS.sub(" ", _SPOKEN.sub(" ", shown))):
         words = phrase.split()
         verb = len(words) > 1 and words[-1].endswith("s") and f"a {phrase}" in shown
         if {"the", "a", "an", "of"} & set(words) or stems(words[-1]) <= place or verb:
