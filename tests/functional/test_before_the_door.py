@@ -21,7 +21,7 @@ from tests.live import Client, QuickServer, gate_session, live_server
 
 from fabula.actions.care.tokens import create_token, revoke_token
 from fabula.ports.actors import OPERATOR
-from fabula.server.access.http_protocol import LARGEST_HEADERS, MOST_HEADERS, BoundedHttp
+from fabula.server.access.http_protocol import LARGEST_HEADERS, MOST_HEADERS, MOST_SMALL_CHUNKS, BoundedHttp
 from fabula.server.game_socket.batching_socket import MOST_FRAGMENTS, BatchingWebSocket
 from fabula.server.game_socket.logs import make_room
 
@@ -33,10 +33,12 @@ class Impatient(BoundedHttp):
 
 
 @asynccontextmanager
-async def small_server(http: type[BoundedHttp] = BoundedHttp) -> AsyncIterator[int]:
-    """A server with our protocol that says ok to everything; answers its port."""
+async def small_server(http: type[BoundedHttp] = BoundedHttp, *, reads: bool = False) -> AsyncIterator[int]:
+    """A server with our protocol that says ok to everything, before or after it `reads` the body; answers its port."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
+        while reads and (await receive()).get("more_body"):
+            pass
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
         await send({"type": "http.response.body", "body": b"ok"})
 
@@ -141,6 +143,27 @@ async def test_a_client_that_leaves_within_its_body_leaves_one_line_and_no_trace
             while "a client left" not in log_of(tmp_path):
                 await asyncio.sleep(0.05)
     assert "Traceback" not in log_of(tmp_path)
+
+
+async def test_a_client_that_sends_many_requests_and_reads_nothing_leaves_no_traceback(tmp_path: Path) -> None:
+    with server_process(tmp_path, settings={"FABULA_SAMPLES": "false"}) as (_, address):
+        port = int(address.rsplit(":", 1)[1])
+        request = b"GET /play/npc.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for requests in (2, 200):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request * requests)
+            await asyncio.sleep(0.1)
+            writer.transport.abort()
+        await answer_to(port, HEAD + b"Connection: close\r\n\r\n")
+    assert "Traceback" not in log_of(tmp_path)
+
+
+async def test_a_body_in_very_many_tiny_chunks_is_not_read_to_its_end() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    async with small_server(reads=True) as port:
+        assert b"200 OK" in await answer_to(port, head + b"1\r\nx\r\n" * (MOST_SMALL_CHUNKS // 2) + b"0\r\n\r\n")
+        assert b"200 OK" in await answer_to(port, head + b"ff\r\n" + b"x" * 255 + b"\r\n0\r\n\r\n")
+        assert b"200 OK" not in await answer_to(port, head, b"1\r\nx\r\n" * 20 * MOST_SMALL_CHUNKS, b"0\r\n\r\n")
 
 
 async def test_nothing_that_a_stranger_says_to_the_game_socket_is_written_to_disk(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_the_oldest_guest_who_is_not_in_the_scene_makes_room() -> None:
 
 
 def test_a_guest_of_whom_a_model_writes_a_book_is_cut_short() -> None:
-    assert guests_size(added(EMPTY, shortened(guest("a", 1_000_000)))) == 4_000
+    assert guests_size(added(EMPTY, shortened(guest("a", 1_000_000)))) == 4_200
 
 
 def test_an_older_play_with_more_guests_than_there_is_room_for_may_lose_some() -> None:

@@ -29,8 +29,10 @@ from fabula.story.values import Json, JsonObject
 
 SMALL_WINDOW = 16
 LARGEST_STATE = 200_000
+LONGEST_HISTORY = 200_000
 MOST_OPS = 500
-"""Every turn keeps the variables whole, and every operation copies those of its scope: both are bounded."""
+"""Every turn keeps the variables and what was noticed last, reads the latter again for every role, and every operation
+copies the variables of its scope: all are bounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,16 +231,27 @@ def place_of(op: StateOp) -> tuple[str, ...]:
 
 
 def window(entries: Sequence[MemoryEntry], limit: int) -> list[MemoryEntry]:
-    """The newest entries, never more than `limit`.
+    """The newest entries, never more than `limit`, nor more letters than a history may have.
 
     A long window is cut by half at a time, so that its beginning, and with it the beginning of every prompt, stays
     the same for many turns; a short one rolls entry by entry.
     """
+    entries = newest_within(entries, LONGEST_HISTORY)
     over = len(entries) - limit
     if over <= 0:
         return list(entries)
     step = limit // 2 if limit > SMALL_WINDOW else 1
     return list(entries[-(-over // step) * step :])
+
+
+def newest_within(entries: Sequence[MemoryEntry], letters: int) -> Sequence[MemoryEntry]:
+    """The newest entries that have no more letters together; the very last one is always there."""
+    if sum(len(entry.text) for entry in entries) <= letters:
+        return entries
+    place, size = len(entries) - 1, len(entries[-1].text)
+    while place > 0 and (size := size + len(entries[place - 1].text)) <= letters:
+        place -= 1
+    return entries[place:]
 
 
 def remember(state: WorldState, entries: Sequence[MemoryEntry], *, limit: int) -> WorldState:

@@ -8,6 +8,8 @@ from fabula.story.plays import PlayState, SessionCharacter
 
 LARGEST_GUESTS: Final = 200_000
 LONGEST_MODEL_TEXT: Final = 4_000
+_OF_A_GUEST: Final = 200
+"""What a guest takes up without any text."""
 _TEXTS: Final = ("display_name", "personality", "style", "system_prompt")
 
 
@@ -18,7 +20,7 @@ def added(state: PlayState, guest: SessionCharacter) -> PlayState:
 
 
 def guests_size(state: PlayState) -> int:
-    """The letters of all that is written about guests."""
+    """The letters of all that is written about guests, and something for each of them."""
     return sum(_size(guest) for guest in state.session_characters.values())
 
 
@@ -45,7 +47,7 @@ def with_room(state: PlayState) -> PlayState:
 
 
 def _size(guest: SessionCharacter) -> int:
-    return sum(len(getattr(guest, name)) for name in _TEXTS)
+    return _OF_A_GUEST + sum(len(getattr(guest, name)) for name in _TEXTS)
 
 
 def entered(state: PlayState, id: str) -> PlayState:

@@ -64,8 +64,7 @@ async def create_session_character(
     house: House, actor: Actor, session_id: str, command: CreateSessionCharacter
 ) -> SessionCharacterView:
     """Brings a guest into the play by hand."""
-    if not command.display_name.strip():
-        raise InvalidRequest("Give the character a name: `display_name` is empty.")
+    _check_name(command.display_name)
     now = house.clock.now_ms()
     guest = SessionCharacter(
         session_character_id=house.ids.new("character"),
@@ -113,6 +112,7 @@ async def update_session_character(
     house: House, actor: Actor, session_id: str, command: UpdateSessionCharacter
 ) -> SessionCharacterView:
     """Rewrites a guest."""
+    _check_name(command.display_name)
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         old = _guest(at.state, command.session_character_id)
@@ -176,3 +176,8 @@ def _guest(state: PlayState, session_character_id: str) -> SessionCharacter:
     if guest is None:
         raise NotFound(f"There is no session character named '{session_character_id}'.")
     return guest
+
+
+def _check_name(display_name: str) -> None:
+    if not display_name.strip():
+        raise InvalidRequest("Give the character a name: `display_name` is empty.")

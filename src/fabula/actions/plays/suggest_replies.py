@@ -6,6 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.plays.budgets import check_budget
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
@@ -40,6 +41,7 @@ async def suggest_replies(house: House, actor: Actor, session_id: str, command: 
     limit = checked_limit(command.limit)
     async with house.store.reading() as unit:
         play, state = await head_state(unit, actor, session_id)
+        await check_budget(house, unit, play)
         session = await SESSIONS.get(unit, session_id)
         asked = RoleQuestion(role="replyer", reply_limit=limit)
         prompt = await kind_of_play(state).prompt(house, unit, session, play, state, asked)

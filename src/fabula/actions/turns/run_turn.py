@@ -19,6 +19,7 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.plays.budgets import check_budget, check_used
 from fabula.actions.plays.kinds.protocol import Move, TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state, play_of
@@ -189,7 +190,7 @@ async def _prepare(house: House, actor: Actor, session_id: str, command: RunTurn
     if basis is None or not (basis.invited or actor.owns(basis.play.owner_token_id)):
         raise SESSIONS.missing(session_id)
     play = basis.play
-    _check_budget(house, play, basis.tokens_used)
+    check_used(house, play, basis.tokens_used)
     known = house.turn_states.after(play.head_turn_id)
     if known is None and basis.state is None:
         raise StoreError(f"The state of turn '{play.head_turn_id}' is missing. Restore a backup.")
@@ -215,20 +216,8 @@ def _question(house: House, actor: Actor, session_id: str) -> TurnQuestion:
 
 async def _ready(house: House, unit: Unit, actor: Actor, session_id: str) -> Play:
     play = await play_of(unit, actor, session_id)
-    _check_budget(house, play, 0 if play.token_budget is None else await unit.calls.tokens_used(session_id))
+    await check_budget(house, unit, play)
     return play
-
-
-def _check_budget(house: House, play: Play, recorded: int) -> None:
-    if play.token_budget is None:
-        return
-    used = recorded + house.models.unrecorded_tokens(play.session_id)
-    if used >= play.token_budget:
-        raise Conflict(
-            f"This session has used {used} of its {play.token_budget} tokens. Raise token_budget in its config.",
-            used=used,
-            token_budget=play.token_budget,
-        )
 
 
 async def _again(house: House, unit: Unit, play: Play, turn: Turn, seed: int | None, *, anew: bool) -> _WantedTurn:

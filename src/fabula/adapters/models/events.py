@@ -8,7 +8,9 @@ from typing import Any
 import orjson
 
 DONE = b"[DONE]"
-LONGEST_LINE = 8 * 2**20
+LONGEST_LINE = 2 * 2**20
+MOST_SILENT_LINES = 10_000
+"""Blanks and comments between two events; servers send one now and then, to keep a connection open."""
 
 
 class NotAnEvent(ValueError):
@@ -22,28 +24,42 @@ class EventReader:
     """
 
     def __init__(self) -> None:
-        self._waiting = b""
+        self._waiting: list[bytes] = []
+        self._size = self._silent = 0
         self.done = False
 
     def feed(self, chunk: bytes) -> Iterator[dict[str, Any]]:
         """The data of the events that these bytes end; raises NotAnEvent at the first that cannot be read."""
-        *lines, self._waiting = (self._waiting + chunk).split(b"\n")
-        if len(self._waiting) > LONGEST_LINE:
-            raise NotAnEvent("an event is too long")
+        if b"\n" not in chunk:
+            # Pieces of one line are joined once, when it ends: a line of many pieces would be copied as often.
+            self._wait(chunk)
+            return iter(())
+        *lines, last = b"".join([*self._waiting, chunk]).split(b"\n")
+        self._waiting, self._size = [], 0
+        self._wait(last)
         return self._read(lines)
 
     def close(self) -> Iterator[dict[str, Any]]:
         """What the stream leaves behind that ends without the end of a line."""
-        last, self._waiting = self._waiting, b""
+        last, self._waiting = b"".join(self._waiting), []
         return self._read([last])
+
+    def _wait(self, piece: bytes) -> None:
+        self._waiting.append(piece)
+        self._size += len(piece)
+        if self._size > LONGEST_LINE:
+            raise NotAnEvent("an event is too long")
 
     def _read(self, lines: list[bytes]) -> Iterator[dict[str, Any]]:
         for line in lines:
             data = data_of(line) if line and not self.done else b""
+            self._silent = 0 if data else self._silent + 1
             if data == DONE:
                 self.done = True
             elif data:
                 yield _decoded(data)
+            elif self._silent > MOST_SILENT_LINES:
+                raise NotAnEvent("lines that are no events do not end")
 
 
 def data_of(line: bytes) -> bytes:

@@ -36,6 +36,8 @@ from fabula.story.values import JsonObject
 MOST_LESSONS = 8
 LONGEST_NAME = 200
 MOST_TOKENS = 1_000_000_000
+MOST_SILENT_BYTES = 32 * 2**20
+"""How much an answer may bring without a word of text: models that think aloud elsewhere send some megabytes."""
 
 
 class OpenAiClient:
@@ -101,6 +103,7 @@ class _Gathered:
     finish: str | None = None
     refused: bool = False
     usage: Usage | None = None
+    silent_bytes: int = 0
 
     def take(self, chunk: bytes) -> tuple[list[str], Exception | None]:
         """The texts in these bytes, and what went wrong after them; no bytes are the end of the stream."""
@@ -114,6 +117,9 @@ class _Gathered:
         except (ModelBusy, NotAnEvent) as error:
             failure = error
         self.ended = self.reader.done or not chunk
+        self.silent_bytes = 0 if texts else self.silent_bytes + len(chunk)
+        if self.silent_bytes > MOST_SILENT_BYTES:
+            failure = ModelUnusable("The model server sends much and says nothing. Use another model.")
         self.parts += texts
         return texts, failure
 

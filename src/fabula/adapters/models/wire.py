@@ -100,9 +100,13 @@ class Wire:
     ) -> aiohttp.ClientResponse:
         # aiohttp hands numeric hosts to the system without asking the resolver, so they are judged here.
         self._policy.check_host(url.host or "")
-        return await self._session.request(
+        response = await self._session.request(
             verb, url, headers=headers, data=body, allow_redirects=False, timeout=_PATIENT
         )
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            response.close()
+            raise ModelUnusable("The model server packs its answers although it was not asked to. Turn that off.")
+        return response
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> Exception:
         async with response:

@@ -11,6 +11,8 @@ from fabula.story.plans import ActorBeat, Beat, CreateAndEnter, LeaveScene, Narr
 from fabula.story.values import Json
 
 MOST_BEATS = 8
+MOST_PRESENT = 50
+"""Guests whom a director lets in stay with the play: a scene holds so many, and no more come at once."""
 
 
 def read_response_plan(
@@ -33,6 +35,8 @@ def plan_problems(plan: ResponsePlan, *, cast: Sequence[str], story_characters: 
     """Who is named in a plan but cannot take part, by name."""
     problems = [] if plan.beats else ["the plan has no beats"]
     present = list(cast)
+    if len(plan.role_actions) > MOST_PRESENT:
+        return [f"more than {MOST_PRESENT} come and go at once"]
     for action in plan.role_actions:
         match action:
             case CreateAndEnter():
@@ -43,6 +47,8 @@ def plan_problems(plan: ResponsePlan, *, cast: Sequence[str], story_characters: 
                 if action.session_character_id not in present:
                     problems.append(f"'{action.session_character_id}' cannot leave: nobody of that id is in the scene")
                 present = [one for one in present if one != action.session_character_id]
+    if len(present) > max(len(cast), MOST_PRESENT):
+        problems.append(f"the scene holds {MOST_PRESENT} characters; let some leave first")
     speakers = [beat.speaker_id for beat in plan.beats if isinstance(beat, ActorBeat)]
     return problems + [
         f"'{one}' cannot speak: nobody of that id is in the scene" for one in speakers if one not in present

@@ -8,6 +8,7 @@ from typing import Any
 
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
+from fabula.story.changes import LONGEST_HISTORY, newest_within
 from fabula.story.contexts import (
     ActorContext,
     ActorPurpose,
@@ -81,10 +82,11 @@ class SceneTeller:
         self._turn_index = turn_index
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
-        short = play.world.actor_shared_history
         self._past = past
         recent = past[max(0, len(past) - setup.told_history) :]
-        self._history = [*recent, *scene.noticed] if setup.told_history else short
+        whole = [*recent, *scene.noticed] if setup.told_history else play.world.actor_shared_history
+        self._history = list(newest_within(whole, LONGEST_HISTORY))
+        self._reaches_back = len(self._history) == len(whole) < (setup.told_history or setup.shared_window)
 
     @property
     def node(self) -> Node:
@@ -136,7 +138,7 @@ class SceneTeller:
             **self._shared(self._told),
             player_fields=self._bundle.player_schema.fields,
             reply_limit=limit,
-            session_history=history,
+            session_history=list(newest_within(history, LONGEST_HISTORY)),
         )
 
     def swift(self) -> SwiftContext:
@@ -265,8 +267,8 @@ class SceneTeller:
 
     @cached_property
     def _told_before(self) -> list[str]:
-        told = (entry.text for entry in (*self._past, *self._scene.noticed) if entry.kind != "player_input")
-        return [self._bundle.introduction, *told]
+        told = [entry for entry in (*self._past, *self._scene.noticed) if entry.kind != "player_input"]
+        return [self._bundle.introduction, *(entry.text for entry in newest_within(told, LONGEST_HISTORY))]
 
     def _pointers(self, reader: Reader) -> list[Pointer]:
         """Lore that the reader does not know, and that those who know it may tell."""
@@ -286,12 +288,10 @@ class SceneTeller:
 
     def _scenes(self) -> list[SceneText]:
         """The scenes on the way here, each at the line with which it began."""
-        limit = self._bundle.told_history or self._bundle.shared_window
-        complete = len(self._history) < limit
         return [
             SceneText(
                 texts=[node.title, node.scene, node.goal],
-                began=scene_began(self._history, self._turn_index - mark.turn_index, complete=complete),
+                began=scene_began(self._history, self._turn_index - mark.turn_index, complete=self._reaches_back),
             )
             for mark in self._play.scenes
             if (node := self._bundle.nodes.get(mark.node_id)) is not None

@@ -5,7 +5,8 @@ all, and hold memory and connections. So a connection is closed, with a sentence
 
 1. the headers of a request are too many or too large (431),
 2. its headers are not complete within some seconds (408),
-3. more requests wait on it than any client sends at once (429).
+3. more requests wait on it than any client sends at once (429),
+4. its body comes in very many chunks of a few bytes each.
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ import logging
 from http import HTTPStatus
 from typing import Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 log = logging.getLogger("fabula.access")
 
 MOST_HEADERS: Final = 100
 LARGEST_HEADERS: Final = 32 * 1024
 MOST_WAITING: Final = 64
+MOST_SMALL_CHUNKS: Final = 1_000
+SMALL_CHUNK: Final = 64
+"""A body in very many chunks of a few bytes each costs far more time than it brings bytes."""
 _SECONDS_TO_READ_THE_ANSWER: Final = 1.0
 
 _TOO_LARGE = f"The headers of a request may be {MOST_HEADERS} and {LARGEST_HEADERS // 1024} KiB in all. Send fewer."
 _TOO_SLOW = "The headers of this request did not arrive in time. Send it again."
+_TOO_SMALL = f"The chunks of this body are smaller than {SMALL_CHUNK} bytes. Send fewer and larger ones."
 _TOO_MANY = f"More than {MOST_WAITING} requests wait on this connection. Wait for answers before sending more."
 
 
@@ -41,15 +46,19 @@ class BoundedHttp(HttpToolsProtocol):
     _unread = 0
     _header_count = 0
     _header_bytes = 0
+    _chunk_count = 0
+    _chunk_bytes = 0
     _refused = False
     _waits_for_headers: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._owed: list[RequestResponseCycle] = []
         super().connection_made(transport)
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect_nothing()
+        self._tell_all()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -71,7 +80,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._header_count = self._header_bytes = 0
+        self._header_count = self._header_bytes = self._chunk_count = self._chunk_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         self._count(len(url))
@@ -86,12 +95,20 @@ class BoundedHttp(HttpToolsProtocol):
         self._unread = 0
         self._expect_nothing()
         super().on_headers_complete()
+        self._owed = [*(cycle for cycle in self._owed if not cycle.response_complete), self.cycle]
         if len(self.pipeline) > MOST_WAITING:
             self._refuse(429, _TOO_MANY)
             raise _OutOfBoundsError
 
+    def on_chunk_header(self) -> None:
+        self._chunk_count += 1
+        if self._chunk_count > MOST_SMALL_CHUNKS and self._chunk_bytes < self._chunk_count * SMALL_CHUNK:
+            self._refuse(400, _TOO_SMALL)
+            raise _OutOfBoundsError
+
     def on_body(self, body: bytes) -> None:
         self._unread = 0
+        self._chunk_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -134,11 +151,21 @@ class BoundedHttp(HttpToolsProtocol):
         # Not told unless asked for: anybody can cause as many of these lines as they like.
         log.debug("a connection was closed before its request was whole", extra={"facts": {"status": status}})
         if not self._is_idle() or self.transport.is_closing():
-            self.transport.close()
+            self._leave()
             return
         self.transport.write(_answer(status, sentence))
         # Closing at once would reset the connection of a client that still sends, and the answer would be lost.
         self.loop.call_later(_SECONDS_TO_READ_THE_ANSWER, self.transport.close)
+
+    def _leave(self) -> None:
+        self._tell_all()
+        self.transport.abort()
+
+    def _tell_all(self) -> None:
+        """Tells whoever writes an answer that nobody reads it; uvicorn tells only the last of several requests."""
+        for cycle in self._owed:
+            cycle.disconnected = True
+            cycle.message_event.set()
 
 
 def _answer(status: int, sentence: str) -> bytes:

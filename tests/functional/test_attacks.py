@@ -1,0 +1,158 @@
+"""What a reviewer tried against a running server with the source at hand, small enough to be tried every time."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live import Client, RpcFailed, gate_session, live_server
+from tests.scripted import theatre
+
+from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
+from fabula.adapters.models.open_ai import MOST_SILENT_BYTES
+from fabula.agents.replies.director import MOST_PRESENT
+from fabula.story.changes import LONGEST_HISTORY, newest_within
+from fabula.story.field_bounds import LONGEST_MESSAGE
+from fabula.story.guests import guests_problem
+from fabula.story.plays import PlayState, SessionCharacter
+from fabula.story.state import MemoryEntry, Snapshot, WorldState
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    async with live_server(tmp_path) as client:
+        yield client
+
+
+async def guest(client: Client, session_id: str, name: str, personality: str = "Kind.") -> dict[str, Any]:
+    texts = {"personality": personality, "style": "", "system_prompt": ""}
+    return await client.call("session_character.create", session_id, display_name=name, **texts)
+
+
+def test_guests_count_although_nothing_is_written_about_them() -> None:
+    here = Snapshot(story_id="s", player_description="", world_state=WorldState(current_node="n"))
+    state = PlayState(snapshot=here, graph="g", player_name="P")
+    texts = {"display_name": "", "personality": "", "style": "", "system_prompt": ""}
+    crowd = {
+        id: SessionCharacter(session_character_id=id, **texts, created_at_ms=1, updated_at_ms=1)
+        for id in map(str, range(2_000))
+    }
+    assert guests_problem(state, state.model_copy(update={"session_characters": crowd})) is not None
+
+
+async def test_a_guest_without_a_name_stops_no_turn(client: Client) -> None:
+    session = await gate_session(client)
+    id = (await guest(client, session, "Ada"))["session_character_id"]
+    with pytest.raises(RpcFailed, match="Give the character a name"):
+        texts = {"personality": "", "style": "", "system_prompt": ""}
+        await client.call("session_character.update", session, session_character_id=id, display_name=" \u2003", **texts)
+    assert (await client.turn(session, "Hello, Ada."))[-1]["type"] == "completed"
+
+
+async def test_a_director_cannot_fill_a_scene_with_guests(tmp_path: Path) -> None:
+    async with theatre(tmp_path) as house:
+        session = await house.session()
+        beats = [{"type": "Narrator", "purpose": "DescribeResult"}]
+        texts = {"personality": "p", "style": "s", "system_prompt": "x"}
+        crowd = [
+            {"type": "CreateAndEnter", "session_character_id": f"g{n}", "display_name": f"G {n}", **texts}
+            for n in range(MOST_PRESENT + 1)
+        ]
+        house.troupe.misbehave("director", *[json.dumps({"role_actions": crowd, "beats": beats})] * 4)
+        assert (await house.client.turn(session, "Hello."))[-1]["type"] == "completed"
+        listed = await house.client.call("session_character.list", session)
+        assert listed["session_characters"] == []
+
+
+async def test_a_line_of_the_transcript_is_no_longer_than_what_a_player_may_say(client: Client) -> None:
+    session = await gate_session(client)
+    line = {"kind": "narration", "speaker_id": "narrator", "speaker_name": "Narrator"}
+    with pytest.raises(RpcFailed, match=f"at most {LONGEST_MESSAGE} characters"):
+        await client.call("session_message.create", session, **line, text="x" * (LONGEST_MESSAGE + 1))
+    said = await client.call("session_message.create", session, **line, text="x")
+    with pytest.raises(RpcFailed, match=f"at most {LONGEST_MESSAGE} characters"):
+        long = "x" * (LONGEST_MESSAGE + 1)
+        await client.call("session_message.update", session, message_id=said["message_id"], **line, text=long)
+
+
+def test_roles_are_told_no_more_of_the_past_than_they_can_read_in_a_moment() -> None:
+    lines = [MemoryEntry(speaker_id="m", speaker_name="M", kind="dialogue", text=f"{n:020000}") for n in range(128)]
+    kept = newest_within(lines, LONGEST_HISTORY)
+    assert kept == lines[-10:]
+    assert newest_within(lines[:3], LONGEST_HISTORY) == lines[:3]
+    huge = MemoryEntry(speaker_id="m", speaker_name="M", kind="dialogue", text="x" * 2 * LONGEST_HISTORY)
+    assert newest_within([*lines, huge], LONGEST_HISTORY) == [huge]
+
+
+async def test_suggestions_are_not_to_be_had_beyond_the_budget_of_a_play(tmp_path: Path) -> None:
+    async with theatre(tmp_path) as house:
+        session = await house.session()
+        await house.client.turn(session, "Hello, Mara.")
+        await house.client.call("session.update_config", session, token_budget=1)
+        asked = len(house.models.requests)
+        with pytest.raises(RpcFailed, match="of its 1 tokens"):
+            await house.client.call("session.suggest_replies", session)
+        assert len(house.models.requests) == asked
+
+
+def test_lines_that_are_no_events_do_not_go_on_for_ever() -> None:
+    for line in (b"\n", b":\n", b"event: x\n"):
+        reader = EventReader()
+        assert list(reader.feed(line * (MOST_SILENT_LINES // 2) + b'data: {"a": 1}\n')) == [{"a": 1}]
+        assert list(reader.feed(line * MOST_SILENT_LINES)) == []
+        with pytest.raises(NotAnEvent):
+            list(reader.feed(line))
+
+
+def test_an_event_may_come_letter_by_letter() -> None:
+    reader = EventReader()
+    pieces = [b"data: {", *[b" "] * 1000, b'"a": 1}\n\nda', b'ta: {"b"', b": 2}"]
+    assert [event for piece in pieces for event in reader.feed(piece)] == [{"a": 1}]
+    assert list(reader.close()) == [{"b": 2}]
+
+
+SILENCE = b'data: {"choices": [{"delta": {"content": ""}}]}\n\n'
+PACKED = gzip.compress(b" " * 1_000_000)
+HOSTILE_ANSWERS = {
+    "packed": (b"Content-Encoding: gzip\r\n", PACKED, 1, "packs its answers"),
+    "blank lines": (b"", b"\n" * 65_536, 1_000, "no JSON"),
+    "comments": (b"", b":\n" * 32_768, 1_000, "no JSON"),
+    "silent events": (b"", SILENCE * 1_000, 2 * MOST_SILENT_BYTES // len(SILENCE) // 1_000, "says nothing"),
+}
+
+
+@asynccontextmanager
+async def answering(headers: bytes, part: bytes, times: int) -> AsyncIterator[str]:
+    """A model server that answers every question like this; its address."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + headers + b"\r\n")
+        try:
+            for _ in range(times):
+                writer.write(part)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+@pytest.mark.parametrize("name", HOSTILE_ANSWERS)
+async def test_a_model_server_that_sends_much_and_says_nothing_is_left(client: Client, name: str) -> None:
+    headers, part, times, sentence = HOSTILE_ANSWERS[name]
+    async with answering(headers, part, times) as base_url:
+        api = {"api_id": "hostile", "display_name": "H", "provider": "open_ai", "api_key": "k", "model": "m"}
+        await client.call("api.create", **api, base_url=base_url)
+        tested = await client.call("api.test", api_id="hostile")
+    assert not tested["ok"]
+    assert sentence in json.dumps(tested["checks"])
