@@ -429,3 +429,19 @@ async def test_the_calls_of_a_draft_are_listed_under_its_id(client: Client, mode
     assert [call["agent"] for call in first["calls"]] == ["planner"] and first["totals"] == usage["totals"]
     rest = await client.call("usage.list", story_id=draft["draft_id"], limit=5, cursor=first["next_cursor"])
     assert [call["agent"] for call in rest["calls"]] == ["architect"] and "next_cursor" not in rest
+
+
+async def test_each_plan_is_another_one_and_the_same_seed_brings_the_same_again(client: Client) -> None:
+    resource = await sea_resource(client)
+    plans = [(await client.call("story.generate_plan", resource_id=resource))["story_script"] for _ in range(3)]
+    assert len(set(plans)) > 1
+    seeded = [(await client.call("story.generate_plan", resource_id=resource, seed=7))["story_script"] for _ in "ab"]
+    assert seeded[0] == seeded[1]
+
+
+async def test_a_story_without_a_name_is_called_after_its_concept(client: Client) -> None:
+    cast = (await client.call("story_resources.get", resource_id=await sea_resource(client)))["character_ids"]
+    concept = "A fishing boat comes home with nobody aboard but a dog."
+    made = await client.call("story_resources.create", story_concept=concept, character_ids=cast)
+    story = await client.call("story.generate", resource_id=made["resource_id"])
+    assert story["display_name"] == "The Fishing Boat"

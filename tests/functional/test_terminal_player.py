@@ -220,6 +220,7 @@ Odile Marsh
 The conductor of the night train, gruff and exact.
 Short, clipped sentences.
 done
+again
 edit
 Opening Situation:
 The train has stopped in the snow, and nobody knows why.
@@ -241,6 +242,8 @@ def test_a_story_is_made_from_answers_in_a_pipe_and_played_at_once(data: Path) -
     assert (done.returncode, done.stderr) == (0, "")
     told = done.stdout
     assert "That is none of them." in told
+    first, again, _ = (part.partition("Keep this plan")[0] for part in told.split("Opening Situation:")[1:4])
+    assert first != again, "another plan was asked for"
     assert "In the last carriage somebody is humming." in told
     assert re.search(r"^\[(\d+)/\1\] ", told, re.MULTILINE), "the progress comes to its end"
     assert "Nothing looks wrong with it." in told
