@@ -80,8 +80,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not SHARED.is_dir():
         skipped = [one for one in terminalreporter.stats.get("skipped", ()) if "../shared" in str(one.longrepr)]
         terminalreporter.write_line(
-            f"Tests that read ../shared were skipped ({len(skipped)}): Ink stories that we may not ship lie there, "
-            "and it is not beside this checkout."
+            f"Tests that read ../shared were skipped ({len(skipped)}): stories and lines that we may not ship lie "
+            "there, and it is not beside this checkout."
         )
 
 
