@@ -144,8 +144,9 @@ A request is one JSON object. What a method takes stands in `params`; everything
     {"jsonrpc": "2.0", "id": "7", "session_id": "session_01K...", "method": "session.backtrack", "params": {"turns": 1}}
 
 - `id` is a string of your choice. It is given back in the answer, and means nothing else: the same request sent twice
-  is done twice, whatever its id. (A message to a character of an Ink story can be sent so that a repeat is harmless:
-  see [play an Ink story over HTTP](../how-to/play-an-ink-story-over-http.md#say-it-once-whatever-the-network-does).)
+  is done twice, whatever its id. (Methods that play a turn take a `key` with which a repeat is harmless: see
+  [sending it once](turn-stream.md#sending-it-once). So can a message to a character of an Ink story: see
+  [play an Ink story over HTTP](../how-to/play-an-ink-story-over-http.md#say-it-once-whatever-the-network-does).)
 - `session_id` names the session, for methods that are about one. It stands beside `id` and `method`, never in `params`.
 - `params` may be left out where a method takes nothing. A field that the method does not know is refused.
 - Batches are not taken.

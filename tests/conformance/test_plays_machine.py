@@ -39,6 +39,7 @@ class Turn:
     index: int
     session: str
     status: str = "running"
+    key: str = ""
     changes: list[MessageChange] = field(default_factory=list)
 
 
@@ -153,24 +154,36 @@ class PlaysMachine(RuleBasedStateMachine):
         self.turns[start] = Turn(tree=start, parent=None, index=0, session=session, status="committed")
 
     @precondition(lambda self: self.plays)
-    @rule(which=numbers, where=numbers, at_head=st.booleans())
-    def begin(self, which: int, where: int, at_head: bool) -> None:
+    @rule(which=numbers, where=numbers, at_head=st.booleans(), key=st.sampled_from(["", "", "one", "two"]))
+    def begin(self, which: int, where: int, at_head: bool, key: str) -> None:
         session = self.session(which)
         play = self.plays[session]
         parent = play.head if at_head else self.committed(where)
         turn_id, index = self.name("turn"), self.turns[parent].index + 1
-        turn: NewTurn = new_turn(turn_id, parent, session_id=session, turn_index=index)
-        if play.active is not None:
+        turn: NewTurn = new_turn(turn_id, parent, session_id=session, turn_index=index, key=key)
+        is_of_this_tree = self.turns[parent].tree == play.tree
+        known = self.keyed(session, key)
+        if known is not None and is_of_this_tree:
+            with pytest.raises(Conflict) as refused:
+                self.write(lambda unit: unit.plays.begin(turn))
+            assert refused.value.data["turn_id"] == known
+        elif play.active is not None:
             with pytest.raises(Conflict) as refused:
                 self.write(lambda unit: unit.plays.begin(turn))
             assert refused.value.data["active_turn_id"] == play.active
-        elif self.turns[parent].tree != play.tree:
+        elif not is_of_this_tree:
             with pytest.raises(InvalidRequest):
                 self.write(lambda unit: unit.plays.begin(turn))
         else:
             self.write(lambda unit: unit.plays.begin(turn))
-            self.turns[turn_id] = Turn(tree=play.tree, parent=parent, index=index, session=session)
+            self.turns[turn_id] = Turn(tree=play.tree, parent=parent, index=index, session=session, key=key)
             play.active = turn_id
+
+    def keyed(self, session: str, key: str) -> str | None:
+        """The turn that a key names."""
+        found = [id for id, turn in self.turns.items() if key and (turn.session, turn.key) == (session, key)]
+        assert len(found) <= 1
+        return found[0] if found else None
 
     @precondition(lambda self: self.turns)
     @rule(which=numbers, lines=st.integers(0, 2), touched=numbers)
@@ -273,6 +286,13 @@ class PlaysMachine(RuleBasedStateMachine):
             assert hashes == {id: f"hash of {id}" for id in hashes}
         for play in self.plays.values():
             assert self.read(lambda unit, at=play.head: unit.plays.state(at)) == {"after": play.head}  # type: ignore[misc]
+
+    @invariant()
+    def keys_name_the_turns_that_were_begun_with_them(self) -> None:
+        for session in self.plays:
+            for key in ("one", "two"):
+                found = self.read(lambda unit, s=session, k=key: unit.plays.by_key(s, k))  # type: ignore[misc]
+                assert (None if found is None else found.turn_id) == self.keyed(session, key)
 
     @invariant()
     def ancestors_are_those_on_the_line(self) -> None:

@@ -84,6 +84,26 @@ async def test_a_second_turn_is_refused_by_either_server(pair: tuple[Victim, Vic
     assert (await playing)[-1]["type"] == "failed"
 
 
+async def keyed(it: Victim, session_id: str, words: str, key: str) -> list[dict[str, Any]]:
+    request = it.client.request("session.run_turn", session_id, player_input=words, key=key)
+    response = await it.client.http.post("/rpc", json=request)
+    return [event["data"] for event in sse(response.text) if event["event"] == "message"]
+
+
+async def test_words_with_one_key_are_played_once_whichever_server_they_are_sent_to(
+    linked: tuple[Victim, Victim],
+) -> None:
+    one, two = linked
+    session_id = await one.session("ensemble")
+    one.troupe.pace = Pace(tokens_per_second=60)
+    told = await asyncio.gather(*(keyed(it, session_id, "I knock.", "k1") for it in (one, two, one, two)))
+    assert all(other == told[0] for other in told)
+    assert (told[0][0]["frame"]["type"], told[0][-1]["frame"]["type"]) == ("started", "completed")
+    for it in linked:
+        assert await keyed(it, session_id, "I knock.", "k1") == [told[0][-1]]
+        assert len((await it.client.call("session.branches", session_id))["turns"]) == 2
+
+
 async def test_a_turn_is_cancelled_from_the_other_server_and_its_words_are_kept(pair: tuple[Victim, Victim]) -> None:
     one, two = pair
     session_id = await one.session("ensemble")

@@ -41,6 +41,7 @@ class Turn:
     """A node of the tree. `amend` turns are changes by hand: they have the turn index of their parent.
 
     `jump_id` points to an older ancestor, so that any ancestor is found in a logarithmic number of steps.
+    `key` is the client's own name for what it asked for, `asked` a fingerprint of that; both are empty without a key.
     """
 
     turn_id: str
@@ -55,6 +56,8 @@ class Turn:
     player_input: str
     request_id: str
     seed: int
+    key: str = ""
+    asked: str = ""
     state_hash: str | None = None
     error: ErrorValue | None = None
     created_at_ms: int
@@ -73,6 +76,8 @@ class NewTurn:
     player_input: str = ""
     request_id: str = ""
     seed: int = 0
+    key: str = ""
+    asked: str = ""
 
 
 MessageKind = Literal["player_input", "narration", "dialogue", "action"]
@@ -120,6 +125,8 @@ class Plays(Protocol):
 
     - `begin` is refused with Conflict naming the active turn while the session has one in flight; so is `amend`,
       which is begun and committed at once.
+    - A key names one turn of a session for ever: `begin` with a key that a turn of the session has, however that turn
+      ended, is refused with Conflict naming the turn, and `by_key` finds it. Without a key nothing is a repeat.
     - `commit` makes turn, state, messages and head true together; of a turn that is no longer running it answers
       False and changes nothing.
     - `fail` ends a running turn, keeps its input, and moves no head.
@@ -195,6 +202,8 @@ class Plays(Protocol):
     async def last_failed(self, session_id: str, parent_id: str) -> Turn | None: ...
 
     async def by_request(self, session_id: str, request_id: str) -> Turn | None: ...
+
+    async def by_key(self, session_id: str, key: str) -> Turn | None: ...
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]: ...
 

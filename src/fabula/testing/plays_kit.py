@@ -132,6 +132,36 @@ class PlaysKit:
         assert refused.value.data["active_turn_id"] == "t1"
         assert (await play_of(store)).head_turn_id == "a1"
 
+    async def test_a_key_names_one_turn_of_a_session_for_ever(self, store: Store) -> None:
+        await opened(store)
+        await opened(store, "other", "o0")
+        first = await begun(store, "t1", "t0", key="k", asked="these words")
+        for ends in (lambda unit: unit.plays.fail("t1", status="failed", error=BROKEN), None):
+            with pytest.raises(Conflict) as refused:
+                await begun(store, "t2", "t0", key="k")
+            assert refused.value.data["turn_id"] == "t1"
+            if ends is not None:
+                async with store.writing() as unit:
+                    await ends(unit)
+        await begun(store, "o1", "o0", session_id="other", key="k")
+        async with store.reading() as unit:
+            found = await unit.plays.by_key("s", "k")
+            assert found is not None and (found.turn_id, found.status, found.key) == ("t1", "failed", "k")
+            assert found.asked == first.asked == "these words"
+            elsewhere = await unit.plays.by_key("other", "k")
+            assert elsewhere is not None and elsewhere.turn_id == "o1"
+            assert await unit.plays.by_key("s", "another") is None
+            assert await unit.plays.turn("t2") is None
+
+    async def test_without_a_key_nothing_is_a_repeat(self, store: Store) -> None:
+        await opened(store)
+        for number in (1, 2):
+            await begun(store, f"t{number}", "t0")
+            async with store.writing() as unit:
+                await unit.plays.fail(f"t{number}", status="failed", error=BROKEN)
+        async with store.reading() as unit:
+            assert await unit.plays.by_key("s", "") is None
+
     async def test_commit_makes_turn_state_messages_and_head_true_together(self, store: Store) -> None:
         await opened(store)
         await begun(store, "t1", "t0")

@@ -1321,6 +1321,11 @@ export interface RecentStory {
   updated_at_ms: number;
 }
 
+/** The last turn once more. */
+export interface Regenerate {
+  key?: string | null;
+}
+
 export interface RemoveActiveCharacter {
   type: "RemoveActiveCharacter";
   character: string;
@@ -1354,11 +1359,13 @@ export interface ResponsePlan {
 
 /** `with` says who plays it this time in place of the session's models. */
 export interface RetryTurn {
+  key?: string | null;
   with?: "understudy" | null;
 }
 
 /** The player's words; where an Ink story offers choices, the index of one. */
 export interface RunTurn {
+  key?: string | null;
   player_input?: string | null;
   choice?: number | null;
 }
@@ -2256,7 +2263,7 @@ export interface Methods {
   /** Lists the caller's sessions and those they were invited to, by id and in short; an admin sees all. */
   "session.list": { params: Paging; result: SessionsListed; session: false };
   /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
-  "session.regenerate": { params: NoParams; result: TurnAccepted; session: true };
+  "session.regenerate": { params: Regenerate; result: TurnAccepted; session: true };
   /** Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for. */
   "session.retry_turn": { params: RetryTurn; result: TurnAccepted; session: true };
   /** Plays one turn with the player's words; the answer is a stream of events. */

@@ -6,6 +6,9 @@
    asked may listen, leave, and come back.
 3. It ends committed, or failed or cancelled whole with the input kept for `retry_turn`.
 4. After a crash it is taken up again, at the node it was in.
+
+A client that names what it asks for by a `key` may ask again, when it does not know what became of it: it gets the turn
+that its first request began (see `turn_keys`).
 """
 
 from __future__ import annotations
@@ -24,10 +27,11 @@ from fabula.actions.plays.kinds.protocol import Move, TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state, play_of
 from fabula.actions.repositories import SESSIONS, checked_name
+from fabula.actions.turns.turn_keys import KeyedCommand, asked_before, fingerprint
 from fabula.actions.turns.turn_runner import SENTENCES, new_work, start
-from fabula.actions.views import Command, Nothing, View
+from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Cancelled, Conflict, InvalidRequest, NotFound, PlayMoved, StoreError
+from fabula.ports.errors import Cancelled, Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved, StoreError
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import TurnQuestion, Unit
 from fabula.ports.work import Work
@@ -59,17 +63,33 @@ class _WantedTurn:
     stand_in: str | None = None
 
 
-class RunTurn(Command):
+@dataclass(frozen=True, kw_only=True)
+class _Request:
+    """Who asks for a turn and how; `unless` may refuse it in the unit that begins it."""
+
+    actor: Actor
+    session_id: str
+    verb: str
+    command: KeyedCommand
+    request_id: str
+    unless: Refusal | None = None
+
+
+class RunTurn(KeyedCommand):
     """The player's words; where an Ink story offers choices, the index of one."""
 
     player_input: str | None = None
     choice: int | None = Field(default=None, ge=0)
 
 
-class RetryTurn(Command):
+class RetryTurn(KeyedCommand):
     """`with` says who plays it this time in place of the session's models."""
 
     stand_in: Literal["understudy"] | None = Field(default=None, alias="with")
+
+
+class Regenerate(KeyedCommand):
+    """The last turn once more."""
 
 
 class TurnAccepted(View):
@@ -111,7 +131,10 @@ async def run_turn(
             start=move.start,
         )
 
-    return await _begin(house, decide, request_id, unless)
+    asked = _Request(
+        actor=actor, session_id=session_id, verb="run", command=command, request_id=request_id, unless=unless
+    )
+    return await _begin(house, decide, asked)
 
 
 @allowed("player")
@@ -128,12 +151,13 @@ async def retry_turn(
                 raise NotFound("There is no failed turn here to try again.")
             return replace(await _again(house, unit, play, failed, seed, anew=False), stand_in=command.stand_in)
 
-    return await _begin(house, decide, request_id)
+    asked = _Request(actor=actor, session_id=session_id, verb="retry", command=command, request_id=request_id)
+    return await _begin(house, decide, asked)
 
 
 @allowed("player")
 async def regenerate(
-    house: House, actor: Actor, session_id: str, command: Nothing, *, request_id: str, seed: int | None = None
+    house: House, actor: Actor, session_id: str, command: Regenerate, *, request_id: str, seed: int | None = None
 ) -> Turn:
     """Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch.
 
@@ -148,7 +172,8 @@ async def regenerate(
                 raise Conflict("Nothing has been played yet that could be played again.")
             return await _again(house, unit, play, old, seed, anew=True)
 
-    return await _begin(house, decide, request_id)
+    asked = _Request(actor=actor, session_id=session_id, verb="regenerate", command=command, request_id=request_id)
+    return await _begin(house, decide, asked)
 
 
 @allowed("player")
@@ -233,22 +258,34 @@ async def _again(house: House, unit: Unit, play: Play, turn: Turn, seed: int | N
     )
 
 
-async def _begin(
-    house: House, decide: Callable[[], Awaitable[_WantedTurn]], request_id: str, unless: Refusal | None = None
-) -> Turn:
-    """Begins what was decided upon, if the play still stands where it stood then; if not, it is decided again."""
+async def _begin(house: House, decide: Callable[[], Awaitable[_WantedTurn]], asked: _Request) -> Turn:
+    """Begins what was decided upon; where nothing can be begun, the turn that this very request began before is it.
+
+    That turn is looked for only then: what keeps a repeat from being begun twice is the index of keys.
+    """
+    try:
+        return await _begin_anew(house, decide, asked)
+    except FabulaError:
+        known = await asked_before(house, asked.actor, asked.session_id, asked.verb, asked.command)
+        if known is None:
+            raise
+        return known
+
+
+async def _begin_anew(house: House, decide: Callable[[], Awaitable[_WantedTurn]], asked: _Request) -> Turn:
+    """If the play still stands where it stood when it was decided; if not, it is decided again."""
     for _ in range(MOST_DECISIONS - 1):
         wanted = await decide()
         try:
-            begun = await _write_down(house, wanted, request_id, unless)
+            begun = await _write_down(house, wanted, asked)
         except PlayMoved:
             continue
         return await start(house, *begun, wanted.start)
     wanted = await decide()
-    return await start(house, *await _write_down(house, wanted, request_id, unless), wanted.start)
+    return await start(house, *await _write_down(house, wanted, asked), wanted.start)
 
 
-async def _write_down(house: House, wanted: _WantedTurn, request_id: str, unless: Refusal | None) -> tuple[Turn, Work]:
+async def _write_down(house: House, wanted: _WantedTurn, asked: _Request) -> tuple[Turn, Work]:
     """The turn and the work on it. With the same seed a model that heeds it answers alike; without, lots are drawn."""
     seed, expected = wanted.seed, wanted.play.head_turn_id
     turn = NewTurn(
@@ -258,15 +295,17 @@ async def _write_down(house: House, wanted: _WantedTurn, request_id: str, unless
         turn_index=wanted.turn_index,
         kind="play",
         player_input=wanted.words,
-        request_id=request_id,
+        request_id=asked.request_id,
         seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
+        key=asked.command.key or "",
+        asked=fingerprint(asked.verb, asked.command),
     )
     work = new_work(house, turn.turn_id, turn.session_id, wanted.stand_in)
-    if unless is None:
+    if asked.unless is None:
         return await house.store.begin_turn(turn, expected_head=expected, work=work)
     async with house.store.writing() as unit:
         play = await unit.plays.get(turn.session_id)
-        await unless(unit)
+        await asked.unless(unit)
         if play is not None and play.head_turn_id != expected:
             raise PlayMoved("The session was moved meanwhile.", head_turn_id=play.head_turn_id)
         return await unit.plays.begin(turn), await unit.work.begin(work)

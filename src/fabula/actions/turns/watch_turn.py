@@ -8,7 +8,8 @@ nobody knows their number any more.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
@@ -63,6 +64,26 @@ async def watched_turn(house: House, actor: Actor, session_id: str, last_event_i
             turn = await _turn(unit, session_id, play.active_turn_id)
             work = await unit.work.get(turn.turn_id)
     return await _rest_of(house, turn, work, seen)
+
+
+async def frames_of(house: House, turn: Turn) -> WatchedTurn:
+    """The frames of a turn that a request began, or began when it came before: all of them, or the end of one that is
+    over."""
+    running = house.work.find(turn.turn_id)
+    live = None if running is None else await house.bus.subscribe(running.held.work.stream)
+    if running is not None and live is not None:
+        return WatchedTurn(turn=turn, stream=running.held.work.stream, frames=live)
+    async with house.store.reading() as unit:
+        now, work = await unit.plays.turn(turn.turn_id) or turn, await unit.work.get(turn.turn_id)
+    watched = await _rest_of(house, now, work, None)
+    return watched if now.status == "running" else replace(watched, frames=_last_of(watched.frames))
+
+
+async def _last_of(frames: TurnFrames) -> TurnFrames:
+    async with aclosing(frames):
+        async for frame in frames:
+            if frame.last:
+                yield frame
 
 
 def frame_id(stream: str, sequence: int, *, last: bool) -> str:

@@ -52,6 +52,9 @@ INVITATIONS = Table(
     Index("play_invitations_by_session", "session_id"),
 )
 
+KEY_INDEX = "turns_by_key"
+"""What keeps a key to one turn of a session, whoever begins it."""
+
 TURNS = Table(
     "turns",
     METADATA,
@@ -74,10 +77,20 @@ TURNS = Table(
     Column("lease_until_ms", NUMBER, nullable=False),
     Column("created_at_ms", NUMBER, nullable=False),
     Column("finished_at_ms", NUMBER),
+    Column("key", NAME, nullable=False, server_default=""),
+    Column("asked", NAME, nullable=False, server_default=""),
     PrimaryKeyConstraint("turn_id", name="turns_pk"),
     Index("turns_by_tree", "tree_id", "turn_id"),
     Index("turns_by_parent", "parent_id", "turn_id"),
     Index("turns_by_request", "session_id", "request_id"),
+    Index(
+        KEY_INDEX,
+        "session_id",
+        "key",
+        unique=True,
+        sqlite_where=text("key <> ''"),
+        postgresql_where=text("key <> ''"),
+    ),
     Index(
         "turns_running", "turn_id", sqlite_where=text("status = 'running'"), postgresql_where=text("status = 'running'")
     ),
@@ -184,6 +197,8 @@ BY_REQUEST = (
     .order_by(_t.turn_id.desc())
     .limit(1)
 )
+# The condition is written out, because an engine uses a partial index only where it can read its condition.
+BY_KEY = select(TURNS).where(_t.session_id == bindparam("session"), _t.key == bindparam("key"), text("key <> ''"))
 RUNNING = select(TURNS).where(_t.status == "running").order_by(_t.turn_id)
 LOCK_RUNNING = RUNNING.with_for_update()
 SET_PLAY = update(PLAYS).where(_this_play)

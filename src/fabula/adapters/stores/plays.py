@@ -54,6 +54,7 @@ from fabula.adapters.stores.turn_steps import (
     read_message,
     read_transcript,
     read_transcript_part,
+    read_turn_by_key,
     read_turns,
     turn_of,
 )
@@ -219,6 +220,9 @@ class SqlPlays:
         names = {"session": spelled(session_id), "request": spelled(request_id)}
         row = (await self._connection.execute(BY_REQUEST, names)).first()
         return None if row is None else turn_of(row)
+
+    async def by_key(self, session_id: str, key: str) -> Turn | None:
+        return await self._connection.run(read_turn_by_key(session_id, key))
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]:
         return await self._connection.run(read_transcript(turn_id, last=last))

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import immutabledict
 
 from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
+from fabula.adapters.stores.play_tables import KEY_INDEX
 from fabula.adapters.stores.postgres_turns import WRITERS_LOCK
 from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
 from fabula.ports.errors import StoreError, WriteConflict
@@ -33,7 +34,7 @@ _BEGIN: dict[Mode, str] = {
 }
 _NOT_DURABLE = "; SET LOCAL synchronous_commit TO off"
 
-_DEADLOCK, _NOT_SERIALIZABLE = "40P01", "40001"
+_DEADLOCK, _NOT_SERIALIZABLE, _NOT_UNIQUE = "40P01", "40001", "23505"
 
 HAS_TABLE = text("SELECT 1 FROM pg_tables WHERE schemaname = 'fabula' AND tablename = :name")
 
@@ -124,7 +125,9 @@ class PostgresDatabase:
         try:
             yield
         except asyncpg.PostgresError as error:
-            if error.sqlstate in (_DEADLOCK, _NOT_SERIALIZABLE):
+            # A key that another one used while this statement waited for the play: whoever tries again finds its turn.
+            same_key = error.sqlstate == _NOT_UNIQUE and error.constraint_name == KEY_INDEX
+            if same_key or error.sqlstate in (_DEADLOCK, _NOT_SERIALIZABLE):
                 raise WriteConflict(
                     "Another change of the same things came at the same moment. Nothing was changed; try again."
                 ) from error

@@ -36,16 +36,18 @@ place AS (
     LEFT JOIN turns AS far ON far.turn_id = near.jump_id
     WHERE plays.session_id = :session_id AND plays.head_turn_id = :expected_head AND plays.active_turn_id IS NULL
       AND head.turn_id = :parent_id AND head.status = 'committed'
+      AND (:key = '' OR NOT EXISTS (
+          SELECT 1 FROM turns AS known WHERE known.session_id = :session_id AND known.key = :key AND known.key <> ''))
     FOR UPDATE OF plays
 ),
 placed AS (
     INSERT INTO turns (turn_id, tree_id, session_id, parent_id, jump_id, depth, turn_index, kind, status, player_input,
-                       request_id, seed, attempt, owner, lease_until_ms, created_at_ms)
+                       request_id, seed, key, asked, attempt, owner, lease_until_ms, created_at_ms)
     SELECT :turn_id, tree_id, :session_id, turn_id,
            CASE WHEN depth - near_depth = near_depth - COALESCE(far_depth, near_depth)
                 THEN COALESCE(far_id, near_id) ELSE turn_id END,
            depth + 1, :turn_index, :kind, 'running', :player_input,
-           :request_id, :seed, {UNUSED["attempt"]}, '{UNUSED["owner"]}', {UNUSED["lease_until_ms"]}, :now
+           :request_id, :seed, :key, :asked, {UNUSED["attempt"]}, '{UNUSED["owner"]}', {UNUSED["lease_until_ms"]}, :now
     FROM place
     RETURNING turn_id, tree_id, jump_id, depth
 ),
@@ -115,6 +117,8 @@ def begin_values(terms: Terms, turn: NewTurn, expected_head: str, work: NewWork)
         "player_input": legible(turn.player_input),
         "request_id": turn.request_id,
         "seed": turn.seed,
+        "key": spelled(turn.key),
+        "asked": turn.asked,
         "now": held.created_at_ms,
         "work_id": held.work_id,
         "work_kind": held.kind,

@@ -17,6 +17,7 @@ from fabula.adapters.stores.play_tables import (
     ADD_MESSAGES,
     ADD_STATE,
     ADD_TURN,
+    BY_KEY,
     COMMIT_TURN,
     FAIL_TURN,
     GET_PLAY,
@@ -114,6 +115,8 @@ def begin_turn(terms: Terms, turn: NewTurn, *, expected_head: str | None = None)
     place = (yield terms.choose(PLACE, LOCK_PLACE), names).first()
     if place is None:
         raise (yield from _why_unfit(turn))
+    if turn.key and (known := (yield from read_turn_by_key(turn.session_id, turn.key))) is not None:
+        raise used_key(known)
     if place.active_turn_id is not None:
         raise busy(place.active_turn_id)
     if expected_head not in (None, place.head_turn_id):
@@ -180,6 +183,11 @@ def read_message(turn_id: str, message_id: str) -> Steps[SpokenMessage | None]:
 
 def read_turns(query: Any, values: dict[str, Any]) -> Steps[list[Turn]]:
     return [turn_of(row) for row in (yield query, values)]
+
+
+def read_turn_by_key(session_id: str, key: str) -> Steps[Turn | None]:
+    row = (yield BY_KEY, {"session": spelled(session_id), "key": spelled(key)}).first()
+    return None if row is None else turn_of(row)
 
 
 def existing_turn(turn_id: str) -> Steps[Turn]:
@@ -278,6 +286,13 @@ def _jump(place: Any) -> str:
 def busy(active_turn_id: str) -> Conflict:
     return Conflict(
         "A turn of this session is still running. Wait for it, or cancel it.", active_turn_id=active_turn_id
+    )
+
+
+def used_key(turn: Turn) -> Conflict:
+    return Conflict(
+        f"The key '{turn.key}' names another turn of this session. Use a new key for a new turn.",
+        turn_id=turn.turn_id,
     )
 
 

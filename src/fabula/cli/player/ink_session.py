@@ -10,7 +10,7 @@ from fabula.actions.house import House
 from fabula.actions.library.stories import NameStory, show_story
 from fabula.actions.plays.branches import list_branches
 from fabula.actions.plays.sessions import SessionView, get_session
-from fabula.actions.turns.run_turn import regenerate, retry_turn, run_turn
+from fabula.actions.turns.run_turn import Regenerate, regenerate, retry_turn, run_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.commands import INK_COMMANDS, is_command, run_command
 from fabula.cli.player.history import show_history
@@ -73,7 +73,7 @@ class InkSitting:
 
     async def play_again(self) -> None:
         """Plays the last turn anew."""
-        await self._turn(regenerate(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST))
+        await self._turn(regenerate(self.house, OPERATOR, self.session_id, Regenerate(), request_id=REQUEST))
 
     async def say_again(self, *, with_understudy: bool = False) -> None:
         """Plays the words of a failed turn again, with the session's models or without."""

@@ -12,7 +12,7 @@ from fabula.actions.library.stories import NameStory, StoryView, get_story
 from fabula.actions.library.story_resources import NameStoryResources, get_story_resources
 from fabula.actions.plays.session_characters import list_session_characters
 from fabula.actions.plays.sessions import SessionView, get_session
-from fabula.actions.turns.run_turn import RetryTurn, RunTurn, regenerate, retry_turn, run_turn
+from fabula.actions.turns.run_turn import Regenerate, RetryTurn, RunTurn, regenerate, retry_turn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import Lines
@@ -70,7 +70,7 @@ class PlayerSession:
     async def play_again(self) -> None:
         """Plays the last turn anew."""
         await self._turn(
-            lambda seed: regenerate(self.house, OPERATOR, self.session_id, Nothing(), request_id=REQUEST, seed=seed)
+            lambda seed: regenerate(self.house, OPERATOR, self.session_id, Regenerate(), request_id=REQUEST, seed=seed)
         )
 
     def show_status(self, session: SessionView) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from fabula.actions.authority import least_role
 from fabula.actions.house import House
 from fabula.actions.turns import run_turn
-from fabula.actions.views import Command, Nothing, View
+from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Turn
 from fabula.server.rpc.method import Call, Method, first_sentence
@@ -56,5 +56,5 @@ def turn_methods() -> list[Method]:
     return [
         streaming_method("session.run_turn", run_turn.RunTurn, run_turn.run_turn),
         streaming_method("session.retry_turn", run_turn.RetryTurn, run_turn.retry_turn),
-        streaming_method("session.regenerate", Nothing, run_turn.regenerate),
+        streaming_method("session.regenerate", run_turn.Regenerate, run_turn.regenerate),
     ]

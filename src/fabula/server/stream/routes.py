@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
-from fabula.actions.turns.watch_turn import watched_turn
+from fabula.actions.turns.watch_turn import frames_of, watched_turn
 from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
@@ -18,10 +18,10 @@ from fabula.server.stream.sse import FrameStream, event
 
 
 async def turn_response(house: House, actor: Actor, turn: Turn, *, ack: bytes) -> Response:
-    """The stream of a turn that was just begun: first the ack, then every frame."""
-    source = await house.bus.subscribe(turn.turn_id)
-    assert source is not None
-    return FrameStream(turn.turn_id, _envelope(turn, actor), source, meters=house.meters, first=event("ack", ack))
+    """The stream of a turn that a request began, now or when it came before: first the ack, then its frames."""
+    watched = await frames_of(house, turn)
+    first = event("ack", ack)
+    return FrameStream(watched.stream, _envelope(turn, actor), watched.frames, meters=house.meters, first=first)
 
 
 def _envelope(turn: Turn, actor: Actor) -> Envelope:

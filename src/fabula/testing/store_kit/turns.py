@@ -12,7 +12,7 @@ from fabula.ports.models import CallOrigin, CallRecord, Usage
 from fabula.ports.plays import Finished, Turn
 from fabula.ports.store import Reference, Store, TurnQuestion
 from fabula.ports.work import Lease, NewWork, Work
-from fabula.testing.plays_kit import finished, new_turn, opened, played, said, says
+from fabula.testing.plays_kit import BROKEN, finished, new_turn, opened, played, said, says
 
 
 class TurnsLaw:
@@ -78,6 +78,24 @@ class TurnsLaw:
         turns = (_begin(store, f"t{number}", "t0") for number in range(1, 9))
         outcomes = await asyncio.gather(*turns, return_exceptions=True)
         assert sum(not isinstance(one, Conflict) for one in outcomes) == 1
+
+    async def test_of_many_who_begin_at_once_with_one_key_one_succeeds_for_ever(self, store: Store) -> None:
+        await opened(store)
+
+        async def begin_and_fail(number: int) -> None:
+            _, work = await _begin(store, f"t{number}", "t0", key="k")
+            async with store.writing() as unit:
+                await unit.plays.fail(f"t{number}", status="failed", error=BROKEN)
+                await unit.work.fail(work, BROKEN)
+
+        outcomes = await asyncio.gather(*(begin_and_fail(number) for number in range(1, 9)), return_exceptions=True)
+        assert sum(one is None for one in outcomes) == 1
+        assert all(one is None or isinstance(one, Conflict) for one in outcomes)
+        with pytest.raises(Conflict) as refused:
+            await _begin(store, "late", "t0", key="k")
+        assert refused.value.data["turn_id"] == f"t{outcomes.index(None) + 1}"
+        async with store.reading() as unit:
+            assert await unit.work.get("late") is None
 
     async def test_the_work_on_the_turn_is_begun_and_finished_in_the_same_transactions(self, store: Store) -> None:
         await opened(store)
