@@ -38,7 +38,7 @@ METHODS = {
     "player": """
         api.list api_group.list preset.list schema.get schema.list character.list story.list
         player_profile.create player_profile.get player_profile.list player_profile.update player_profile.delete
-        config.get_global dashboard.get rpc.discover story.start_session session.list
+        access.whoami config.get_global dashboard.get rpc.discover story.start_session session.list
     """,
     "session": """
         session.get session.update session.delete session.get_runtime_snapshot session.get_variables
@@ -85,7 +85,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 ROUTES = {
     ("GET", "/"): "open",
     ("GET", "/index.html"): "open",
-    ("GET", "/app"): "player",
+    ("GET", "/app"): "open",
     ("GET", "/app/{place:path}"): "open",
     ("GET", "/favicon.svg"): "open",
     ("GET", "/manifest.webmanifest"): "open",
@@ -93,6 +93,8 @@ ROUTES = {
     ("GET", "/play/npc"): "open",
     ("GET", "/play/npc.css"): "open",
     ("GET", "/play/npc.js"): "open",
+    ("POST", "/enter"): "open",
+    ("POST", "/leave"): "open",
     ("GET", "/healthz"): "open",
     ("GET", "/readyz"): "open",
     ("GET", "/metrics"): "admin",

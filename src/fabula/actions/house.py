@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from fabula.actions.setups.compiled_stories import CompiledStories
 from fabula.actions.setups.play_setup import PlaySetups
+from fabula.actions.setups.scene_titles import SceneTitles
+from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
@@ -37,3 +39,5 @@ class House:
     owner: str
     meters: Meters = field(default_factory=Meters)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
+    scene_titles: SceneTitles = field(default_factory=SceneTitles)
+    sized_covers: SizedCovers = field(default_factory=SizedCovers)

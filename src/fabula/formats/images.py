@@ -7,7 +7,7 @@ import struct
 import zlib
 from typing import Final, Literal
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 ImageType = Literal["image/png", "image/jpeg", "image/webp"]
 
@@ -63,6 +63,25 @@ def _decoding_problem(data: bytes, kind: ImageType) -> str | None:
     except _BROKEN:
         return "the cover is damaged and cannot be shown"
     return None
+
+
+def fit_within(data: bytes, side: int) -> bytes | None:
+    """The picture as webp, at most `side` pixels wide and high, never enlarged; None where it does not decode."""
+    kind = sniff(data)
+    if kind is None:
+        return None
+    try:
+        with Image.open(io.BytesIO(data), formats=[_DECODERS[kind]]) as picture:
+            # A jpeg decodes at a fraction of its size at once, which saves most of the time and memory.
+            picture.draft("RGB", (side * 2, side * 2))
+            upright = ImageOps.exif_transpose(picture)
+            upright.thumbnail((side, side), Image.Resampling.LANCZOS)
+            written = io.BytesIO()
+            shown = upright if upright.mode in ("RGB", "RGBA") else upright.convert("RGBA")
+            shown.save(written, "WEBP", quality=84, method=4)
+    except _BROKEN:
+        return None
+    return written.getvalue()
 
 
 def cover_name(kind: ImageType) -> str:

@@ -171,7 +171,7 @@ class Tokens(Protocol):
     Law:
     - `add` of an id or hash that exists raises Conflict.
     - `by_hash` never answers a revoked token; `every` lists those too, oldest first.
-    - `is_valid` is false for a token that was revoked or is not known.
+    - `get` finds a token by its id, a revoked one too; `is_valid` is false for one that was revoked or is not known.
     - `revoke` of an unknown token raises NotFound; a second `revoke` keeps the time of the first.
     - `touch` records the last use.
     """
@@ -179,6 +179,8 @@ class Tokens(Protocol):
     async def add(self, token: Token) -> None: ...
 
     async def by_hash(self, hash: str) -> Token | None: ...
+
+    async def get(self, token_id: str) -> Token | None: ...
 
     async def is_valid(self, token_id: str) -> bool: ...
 

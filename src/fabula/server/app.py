@@ -10,6 +10,7 @@ from fabula.actions.care.tokens import find_token
 from fabula.actions.house import House
 from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
+from fabula.server.access.seat_routes import seat_routes
 from fabula.server.files.routes import file_routes
 from fabula.server.game_socket.routes import mount_game_socket
 from fabula.server.head_requests import answer_heads
@@ -34,6 +35,7 @@ def open_doors(house: House) -> FastAPI:
     """All routes, with no guard before them."""
     app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(ops_routes(house))
+    app.include_router(seat_routes(house))
     app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
     app.include_router(stream_routes(house))
     app.include_router(play_routes(house))

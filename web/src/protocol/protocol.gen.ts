@@ -230,6 +230,26 @@ export interface CallView {
   recorded_at_ms: number;
 }
 
+/** Who calls. `token_id` is null for the operator: whoever calls a server that asks for no tokens. */
+export interface Caller {
+  type: "caller";
+  role: "admin" | "author" | "player";
+  label: string;
+  token_id: string | null;
+  tokens_required: boolean;
+  version: string;
+  features: string[];
+}
+
+/** Somebody of a play: a character of the story, a guest who came in during play, or the player. */
+export interface CastMember {
+  id: string;
+  kind: "character" | "guest" | "player";
+  name: string;
+  in_scene: boolean;
+  has_cover: boolean;
+}
+
 /** A character as its author wrote it. `facts` are what is true of it, each with who else may know it. */
 export interface CharacterContent {
   id: string;
@@ -1382,6 +1402,13 @@ export interface SceneNote {
   text: string;
 }
 
+/** The scene that is being played. `number` counts the different scenes on the way here, this one included. */
+export interface SceneOnStage {
+  node_id: string;
+  title: string;
+  number: number;
+}
+
 /** A completed turn of a scene play. */
 export interface SceneTurnResult {
   turn_id: string;
@@ -1511,6 +1538,8 @@ export interface SessionForked {
   snapshot: Snapshot;
   history: MessageLine[];
   config: Config;
+  scene: SceneOnStage;
+  cast: CastMember[];
   ink?: { [key: string]: Json } | null;
 }
 
@@ -1556,7 +1585,7 @@ export interface SessionVariables {
   character_state: { [key: string]: { [key: string]: Json } };
 }
 
-/** A session with its transcript. `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. */
+/** A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. */
 export interface SessionView {
   type: "session";
   session_id: string;
@@ -1576,6 +1605,8 @@ export interface SessionView {
   snapshot: Snapshot;
   history: MessageLine[];
   config: Config;
+  scene: SceneOnStage;
+  cast: CastMember[];
   ink?: { [key: string]: Json } | null;
 }
 
@@ -2128,6 +2159,8 @@ export type NoParams = Record<string, never>;
 
 /** Every method; `session` says whether the envelope names one. */
 export interface Methods {
+  /** Tells who the caller is here, and what this server has beyond the basics. */
+  "access.whoami": { params: NoParams; result: Caller; session: false };
   /** Adds an api. Its key is encrypted and never shown again. */
   "api.create": { params: CreateApi; result: ApiView; session: false };
   /** Removes an api that no group uses, and its key. */

@@ -10,6 +10,7 @@ from fabula.actions.library.characters import checked_content, drop_cover
 from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
 from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import CHARACTERS, SCHEMAS, checked_name
+from fabula.actions.setups.sized_covers import SIDES
 from fabula.actions.views import View, refuse
 from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
 from fabula.formats.images import cover_name, read_image
@@ -33,11 +34,12 @@ class ResourceFile(View):
 
 @dataclass(frozen=True, kw_only=True)
 class FileToSend:
-    """A file that is given out."""
+    """A file that is given out. Where it has a `tag`, that changes whenever its content does."""
 
     data: bytes
     content_type: str
     file_name: str
+    tag: str | None = None
 
 
 @allowed("author")
@@ -59,6 +61,25 @@ async def take_file(
     return ResourceFile(
         resource_id=resource_id, file_id=file_id, file_name=file_name, content_type=content_type, size_bytes=len(data)
     )
+
+
+@allowed("player")
+async def give_sized_cover(house: House, actor: Actor, resource_id: str, side: int) -> FileToSend:
+    """Gives a character's cover out as a small picture, at most so many pixels wide and high."""
+    kind, _, character_id = resource_id.partition(":")
+    if kind != "character":
+        raise _no_such_pair(resource_id, "cover", "downloaded from")
+    if side not in SIDES:
+        raise InvalidRequest(f"`side` is one of {', '.join(map(str, SIDES))}; leave it out for the cover as it is.")
+    async with house.store.reading() as unit:
+        character = await CHARACTERS.get(unit, character_id)
+        blob = "" if character.cover is None else character.cover.blob
+        small = house.sized_covers.kept(blob, side)
+        data = b"" if small is not None else (await _cover_bytes(unit, character))[1]
+    small = small or await house.sized_covers.make(blob, data, side)
+    if small is None:
+        raise InvalidRequest("The cover cannot be shown smaller. Upload it again.")
+    return FileToSend(data=small, content_type="image/webp", file_name="cover.webp", tag=f"{blob}-{side}")
 
 
 @allowed("player")

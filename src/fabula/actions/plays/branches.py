@@ -90,7 +90,7 @@ async def backtrack(house: House, actor: Actor, session_id: str, command: Backtr
                 raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
             target = await unit.plays.ancestor(play.head_turn_id, wanted)
         await _move(unit, play, target)
-        return await session_view(unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id)
 
 
 @allowed("player")
@@ -100,7 +100,7 @@ async def switch_branch(house: House, actor: Actor, session_id: str, command: Sw
         play = await play_of(unit, actor, session_id)
         turn = await _turn(unit, actor, play, command.turn_id)
         await _move(unit, play, turn)
-        return await session_view(unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id)
 
 
 @allowed("player")
@@ -119,7 +119,7 @@ async def fork(house: House, actor: Actor, session_id: str, command: Fork) -> Se
         update = {"session_id": new_id, "display_name": name, "player_profile_id": profile}
         await SESSIONS.add(unit, new_id, session.model_copy(update=update))
         await unit.plays.fork(new_id, turn.turn_id, owner_token_id=actor.token_id, ended=state.ended)
-        view = await session_view(unit, actor, new_id)
+        view = await session_view(house, unit, actor, new_id)
     return SessionForked(**{**dict(view), "type": "session_forked"})
 
 
@@ -156,7 +156,7 @@ async def follow_story(house: House, actor: Actor, session_id: str, command: Not
 
     await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
-        return await session_view(unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id)
 
 
 async def _move(unit: Unit, play: Play, turn: Turn) -> None:

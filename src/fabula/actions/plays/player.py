@@ -56,7 +56,7 @@ async def set_player_profile(house: House, actor: Actor, session_id: str, comman
 
     await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
-        return await session_view(unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id)
 
 
 @allowed("player")

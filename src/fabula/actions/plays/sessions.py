@@ -19,6 +19,7 @@ from fabula.ports.store import Stored, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
+from fabula.story.stage import CastMember, SceneOnStage
 from fabula.story.state import Snapshot
 from fabula.story.templates import NAMELESS_PLAYER
 from fabula.story.values import JsonObject, Value
@@ -81,7 +82,8 @@ class SessionSummary(View):
 
 
 class SessionView(View):
-    """A session with its transcript. `ink` tells what an Ink story waits for.
+    """A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an
+    Ink story waits for.
 
     `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in
     prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since;
@@ -108,6 +110,8 @@ class SessionView(View):
     snapshot: Snapshot
     history: list[MessageLine]
     config: Config
+    scene: SceneOnStage
+    cast: list[CastMember]
     ink: JsonObject | None = None
 
 
@@ -145,7 +149,7 @@ class SessionVariables(View):
 async def get_session(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionView:
     """Shows a session with its snapshot and its transcript."""
     async with house.store.reading() as unit:
-        return await session_view(unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id)
 
 
 @allowed("player")
@@ -181,7 +185,7 @@ async def update_session(house: House, actor: Actor, session_id: str, command: R
         await own_play_of(unit, actor, session_id)
         session = await SESSIONS.get(unit, session_id)
         await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
-        return await session_view(unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id)
 
 
 @allowed("player")
@@ -265,7 +269,7 @@ async def hold_profile(unit: Unit, session_id: str, player_profile_id: str | Non
         await SESSIONS.put(unit, session_id, held)
 
 
-async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView:
+async def session_view(house: House, unit: Unit, actor: Actor, session_id: str) -> SessionView:
     """A session as clients show it."""
     play, state = await head_state(unit, actor, session_id)
     stored = await unit.resources.get("session", session_id)
@@ -274,6 +278,8 @@ async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView
     session = SESSIONS.read(stored)
     head = await unit.plays.turn(play.head_turn_id)
     history = await unit.plays.transcript(play.head_turn_id)
+    kind = kind_of_play(state)
+    stage = await kind.on_stage(house, unit, session, state)
     return SessionView(
         **{**dict(session), "player_profile_id": state.player_profile_id},
         created_at_ms=stored.created_at_ms,
@@ -286,7 +292,9 @@ async def session_view(unit: Unit, actor: Actor, session_id: str) -> SessionView
         snapshot=shown_snapshot(actor, state.snapshot),
         history=await message_lines(history),
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
-        **kind_of_play(state).view(state),
+        scene=stage.scene,
+        cast=stage.cast,
+        **kind.view(state),
     )
 
 

@@ -52,6 +52,10 @@ class SqlTokens:
         row = (await self._connection.execute(BY_HASH, {"this": spelled(hash)})).first()
         return None if row is None else _token(row)
 
+    async def get(self, token_id: str) -> Token | None:
+        row = (await self._connection.execute(GET, {"this": spelled(token_id)})).first()
+        return None if row is None else _token(row)
+
     async def is_valid(self, token_id: str) -> bool:
         return (await self._connection.execute(VALID, {"this": spelled(token_id)})).first() is not None
 

@@ -5,12 +5,13 @@
 1. the Host must be one under which this server may be addressed (against DNS rebinding),
 2. a web page's Origin must be the server's own or a configured one (against cross-site requests),
 3. a body may not be larger than its route allows,
-4. an access token, where one is required, says who is calling,
+4. an access token, where one is required, says who is calling; browsers get it as a cookie at `/enter`,
 5. every answer carries the security headers.
 """
 
+from fabula.actions.care.door_policy import is_loopback, tokens_required
 from fabula.server.access.callers import TokenLookup, actor_of
 from fabula.server.access.guard import guard
-from fabula.server.access.rules import AccessRules, is_loopback, rules_from, tokens_required
+from fabula.server.access.rules import AccessRules, rules_from
 
 __all__ = ["AccessRules", "TokenLookup", "actor_of", "guard", "is_loopback", "rules_from", "tokens_required"]

@@ -14,6 +14,7 @@ TokenLookup = Callable[[str], Awaitable[Token | None]]
 """Finds a token that may be used by its hash; a revoked or unknown one is None."""
 
 SUBPROTOCOL = "fabula"
+SEAT_COOKIE = "fabula_seat"
 _SUBPROTOCOL_TOKEN = "bearer."
 _REMEMBERED_S = 5.0
 _REMEMBERED_TOKENS = 1024
@@ -36,6 +37,12 @@ def token_in(headers: Mapping[str, str]) -> str | None:
     return next(
         (part.removeprefix(_SUBPROTOCOL_TOKEN) for part in offered if part.startswith(_SUBPROTOCOL_TOKEN)), None
     )
+
+
+def seat_in(headers: Mapping[str, str]) -> str | None:
+    """The token in the cookie that a browser got at the door; it sends it with pictures and downloads, too."""
+    cookies = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for name, _, value in cookies if name == SEAT_COOKIE and value), None)
 
 
 class TokenDesk:

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
-from fabula.server.access.callers import SUBPROTOCOL, TokenDesk, token_in
+from fabula.server.access.callers import SUBPROTOCOL, TokenDesk, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
 from fabula.server.access.refusals import (
     Refusal,
@@ -51,12 +51,13 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
         elif _is_preflight(scope, headers):
             await _answer_preflight(headers, send)
         else:
-            actor = await _actor(access, desk, headers, scope["path"])
+            token = token_in(headers) or _seat(access, headers, scope)
+            actor = await _actor(access, desk, headers, scope["path"], token)
             if isinstance(actor, Refusal):
                 refused.tell(actor, scope)
                 await refuse(actor, scope, send)
             else:
-                await _let_in(app, access, desk, actor, headers, scope, receive, send)
+                await _let_in(app, access, desk, actor, token, headers, scope, receive, send)
 
     return guarded
 
@@ -66,6 +67,7 @@ async def _let_in(
     access: AccessRules,
     desk: TokenDesk,
     actor: Actor | None,
+    token: str | None,
     headers: Mapping[str, str],
     scope: Scope,
     receive: Receive,
@@ -77,7 +79,7 @@ async def _let_in(
         await app(scope, receive, send)
     else:
         if actor is not None and actor.token_id is not None:
-            send = _while_valid(send, desk, token_in(headers) or "")
+            send = _while_valid(send, desk, token or "")
         await _within_limit(app, access.limit_for(scope["path"], actor), headers, scope, receive, send)
 
 
@@ -92,16 +94,34 @@ def _strange(access: AccessRules, headers: Mapping[str, str]) -> Refusal | None:
     return strange_origin("another site") if foreign else None
 
 
-async def _actor(access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str) -> Actor | Refusal | None:
+def _seat(access: AccessRules, headers: Mapping[str, str], scope: Scope) -> str | None:
+    """The token of a browser's cookie, where only a page of this server can have sent it.
+
+    Browsers add cookies by themselves, so a cookie changes something only with the Origin of the server's own page;
+    pictures and downloads, which have none, are asked for by a page of the same origin or by the user.
+    """
+    if access.is_own_page(headers.get("origin"), headers.get("host", "")):
+        return seat_in(headers)
+    reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and "origin" not in headers
+    near = headers.get("sec-fetch-site") in (None, "same-origin", "none")
+    return seat_in(headers) if reads and near else None
+
+
+async def _actor(
+    access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str, token: str | None
+) -> Actor | Refusal | None:
     """Who calls. None is a stranger at an open path: whoever asks there for an actor finds none."""
     if not access.tokens_required and token_in(headers) is None:
+        # A browser sends one cookie to all servers of a machine: one of another server counts for nothing here.
+        seated = None if token is None else await desk.actor_with(token)
+        if seated is not None:
+            return seated
         if access.behind_proxy or _FORWARDED.isdisjoint(headers):
             return OPERATOR
         # Whoever stands before a proxy is not at this machine.
         return None if access.is_open(path) else forwarded()
     if access.is_open(path):
         return None
-    token = token_in(headers)
     if token is None:
         return None if path in access.late_paths else token_needed()
     return await desk.actor_with(token) or token_unknown()

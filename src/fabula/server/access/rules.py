@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from fabula.actions.care.door_policy import LOOPBACK_NAMES, is_address, tokens_required
 from fabula.ports.actors import Actor
 from fabula.server.access.callers import TokenLookup
 from fabula.settings import Settings
 
 MIB = 1024 * 1024
-OPEN_PATHS = frozenset({"/", "/index.html", "/favicon.svg", "/manifest.webmanifest", "/healthz", "/readyz"})
+OPEN_PATHS = frozenset(
+    {"/", "/index.html", "/app", "/favicon.svg", "/manifest.webmanifest", "/healthz", "/readyz", "/enter", "/leave"}
+)
 OPEN_PREFIXES = ("/assets/", "/app/", "/play/")
 LATE_PATHS = frozenset({"/ws"})
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _EVERY_INTERFACE = frozenset({"0.0.0.0", "::", ""})
 
 
@@ -24,13 +25,13 @@ class AccessRules:
 
     `hosts` and `origins` are lower case, `*` allows all. `any_address` allows every numeric address as Host: a
     rebinding page can only come by a name. `open_paths` and `open_prefixes` need no token: they are the browser app
-    itself, which must be loaded before it can ask for one, and the signs of life. At `late_paths` the token may come
-    later, in the protocol itself: a game engine may not be able to set headers. Where no tokens are asked for, requests
-    that a proxy passed on are refused unless `behind_proxy` says that it is meant so.
+    itself, which must be loaded before it can ask for one, its door, and the signs of life. At `late_paths` the token
+    may come later, in the protocol itself: a game engine may not be able to set headers. Where no tokens are asked
+    for, requests that a proxy passed on are refused unless `behind_proxy` says that it is meant so.
     """
 
     find_token: TokenLookup
-    hosts: frozenset[str] = _LOOPBACK_NAMES
+    hosts: frozenset[str] = LOOPBACK_NAMES
     any_address: bool = False
     origins: frozenset[str] = frozenset()
     tokens_required: bool = False
@@ -46,11 +47,15 @@ class AccessRules:
         name = host_name(host_header)
         if name is None:
             return False
-        return "*" in self.hosts or name in self.hosts or (self.any_address and _is_address(name))
+        return "*" in self.hosts or name in self.hosts or (self.any_address and is_address(name))
 
     def allows_origin(self, origin: str, host_header: str) -> bool:
         """Whether pages of `origin` may call: the server's own page, as the browser addressed it, or a listed one."""
         return self.lists_origin(origin) or _is_own(origin, host_header)
+
+    def is_own_page(self, origin: str | None, host_header: str) -> bool:
+        """Whether a page of this server itself calls, as far as a browser tells."""
+        return origin is not None and _is_own(origin, host_header)
 
     def lists_origin(self, origin: str) -> bool:
         return "*" in self.origins or origin.lower() in self.origins
@@ -73,7 +78,7 @@ def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
     own = {settings.host.lower()} - _EVERY_INTERFACE
     return AccessRules(
         find_token=find_token,
-        hosts=_LOOPBACK_NAMES | own | named,
+        hosts=LOOPBACK_NAMES | own | named,
         any_address=settings.host in _EVERY_INTERFACE,
         origins=frozenset(origin.lower().rstrip("/") for origin in settings.allowed_origins),
         tokens_required=tokens_required(settings),
@@ -82,24 +87,6 @@ def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
         max_story=settings.max_story_mib * MIB,
         max_upload=settings.max_archive_mib * MIB,
     )
-
-
-def tokens_required(settings: Settings) -> bool:
-    """Whether callers must show a token: beyond loopback always.
-
-    A server that may be addressed by a public name stands beyond loopback too, even if a proxy on the same machine
-    is the only one that connects to it.
-    """
-    names = (settings.host, *settings.allowed_hosts)
-    return settings.require_tokens or not all(is_loopback(name) for name in names)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address or name can only be reached from this machine."""
-    name = host.lower().strip("[]")
-    if name in _LOOPBACK_NAMES:
-        return True
-    return _is_address(name) and ip_address(name).is_loopback
 
 
 def host_name(header: str) -> str | None:
@@ -112,14 +99,6 @@ def host_name(header: str) -> str | None:
     if not name or "%" in name or "@" in parts.netloc or parts.path or parts.query or parts.fragment:
         return None
     return name
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_own(origin: str, host_header: str) -> bool:

@@ -11,7 +11,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
-from fabula.actions.library.files import give_file, take_file
+from fabula.actions.library.files import give_file, give_sized_cover, take_file
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
 from fabula.server.error_codes import INSIDE, error_payload, http_status
@@ -40,10 +40,20 @@ def file_routes(house: House) -> APIRouter:
 
         return await _at_the_door(take)
 
+    async def small_cover(resource_id: str, request: Request) -> Response:
+        side = request.query_params["side"]
+        file = await give_sized_cover(house, actor_of(request.scope), resource_id, int(side) if _is_side(side) else 0)
+        headers = {"content-disposition": "inline", "etag": f'"{file.tag}"', "cache-control": "private, no-cache"}
+        if request.headers.get("if-none-match") == headers["etag"]:
+            return Response(status_code=304, headers=headers)
+        return Response(file.data, media_type=file.content_type, headers=headers)
+
     @router.get("/download/{resource_id}/{file_id}")
     async def download(resource_id: str, file_id: str, request: Request) -> Response:
         async def give() -> Response:
             _check(request, resource_id, file_id)
+            if file_id == "cover" and "side" in request.query_params:
+                return await small_cover(resource_id, request)
             file = await give_file(house, actor_of(request.scope), resource_id, file_id)
             headers = {"content-disposition": _disposition(file.file_name)}
             return Response(file.data, media_type=file.content_type, headers=headers)
@@ -64,6 +74,10 @@ async def _at_the_door(work: Callable[[], Awaitable[Response]]) -> Response:
         log.exception("a file could not be served")
         body = orjson.dumps(error_payload(INSIDE))
         return Response(body, status_code=500, media_type="application/json")
+
+
+def _is_side(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 5
 
 
 def _check(request: Request, *names: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabula.actions.care import overview, usage
+from fabula.actions.care import overview, usage, whoami
 from fabula.actions.drafts import build_story, story_drafts
 from fabula.actions.library import (
     api_groups,
@@ -280,6 +280,7 @@ def _packages() -> list[Method]:
 def _overview() -> list[Method]:
     m, o = method, overview
     return [
+        m("access.whoami", Nothing, whoami.tell_caller, whoami.Caller),
         m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig),
         m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard),
         m("usage.list", usage.ListUsage, usage.list_usage, usage.UsageListed),

@@ -102,12 +102,17 @@ class TokensLaw:
             assert await unit.tokens.every() == [_token("b", created_at_ms=1), revoked]
         assert revoked.revoked_at_ms == clock.now_ms()
 
-    async def test_is_valid_is_false_for_a_token_that_was_revoked_or_is_not_known(self, store: Store) -> None:
+    async def test_get_finds_a_token_by_its_id_and_is_valid_is_false_for_one_that_was_revoked_or_is_not_known(
+        self, store: Store
+    ) -> None:
         async with store.writing() as unit:
             await unit.tokens.add(_token("a"))
             await unit.tokens.add(_token("b"))
             await unit.tokens.revoke("a")
             assert [await unit.tokens.is_valid(id) for id in ("a", "b", "nobody")] == [False, True, False]
+            assert await unit.tokens.get("b") == _token("b")
+            assert (revoked := await unit.tokens.get("a")) is not None and revoked.revoked_at_ms is not None
+            assert await unit.tokens.get("nobody") is None
 
     async def test_revoke_of_an_unknown_token_raises_not_found(self, store: Store) -> None:
         async with store.writing() as unit:

@@ -11,6 +11,7 @@ from fabula.actions.plays.amend import AtHead
 from fabula.actions.plays.kinds.graph_turns import SceneTurnStart, read_scene_start, scene_start_at_hand, words_of
 from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
 from fabula.actions.plays.kinds.scene_prompts import scene_context
+from fabula.actions.plays.kinds.scene_stage import scene_on_stage
 from fabula.actions.repositories import SESSIONS, STORIES
 from fabula.actions.setups.play_setup import KeptSetup, gather_new_setup, graph_document, keep_graph
 from fabula.actions.views import refuse
@@ -23,6 +24,7 @@ from fabula.story.changes import LARGEST_STATE, apply_all, opening_state, rememb
 from fabula.story.graph import graph_problems
 from fabula.story.guests import added, entered
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
+from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, Snapshot, StateUpdate, WorldState
 from fabula.story.stories import Story
 from fabula.story.templates import NAMELESS_PLAYER
@@ -112,6 +114,9 @@ class GraphPlays:
 
     def view(self, state: PlayState) -> Mapping[str, Any]:
         return {}
+
+    async def on_stage(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> OnStage:
+        return await scene_on_stage(house, unit, session, state)
 
     def somebody_listens(self, state: PlayState) -> bool:
         return False

@@ -18,6 +18,7 @@ from fabula.actions.plays.kinds.ink_turns import (
     refuse_edited,
 )
 from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePrompt, RoleQuestion
+from fabula.actions.repositories import INK_STORIES
 from fabula.actions.setups.play_setup import KeptSetup
 from fabula.knots.edited_history import reworded
 from fabula.loops.conversation import knot_player
@@ -27,6 +28,7 @@ from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
+from fabula.story.stage import CastMember, OnStage, SceneOnStage
 from fabula.story.state import MemoryEntry, StateUpdate
 
 
@@ -80,6 +82,17 @@ class InkPlays:
 
     def view(self, state: PlayState) -> Mapping[str, Any]:
         return {"ink": ink_view(ink_in(state))}
+
+    async def on_stage(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> OnStage:
+        """Only who was talked to is named: the rest of the cast would give the story away."""
+        story = await INK_STORIES.get(unit, session.story_id)
+        ink = ink_in(state)
+        talks_to = ink.waiting.character
+        names = dict.fromkeys([*ink.talks, *([talks_to] if talks_to else [])])
+        cast = [CastMember(id=name, kind="character", name=name, in_scene=name == talks_to) for name in names]
+        player = CastMember(id="player", kind="player", name=state.player_name, in_scene=True)
+        scene = SceneOnStage(node_id=state.world.current_node, title=story.display_name, number=1)
+        return OnStage(scene=scene, cast=[*cast, player])
 
     def somebody_listens(self, state: PlayState) -> bool:
         return ink_in(state).waiting.kind in ("agent", "continue")

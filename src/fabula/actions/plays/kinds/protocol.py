@@ -26,6 +26,7 @@ from fabula.ports.work import Work
 from fabula.story.contexts import ActorPurpose, KeeperPhase, NarratorPurpose, RoleContext
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.resources import AgentPreset, AgentRole, Api
+from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, StateUpdate
 from fabula.story.values import Value
 
@@ -148,6 +149,10 @@ class PlayKind(Protocol):
 
     def view(self, state: PlayState) -> Mapping[str, Any]:
         """Fields of the session that only this kind has."""
+        ...
+
+    async def on_stage(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> OnStage:
+        """The scene and the cast, as the player may know them."""
         ...
 
     def somebody_listens(self, state: PlayState) -> bool:
