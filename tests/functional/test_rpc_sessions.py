@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -84,16 +83,6 @@ async def test_the_story_moves_on_and_ends(client: Client) -> None:
             break
     session = await client.call("session.get", session_id)
     assert session["snapshot"]["world_state"]["current_node"] == "garden" and session["status"] == "ended"
-
-
-async def test_two_turns_at_once_are_one_turn_and_a_refusal(client: Client) -> None:
-    session_id = await gate_session(client)
-    requests = [client.request("session.run_turn", session_id, player_input=f"Hello {n}") for n in range(2)]
-    answers = await asyncio.gather(*(client.http.post("/rpc", json=request) for request in requests))
-    assert sorted(answer.status_code for answer in answers) == [200, 409]
-    refused = next(answer for answer in answers if answer.status_code == 409).json()
-    assert refused["error"]["code"] == 40909 and refused["error"]["data"]["active_turn_id"].startswith("turn_")
-    assert (await client.call("session.get", session_id))["turn_index"] == 1
 
 
 async def test_the_dashboard_shows_the_sessions_that_were_played_last(client: Client) -> None:

@@ -140,6 +140,25 @@ async def test_cancelling_stops_the_turn_closes_the_call_and_keeps_the_words(
     assert again[-1]["response"]["result"]["player_input"] == "I knock."
 
 
+async def test_two_turns_at_once_are_one_turn_and_a_refusal(house: Theatre) -> None:
+    session_id = await house.session()
+    house.troupe.misbehave("narrator", NEVER)
+    asked = [
+        asyncio.create_task(
+            house.client.http.post(
+                "/rpc", json=house.client.request("session.run_turn", session_id, player_input=f"Hello {number}")
+            )
+        )
+        for number in range(2)
+    ]
+    answered, playing = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    refused = answered.pop().result()
+    assert refused.status_code == 409 and refused.json()["error"]["code"] == 40909
+    assert refused.json()["error"]["data"]["active_turn_id"] == await running(house, session_id)
+    await house.client.call("session.cancel_turn", session_id)
+    assert (await playing.pop()).status_code == 200
+
+
 async def test_cancelling_when_nothing_runs_is_refused(house: Theatre) -> None:
     session_id = await house.session()
     with pytest.raises(RpcFailed) as refused:
