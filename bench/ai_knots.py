@@ -31,7 +31,7 @@ from fabula.actions.library.ink_stories import CreateInk, create_ink
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.cli.serve import spare_what_stays
-from fabula.knots.character_lines import grounding_of
+from fabula.knots.character_lines import character_lines
 from fabula.knots.published import publish
 from fabula.ports.actors import OPERATOR
 from fabula.ports.models import ModelRequest
@@ -181,7 +181,7 @@ def preprocessing(source: str) -> None:
         published = publish(source, {})
         compiled.append((time.perf_counter() - begun) * 1000)
         begun = time.perf_counter()
-        grounding_of(published, "keeper", seed=1)
+        character_lines(published, "keeper", seed=1)
         learned.append((time.perf_counter() - begun) * 1000)
     print(
         f"preprocessing a character: {statistics.median(learned):.1f} ms (goal 300 ms); "

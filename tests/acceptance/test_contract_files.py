@@ -328,11 +328,11 @@ async def test_mutated_archives_are_refused_or_taken_in_whole(client: Client, tm
 async def forget(client: Client, contents: dict[str, Any]) -> None:
     """Removes what a package brought; all of it must be there."""
     assert sum(one["count"] for one in contents.values()) == 6
-    for shelf, kind, name in (
+    for part, kind, name in (
         ("stories", "story", "story_id"),
         ("story_resources", "story_resources", "resource_id"),
         ("characters", "character", "character_id"),
         ("schemas", "schema", "schema_id"),
     ):
-        for id in contents[shelf]["ids"]:
+        for id in contents[part]["ids"]:
             await client.call(f"{kind}.delete", **{name: id})

@@ -189,7 +189,7 @@ def test_a_story_travels_from_one_server_to_another(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shelf", "count", "words"),
+    ("part", "count", "words"),
     [
         ("lorebooks", 1, "1 lorebook"),
         ("lorebooks", 2, "2 lorebooks"),
@@ -199,8 +199,8 @@ def test_a_story_travels_from_one_server_to_another(tmp_path: Path) -> None:
         ("story_resources", 2, "2 sets of story resources"),
     ],
 )
-def test_what_is_counted_reads_as_one_or_many(shelf: str, count: int, words: str) -> None:
-    assert counted(shelf, count) == words
+def test_what_is_counted_reads_as_one_or_many(part: str, count: int, words: str) -> None:
+    assert counted(part, count) == words
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,10 @@ async def test_a_text_with_half_a_character_is_asked_for_once_more(tmp_path: Pat
 
 async def test_an_answer_that_cannot_be_kept_fails_no_call_and_takes_no_other_with_it(tmp_path: Path) -> None:
     async with open_house(Settings(data_dir=tmp_path, samples=False)) as house:
-        desk = _ModelStorage(house.store, house.clock, game_key="")
+        memo = _ModelStorage(house.store, house.clock, game_key="")
         answers: dict[str, Any] = {"a": "Aye.", "b": 10**30, "c": "\ud83d", "d": "Nay."}
-        await asyncio.gather(*(desk.put(key, {"structured": value}) for key, value in answers.items()))
-        kept = {key: await desk.get(key) for key in answers}
+        await asyncio.gather(*(memo.put(key, {"structured": value}) for key, value in answers.items()))
+        kept = {key: await memo.get(key) for key in answers}
         assert kept == {"a": {"structured": "Aye."}, "b": None, "c": None, "d": {"structured": "Nay."}}
 
 

@@ -30,7 +30,7 @@ MOVES: tuple[dict[str, Any], ...] = (
 """A talk with a rewritten reply, a bridge, a generated text, and a continue to the end."""
 
 
-async def evening(client: Client, story_id: str, seed: int = 4) -> bytes:
+async def play_all(client: Client, story_id: str, seed: int = 4) -> bytes:
     """A whole play: every event of its streams and its transcript, as bytes."""
     session = str((await client.raw("story.start_session", story_id=story_id, seed=seed))["session_id"])
     frames = [frame for move in MOVES for frame in await play(client, session, **move) if frame["type"] == "event"]
@@ -48,22 +48,22 @@ async def test_a_replay_asks_no_model_and_is_the_same_to_the_byte_also_after_a_r
     folder, settings = place.settings.data_folder, settings_of(place)
     async with theatre(folder, KnotTroupe(), **settings) as (client, model):
         story_id = await publish(client, STORY)
-        first = await evening(client, story_id)
+        first = await play_all(client, story_id)
         asked = len(model.requests)
         assert asked >= len(MOVES) - 1
-        assert await evening(client, story_id) == first and len(model.requests) == asked
+        assert await play_all(client, story_id) == first and len(model.requests) == asked
         address = model.base_url
     async with live_server(folder, **settings) as client:
         assert (await client.call("api.get", api_id="scripted"))["base_url"] == address
-        assert await evening(client, story_id) == first, "the model is gone; the memo is not"
+        assert await play_all(client, story_id) == first, "the model is gone; the memo is not"
 
 
 async def test_another_seed_is_another_play_and_asks_anew(place: Place) -> None:
     async with theatre(place.settings.data_folder, KnotTroupe(), **settings_of(place)) as (client, model):
         story_id = await publish(client, STORY)
-        await evening(client, story_id)
+        await play_all(client, story_id)
         asked = len(model.requests)
-        await evening(client, story_id, seed=5)
+        await play_all(client, story_id, seed=5)
         assert len(model.requests) == 2 * asked
 
 

@@ -23,7 +23,7 @@ from fabula.cli.player.commands import COMMANDS, run_command
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.player_session import PlayerSession, player_at
 from fabula.cli.player.terminal_writer import TerminalWriter
-from fabula.cli.player.waiting import waiting_shown
+from fabula.cli.player.wait_notice import wait_notice
 from fabula.ports.actors import OPERATOR
 from fabula.settings import Settings
 from fabula.story.events import ActorStarted
@@ -153,14 +153,14 @@ async def test_waiting_shows_on_a_terminal_who_is_thinking_and_in_a_pipe_nothing
     shown, piped = io.StringIO(), io.StringIO()
     writer = TerminalWriter(Console(file=shown, force_terminal=True, width=80))
     clock = FixedClock()
-    async with waiting_shown(writer, clock, {"tobias": "Tobias"}) as waiting:
-        waiting.saw(ActorStarted(beat_index=0, speaker_id="tobias", purpose="ReactToPlayer"))
+    async with wait_notice(writer, clock, {"tobias": "Tobias"}) as notice:
+        notice.saw(ActorStarted(beat_index=0, speaker_id="tobias", purpose="ReactToPlayer"))
         clock.advance(3000)
         await asyncio.sleep(1.2)
         assert "Tobias is thinking… 3 s (Ctrl+C stops)" in shown.getvalue()
         writer.say("“Aye.”")
     assert shown.getvalue().index("\r\x1b[2K“Aye.”") > 0, "the line is taken away before the words come"
-    async with waiting_shown(TerminalWriter(Console(file=piped)), clock, {}):
+    async with wait_notice(TerminalWriter(Console(file=piped)), clock, {}):
         clock.advance(3000)
         await asyncio.sleep(0)
     assert piped.getvalue() == ""

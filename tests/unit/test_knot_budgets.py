@@ -6,7 +6,7 @@ import pytest
 
 from fabula.actions.setups.compiled_stories import STEPS_PREPARED, CompiledStories
 from fabula.ink import InkBudgetExceeded, Story
-from fabula.knots.character_lines import STEPS_PER_RUN, grounding_of, learn
+from fabula.knots.character_lines import STEPS_PER_RUN, character_lines, learn
 from fabula.knots.names import default_ai_seed
 from fabula.knots.published import publish
 from fabula.knots.sample_runs import RUNS
@@ -46,14 +46,14 @@ def test_what_is_learned_of_a_character_hangs_on_nothing_that_was_learned_before
     for other in ("c000", "c002"):
         work.learn(other, SEED)
     alone = learn(publish(source, {}), "c001", seed=SEED)
-    assert work.grounding("c001", SEED) == alone.lines and len(alone.lines) > 3
+    assert work.character_lines("c001", SEED) == alone.lines and len(alone.lines) > 3
 
 
 def test_a_character_that_runs_out_of_steps_is_known_by_what_it_said_until_then() -> None:
     published = publish(crowd(1, "I say {spin(0)}."), {})
-    assert grounding_of(published, "c000", seed=1) == ("I say 151. I am number 0.",)
+    assert character_lines(published, "c000", seed=1) == ("I say 151. I am number 0.",)
     silent = publish(crowd(1, "I begin.\n{spin(-9999)}"), {})
-    assert grounding_of(silent, "c000", seed=1) == ("I begin.",)
+    assert character_lines(silent, "c000", seed=1) == ("I begin.",)
 
 
 @pytest.mark.parametrize("depth", [0, 30, 100, 149])

@@ -23,7 +23,7 @@ from fabula.testing.model_server import ModelServer
 CLOCK = RunningClock()
 
 
-class Shelf:
+class MemoTable:
     def __init__(self) -> None:
         self.kept: dict[str, JsonObject] = {}
 
@@ -37,8 +37,8 @@ class Shelf:
 @asynccontextmanager
 async def house(
     keys: dict[str, str], environment: dict[str, str] | None = None, **chosen: Any
-) -> AsyncIterator[tuple[OpenModels, Shelf, list[CallRecord]]]:
-    shelf, records = Shelf(), list[CallRecord]()
+) -> AsyncIterator[tuple[OpenModels, MemoTable, list[CallRecord]]]:
+    memo, records = MemoTable(), list[CallRecord]()
 
     async def read_key(api_id: str) -> str | None:
         return keys.get(api_id)
@@ -46,8 +46,8 @@ async def house(
     async def record(calls: Sequence[CallRecord]) -> None:
         records.extend(calls)
 
-    models = open_models(Settings(**chosen), CLOCK, read_key, shelf, record, environment=environment or {})
-    yield models, shelf, records
+    models = open_models(Settings(**chosen), CLOCK, read_key, memo, record, environment=environment or {})
+    yield models, memo, records
     await models.close()
 
 
@@ -122,21 +122,21 @@ async def test_an_operator_may_list_other_variables() -> None:
 
 async def test_no_key_stands_in_memo_records_or_errors() -> None:
     key = "sk-most-secret-key"
-    async with ModelServer(["fine", Fail(status=401)]) as server, house({"mine": key}) as (models, shelf, records):
+    async with ModelServer(["fine", Fail(status=401)]) as server, house({"mine": key}) as (models, memo, records):
         client = await models.client_for(api_at(server))
         await whole(client, question(seed=1))
         with pytest.raises(ModelDenied) as denied:
             await whole(client, question(seed=2))
         await models.close()
-        assert len(shelf.kept) == 1 and len(records) == 2
-        assert key not in f"{shelf.kept} {records} {denied.value!r} {denied.value.data} {client.fingerprint}"
+        assert len(memo.kept) == 1 and len(records) == 2
+        assert key not in f"{memo.kept} {records} {denied.value!r} {denied.value.data} {client.fingerprint}"
 
 
 async def test_the_memo_can_be_switched_off() -> None:
-    async with ModelServer(["one", "two"]) as server, house({}, memo=False) as (models, shelf, _):
+    async with ModelServer(["one", "two"]) as server, house({}, memo=False) as (models, memo, _):
         client = await models.client_for(api_at(server))
         assert [(await whole(client, question(seed=1))).text for _ in range(2)] == ["one", "two"]
-        assert shelf.kept == {}
+        assert memo.kept == {}
 
 
 async def test_two_hundred_streams_run_side_by_side() -> None:

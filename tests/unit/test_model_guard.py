@@ -87,7 +87,7 @@ class PatientClock(RunningClock):
         await asyncio.sleep(0)
 
 
-class Shelf:
+class MemoTable:
     """A memo in a dictionary."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Stage:
 
     actor: Actor
     clock: PatientClock = field(default_factory=PatientClock)
-    shelf: Shelf = field(default_factory=Shelf)
+    memo: MemoTable = field(default_factory=MemoTable)
     records: list[CallRecord] = field(default_factory=list)
     attempts: int = 4
 
@@ -120,7 +120,7 @@ class Stage:
             clock=self.clock,
             journal=self.journal,
             flights=SingleFlight(),
-            memo=self.shelf,
+            memo=self.memo,
             attempts=self.attempts,
             chance=lambda: 1.0,
         )
@@ -249,7 +249,7 @@ async def test_a_seeded_answer_is_kept_and_replayed_piece_by_piece() -> None:
 async def test_an_answer_without_a_seed_is_not_kept() -> None:
     stage = Stage(Actor(["one"], ["two"]))
     assert [(await whole(stage.client, stage.question())).text for _ in range(2)] == ["one", "two"]
-    assert stage.shelf.kept == {}
+    assert stage.memo.kept == {}
 
 
 async def test_a_failed_call_is_not_kept() -> None:
@@ -354,11 +354,11 @@ async def test_an_answer_that_nobody_can_join_is_not_kept_while_it_is_read() -> 
             await asyncio.sleep(0)
         deliver(ModelReply(text="", model="played"))
 
-    seat, most, read = SingleFlight().join(None, run), 0, list[Piece | ModelReply]()
-    async for part in seat:
+    subscription, most, read = SingleFlight().join(None, run), 0, list[Piece | ModelReply]()
+    async for part in subscription:
         read.append(part)
-        most = max(most, len(seat._flight.parts))
-    await seat.leave()
+        most = max(most, len(subscription._flight.parts))
+    await subscription.leave()
     assert [part.text for part in read[:-1]] == [f"{number} " for number in range(100)]
     assert isinstance(read[-1], ModelReply) and most < 5
 
@@ -375,7 +375,7 @@ async def test_who_hears_is_told_each_piece_and_gets_the_reply(seed: int | None)
     assert (pieces, reply.text) == (["The ", "sea."], "The sea.")
     assert stage.clock.slept == [0.25]
     assert (await stage.recorded()).outcome == "ok" and len(stage.records) == 1
-    assert len(stage.shelf.kept) == (0 if seed is None else 1)
+    assert len(stage.memo.kept) == (0 if seed is None else 1)
 
 
 async def test_who_hears_a_kept_answer_hears_it_again_for_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabula.knots.character_lines import grounding_of
+from fabula.knots.character_lines import character_lines
 from fabula.knots.published import publish
 
 SEEDS = st.integers(0, 2**31 - 1)
@@ -38,18 +38,18 @@ STORIES = {
 @settings(max_examples=40, deadline=None)
 @given(seed=SEEDS)
 def test_every_alternative_is_learned_whatever_the_seed(name: str, seed: int) -> None:
-    assert set(grounding_of(STORIES[name], "guard", seed=seed)) == LINES[name]
+    assert set(character_lines(STORIES[name], "guard", seed=seed)) == LINES[name]
 
 
 @settings(max_examples=20, deadline=None)
 @given(seed=SEEDS)
 def test_the_same_seed_teaches_the_same_in_the_same_order(seed: int) -> None:
     for story in STORIES.values():
-        assert grounding_of(story, "guard", seed=seed) == grounding_of(story, "guard", seed=seed)
+        assert character_lines(story, "guard", seed=seed) == character_lines(story, "guard", seed=seed)
 
 
 def test_another_seed_teaches_in_another_order() -> None:
-    assert len({grounding_of(STORIES["a shuffle of five"], "guard", seed=seed) for seed in range(20)}) > 5
+    assert len({character_lines(STORIES["a shuffle of five"], "guard", seed=seed) for seed in range(20)}) > 5
 
 
 def test_a_story_that_is_played_draws_as_the_reference_does() -> None:

@@ -21,7 +21,7 @@ import fabula
 from fabula.agents.talks.decisions import Decision, read_decision
 from fabula.agents.talks.prompts import agent_messages, rewrite_messages
 from fabula.ink import Story
-from fabula.knots.character_lines import grounding_of
+from fabula.knots.character_lines import character_lines
 from fabula.knots.evaluation import text_evaluator
 from fabula.knots.names import request_of
 from fabula.knots.published import Published, publish
@@ -82,7 +82,7 @@ def moments(published: Published, seed: int, most: int) -> list[tuple[Story, Tal
         if request is not None and request.kind in ("agent", "continue"):
             said = " ".join(dice.sample(["lantern", "door", "key", "rust", "why", "please", "river", "open"], 3))
             ink = play_of(story, history).model_copy(update={"talks": {request.character: talk}})
-            lines = grounding_of(published, request.character, seed=seed) if request.character else ()
+            lines = character_lines(published, request.character, seed=seed) if request.character else ()
             goal = goal_passage(published, story, request.target)
             found.append((story.fork(), gather_talk_context(published, story, request, ink, lines, goal, said)))
             talk = exchanged(talk, said, Decision(outcome="NEEDS_INPUT", weights={}, reply="Go on."))

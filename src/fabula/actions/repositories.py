@@ -29,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 class Repository(Generic[V]):
     """All resources of one kind.
 
-    Where a kind has several shapes, `shapes` names those of this shelf by the document's own `kind`. Of what
+    Where a kind has several shapes, `shapes` names those of this repository by the document's own `kind`. Of what
     `may_be_large` the values are made in a thread.
     """
 
@@ -106,7 +106,7 @@ class Repository(Generic[V]):
             raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {error.errors()[0]['msg']}.") from None
 
     def model_of(self, doc: JsonObject) -> type[V]:
-        """The shape of a document; one that does not stand on this shelf is refused."""
+        """The shape of a document; one that is not of this repository is refused."""
         if self.shapes is None:
             return self.model
         shape = self.shapes.get(str(doc.get("kind", "graph")))

@@ -17,7 +17,7 @@ from fabula.story.values import Json
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXY"
 NONE = "Z"
 MOST_TOKENS = 6
-_LETTER = re.compile(r"\W*(?:(?:THE\s+)?(?:ANSWER|LETTER|OPTION|WAY)(?:\s+IS)?\W+)?([A-Z])(?:\W*$|[).:])")
+_LETTER = re.compile(r"\A\W*(?:(?:THE\s+)?(?:ANSWER|LETTER|OPTION|WAY)(?:\s+IS)?\W+)?([A-Z])(?:\W*$|[).:])")
 _LONGEST = 400
 
 _TASK = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fabula.ink.analysis import Analysis, Ending, TextSpan
     from fabula.ink.compiler import CompileResult
     from fabula.ink.syntax import Problem
-    from fabula.knots.analysis import Looked
+    from fabula.knots.analysis import StoryAnalysis
 
 app = typer.Typer(
     name="ink",
@@ -63,19 +63,19 @@ def check_story(
 ) -> None:
     """Show a story's problems, what is never reached, its endings and its size; AI knots are known."""
     from fabula.ink.syntax import Severity
-    from fabula.knots.analysis import look_through
+    from fabula.knots.analysis import analyse_story
 
-    looked = look_through(_text(source), include=_beside(source), file_name=source.name)
+    analysed = analyse_story(_text(source), include=_beside(source), file_name=source.name)
     if as_json:
         import json
 
-        typer.echo(json.dumps(_report(looked), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(_report(analysed), ensure_ascii=False, indent=2))
     else:
-        _tell(looked.problems)
-        if not looked.problems:
+        _tell(analysed.problems)
+        if not analysed.problems:
             typer.echo("No problems.")
-        _summary(looked.analysis, source.name)
-    if any(problem.severity is Severity.ERROR for problem in looked.problems):
+        _summary(analysed.analysis, source.name)
+    if any(problem.severity is Severity.ERROR for problem in analysed.problems):
         raise typer.Exit(1)
 
 
@@ -161,12 +161,12 @@ def _list(title: str, items: Iterable[str]) -> None:
         typer.echo("\n".join([f"{title}:", *lines]))
 
 
-def _report(looked: Looked) -> dict[str, Any]:
+def _report(analysed: StoryAnalysis) -> dict[str, Any]:
     from dataclasses import asdict
 
-    analysis = looked.analysis
+    analysis = analysed.analysis
     return {
-        "problems": [asdict(problem) for problem in looked.problems],
+        "problems": [asdict(problem) for problem in analysed.problems],
         "words": analysis.words,
         "choices": analysis.choices,
         "flows": [

@@ -46,11 +46,13 @@ def play(
 ) -> None:
     """Play a story in the terminal."""
     settings = settings_from(config, data_dir=data_dir)
-    from fabula.cli.player.play_session import evening
+    from fabula.cli.player.play_session import play_session
 
     try:
         failed = asyncio.run(
-            evening(settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink, model=model)
+            play_session(
+                settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink, model=model
+            )
         )
     except (KeyboardInterrupt, asyncio.CancelledError):
         screen().print()

@@ -112,17 +112,17 @@ async def _import(settings: Settings, data: bytes, on_conflict: Literal["fail", 
 
 
 def _tell(sentence: str, contents: PackageContents, file: Path, json: bool) -> None:
-    counts = {shelf: held["count"] for shelf, held in contents.model_dump().items()}
+    counts = {part: held["count"] for part, held in contents.model_dump().items()}
     if json:
         print_json({"file": str(file), "counts": counts})
         return
-    held = ", ".join(counted(shelf, count) for shelf, count in counts.items() if count) or "nothing new"
+    held = ", ".join(counted(part, count) for part, count in counts.items() if count) or "nothing new"
     screen().print(f"{sentence}: {held}.")
 
 
-def counted(shelf: str, count: int) -> str:
+def counted(part: str, count: int) -> str:
     """`1 lorebook`, `2 lorebooks`."""
-    many = "sets of story resources" if shelf == "story_resources" else shelf.replace("_", " ")
+    many = "sets of story resources" if part == "story_resources" else part.replace("_", " ")
     if count != 1:
         return f"{count} {many}"
     first, _, rest = many.partition(" of ")

@@ -13,8 +13,8 @@ PACKAGE_FORMAT: Final = "sillystage_data_package"
 PACKAGE_VERSION: Final = 1
 PACKAGE_MEDIA_TYPE: Final = "application/x-sillystage-data-package+zip"
 
-Shelf = Literal["presets", "schemas", "lorebooks", "player_profiles", "characters", "story_resources", "stories"]
-SHELVES: Final[tuple[Shelf, ...]] = (
+PackagePart = Literal["presets", "schemas", "lorebooks", "player_profiles", "characters", "story_resources", "stories"]
+PACKAGE_PARTS: Final[tuple[PackagePart, ...]] = (
     "presets",
     "schemas",
     "lorebooks",
@@ -23,7 +23,7 @@ SHELVES: Final[tuple[Shelf, ...]] = (
     "story_resources",
     "stories",
 )
-_ID_KEYS: Final[dict[Shelf, str]] = {
+_ID_KEYS: Final[dict[PackagePart, str]] = {
     "presets": "preset_id",
     "schemas": "schema_id",
     "lorebooks": "lorebook_id",
@@ -45,16 +45,16 @@ class PackagedCover:
 
 @dataclass(frozen=True, kw_only=True)
 class DataPackage:
-    """What a package holds: documents by shelf and id, and the covers of its characters by id."""
+    """What a package holds: documents by part and id, and the covers of its characters by id."""
 
     created_at_ms: int
-    documents: dict[Shelf, dict[str, JsonObject]]
+    documents: dict[PackagePart, dict[str, JsonObject]]
     covers: dict[str, PackagedCover] = field(default_factory=dict)
 
     def contents(self) -> JsonObject:
-        """What is inside, as manifests tell it: ids and count of every shelf."""
-        ids = {shelf: sorted(self.documents.get(shelf, {})) for shelf in SHELVES}
-        return {shelf: {"ids": list(found), "count": len(found)} for shelf, found in ids.items()}
+        """What is inside, as manifests tell it: ids and count of every part."""
+        ids = {part: sorted(self.documents.get(part, {})) for part in PACKAGE_PARTS}
+        return {part: {"ids": list(found), "count": len(found)} for part, found in ids.items()}
 
 
 def package_file_name(export_id: str) -> str:
@@ -83,9 +83,9 @@ def _package_problems(package: DataPackage) -> list[str]:
         return ["the package is empty"]
     problems = [
         problem
-        for shelf, documents in package.documents.items()
+        for part, documents in package.documents.items()
         for resource_id, document in documents.items()
-        for problem in _document_problems(shelf, resource_id, document)
+        for problem in _document_problems(part, resource_id, document)
     ]
     strangers = sorted(set(package.covers) - set(package.documents.get("characters", {})))
     problems += [f"there is a cover for '{shown(stranger)}', which is not in the package" for stranger in strangers]
@@ -94,12 +94,12 @@ def _package_problems(package: DataPackage) -> list[str]:
     return problems
 
 
-def _document_problems(shelf: Shelf, resource_id: str, document: JsonObject) -> list[str]:
+def _document_problems(part: PackagePart, resource_id: str, document: JsonObject) -> list[str]:
     if not ID_PATTERN.fullmatch(resource_id) or path_problem(f"characters/{resource_id}/content.json"):
-        return [f"an id in {shelf} cannot be the name of a file"]
-    if document.get(_ID_KEYS[shelf]) != resource_id:
-        return [f"the {_ID_KEYS[shelf]} inside the document '{shown(resource_id)}' of {shelf} differs"]
-    return content_problems(document) if shelf == "characters" else []
+        return [f"an id in {part} cannot be the name of a file"]
+    if document.get(_ID_KEYS[part]) != resource_id:
+        return [f"the {_ID_KEYS[part]} inside the document '{shown(resource_id)}' of {part} differs"]
+    return content_problems(document) if part == "characters" else []
 
 
 def _cover_problems(owner: str, data: bytes, content_type: object) -> list[str]:
@@ -111,15 +111,15 @@ def _cover_problems(owner: str, data: bytes, content_type: object) -> list[str]:
 
 def _entries(package: DataPackage) -> list[tuple[str, bytes]]:
     entries = [("manifest.json", write_object(_manifest(package)))]
-    for shelf in SHELVES:
-        for resource_id, document in sorted(package.documents.get(shelf, {}).items()):
-            entries.append((_path(shelf, resource_id), write_object(document)))
+    for part in PACKAGE_PARTS:
+        for resource_id, document in sorted(package.documents.get(part, {}).items()):
+            entries.append((_path(part, resource_id), write_object(document)))
     entries += [(_cover_path(owner), cover.data) for owner, cover in sorted(package.covers.items())]
     return entries
 
 
-def _path(shelf: Shelf, resource_id: str) -> str:
-    return f"characters/{resource_id}/content.json" if shelf == "characters" else f"{shelf}/{resource_id}.json"
+def _path(part: PackagePart, resource_id: str) -> str:
+    return f"characters/{resource_id}/content.json" if part == "characters" else f"{part}/{resource_id}.json"
 
 
 def _cover_path(character_id: str) -> str:
@@ -183,35 +183,35 @@ def _head_problems(manifest: JsonObject) -> list[str]:
 
 def _read_documents(
     files: dict[str, bytes], manifest: JsonObject
-) -> tuple[dict[Shelf, dict[str, JsonObject]], list[str]]:
-    documents: dict[Shelf, dict[str, JsonObject]] = {}
+) -> tuple[dict[PackagePart, dict[str, JsonObject]], list[str]]:
+    documents: dict[PackagePart, dict[str, JsonObject]] = {}
     problems: list[str] = []
-    for shelf in SHELVES:
-        ids, listing_problems = _listed_ids(manifest, shelf)
+    for part in PACKAGE_PARTS:
+        ids, listing_problems = _listed_ids(manifest, part)
         problems += listing_problems
         for resource_id in ids:
-            document, broken = read_object(files, _path(shelf, resource_id))
+            document, broken = read_object(files, _path(part, resource_id))
             problems += broken
-            documents.setdefault(shelf, {})[resource_id] = document
-    expected = {_path(shelf, one) for shelf, found in documents.items() for one in found}
+            documents.setdefault(part, {})[resource_id] = document
+    expected = {_path(part, one) for part, found in documents.items() for one in found}
     strays = sorted(name for name in files if _is_document(name) and name not in expected)
     return documents, problems + [f"'{shown(stray)}' is not listed in the manifest" for stray in strays]
 
 
 def _is_document(name: str) -> bool:
-    return name.endswith(".json") and name.split("/", 1)[0] in SHELVES
+    return name.endswith(".json") and name.split("/", 1)[0] in PACKAGE_PARTS
 
 
-def _listed_ids(manifest: JsonObject, shelf: Shelf) -> tuple[list[str], list[str]]:
+def _listed_ids(manifest: JsonObject, part: PackagePart) -> tuple[list[str], list[str]]:
     contents = manifest["contents"]
     assert isinstance(contents, dict)
-    listed = contents.get(shelf, {"ids": [], "count": 0})
+    listed = contents.get(part, {"ids": [], "count": 0})
     ids = listed.get("ids") if isinstance(listed, dict) else None
     if not isinstance(ids, list):
-        return [], [f"the manifest does not list the ids of {shelf}"]
+        return [], [f"the manifest does not list the ids of {part}"]
     texts = [one for one in ids if isinstance(one, str)]
     if len(texts) != len(ids) or len(set(texts)) != len(ids):
-        return [], [f"the manifest's ids of {shelf} are not different texts"]
+        return [], [f"the manifest's ids of {part} are not different texts"]
     return texts, []
 
 
@@ -252,11 +252,11 @@ def _contents_problems(manifest: JsonObject, package: DataPackage) -> list[str]:
     contents, listed = manifest["contents"], manifest.get("characters", [])
     assert isinstance(contents, dict) and isinstance(listed, list)
     problems = []
-    for shelf in SHELVES:
-        shelf_contents = contents.get(shelf, {"count": 0})
-        count = shelf_contents.get("count") if isinstance(shelf_contents, dict) else None
-        if count != len(package.documents.get(shelf, {})) or isinstance(count, bool):
-            problems.append(f"the manifest's count of {shelf} is wrong")
+    for part in PACKAGE_PARTS:
+        part_contents = contents.get(part, {"count": 0})
+        count = part_contents.get("count") if isinstance(part_contents, dict) else None
+        if count != len(package.documents.get(part, {})) or isinstance(count, bool):
+            problems.append(f"the manifest's count of {part} is wrong")
     named = [str(entry.get("character_id")) for entry in listed if isinstance(entry, dict)]
     if sorted(named) != sorted(package.documents.get("characters", {})):
         problems.append("the manifest's characters and its contents differ")

@@ -1,4 +1,4 @@
-"""Looking a story through before anybody plays it.
+"""The analysis of a story before anybody plays it.
 
 1. It is compiled with the AI knots. 2. Its source is read for them. 3. What the compiler found is told in the words of
 who writes AI knots, and what only they know is added. 4. When it can be played, the knots that its talks name are run.
@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 from fabula.ink import Analysis, Builtins, CompileResult, InkError, Problem, Severity, Story, analyse, compile_ink
 from fabula.ink.compiler.compile import HOST_FILE
-from fabula.knots.errors import knot_problems
-from fabula.knots.hints import advised
+from fabula.knots.errors import errors_of
+from fabula.knots.hints import hints_of
 from fabula.knots.names import AI_KNOTS, AI_KNOTS_ASIDE, bind_knots
-from fabula.knots.scan import Reading, read
-from fabula.knots.warnings import cautions, cautions_of_runs
+from fabula.knots.scan import Scan, scan_story
+from fabula.knots.warnings import warnings_of, warnings_of_runs
 
 STEP_BUDGET = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class StoryAnalysis:
     """What was seen of a story. `prototype` is None when it has errors; problems are in reading order. `aside` tells
     whether the names in our own knots stepped aside for names of the story's own."""
 
@@ -32,26 +32,26 @@ class Looked:
     aside: bool
 
 
-def look_through(
+def analyse_story(
     source: str, *, include: Callable[[str], str | None], file_name: str | None = None, forgiving: bool = False
-) -> Looked:
-    """Compiles a story and looks it through; `file_name` is how its main file is called in problems."""
+) -> StoryAnalysis:
+    """Compiles and analyses a story; `file_name` is how its main file is called in problems."""
     result, aside = _compiled(source, include, file_name, forgiving=forgiving)
-    reading = read(result)
-    problems = [*advised(reading), *knot_problems(reading), *cautions(reading)]
+    scan = scan_story(result)
+    problems = [*hints_of(scan), *errors_of(scan), *warnings_of(scan)]
     faulty = any(problem.severity is Severity.ERROR for problem in problems)
     prototype = None
     if not faulty and result.story_json is not None:
         try:
             prototype = _prototype(result.story_json)
-            problems += cautions_of_runs(reading, prototype)
+            problems += warnings_of_runs(scan, prototype)
         except InkError as error:
             message = f"The story cannot begin: {error}"
             problems.append(Problem(severity=Severity.ERROR, message=message, file=file_name, line=1, column=1))
-    return Looked(
+    return StoryAnalysis(
         problems=_in_reading_order(problems, result),
-        analysis=_without_characters_endings(analyse(result), reading),
-        talks=tuple(sorted(set(_pairs(reading)))),
+        analysis=_without_characters_endings(analyse(result), scan),
+        talks=tuple(sorted(set(_pairs(scan)))),
         prototype=prototype,
         aside=aside,
     )
@@ -81,9 +81,9 @@ def _prototype(story_json: str) -> Story:
     return story
 
 
-def _pairs(reading: Reading) -> list[tuple[str, str]]:
+def _pairs(scan: Scan) -> list[tuple[str, str]]:
     """Who talks, and where it leads, for every agent that names both."""
-    return [(talk.character.name, talk.goal.name) for talk in reading.talks if talk.character and talk.goal]
+    return [(talk.character.name, talk.goal.name) for talk in scan.talks if talk.character and talk.goal]
 
 
 def _in_reading_order(problems: list[Problem], result: CompileResult) -> tuple[Problem, ...]:
@@ -91,10 +91,10 @@ def _in_reading_order(problems: list[Problem], result: CompileResult) -> tuple[P
     return tuple(sorted(problems, key=lambda problem: (order.get(problem.file, len(order)), problem.line)))
 
 
-def _without_characters_endings(analysis: Analysis, reading: Reading) -> Analysis:
+def _without_characters_endings(analysis: Analysis, scan: Scan) -> Analysis:
     """Where a knot stops that is only ever a character's, nothing ends but what the character says."""
     ways = [
-        replace(flow, leads_to=tuple(name for name in flow.leads_to if (flow.name, name) not in reading.as_characters))
+        replace(flow, leads_to=tuple(name for name in flow.leads_to if (flow.name, name) not in scan.as_characters))
         for flow in analysis.flows
     ]
     played = replace(analysis, flows=tuple(ways)).reachable_from()

@@ -1,4 +1,4 @@
-"""Grounding: what a character says and knows, learned by running its knot a few times with seeded choices."""
+"""Character lines: what a character says and knows, learned by running its knot a few times with seeded choices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def learn(published: Published, character: str, *, seed: int) -> Learned:
     return Learned(lines=found, steps=sum(STEPS_PER_RUN - run.left for run in runs))
 
 
-def grounding_of(published: Published, character: str, *, seed: int) -> tuple[str, ...]:
+def character_lines(published: Published, character: str, *, seed: int) -> tuple[str, ...]:
     """The lines alone."""
     return learn(published, character, seed=seed).lines
 

@@ -1,4 +1,4 @@
-"""Problems that the compiler cannot know: AI knots that are named where they cannot be played."""
+"""Errors that the compiler cannot know: AI knots that are named where they cannot be played."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from collections.abc import Iterator
 from fabula.ink import CompileResult, Problem, Severity
 from fabula.ink.syntax.tree import Call, Choice, Node, String, walk
 from fabula.knots.names import ASKED
-from fabula.knots.scan import Reading
+from fabula.knots.scan import Scan
 
 
-def knot_problems(reading: Reading) -> Iterator[Problem]:
+def errors_of(scan: Scan) -> Iterator[Problem]:
     """Everything that would fail while the story is played."""
-    yield from _targets_with_arguments(reading)
-    yield from _waits_inside_text(reading)
+    yield from _targets_with_arguments(scan)
+    yield from _waits_inside_text(scan)
 
 
-def _targets_with_arguments(reading: Reading) -> Iterator[Problem]:
+def _targets_with_arguments(scan: Scan) -> Iterator[Problem]:
     """A knot that an AI hands back to gets no arguments."""
-    for talk in reading.talks:
+    for talk in scan.talks:
         for named in talk.named:
             if named.flow is not None and named.flow.params:
                 message = f"'{named.name}' needs arguments, so {talk.word} cannot go to it"
-                yield reading.problem(Severity.ERROR, named.at, message)
+                yield scan.problem(Severity.ERROR, named.at, message)
 
 
-def _waits_inside_text(reading: Reading) -> Iterator[Problem]:
+def _waits_inside_text(scan: Scan) -> Iterator[Problem]:
     """While a choice's text or a string is put together, the story cannot stop and wait for an answer."""
-    waits = _waiting_functions(reading.result)
-    for node in walk(*reading.result.tree.nodes):
+    waits = _waiting_functions(scan.result)
+    for node in walk(*scan.result.tree.nodes):
         for call in _calls_in_text(node):
             if call.name in waits:
                 message = (
                     f"'{call.name}' cannot be asked inside the text of a choice or a string. "
                     f"Keep its answer first, with ~ temp answer = {call.name}(...), and write {{answer}} here"
                 )
-                yield reading.problem(Severity.ERROR, call.at, message)
+                yield scan.problem(Severity.ERROR, call.at, message)
 
 
 def _calls_in_text(node: object) -> Iterator[Call]:

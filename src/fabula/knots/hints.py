@@ -1,4 +1,4 @@
-"""Advice: what the compiler finds wrong with AI knots, said in the words of who writes them.
+"""Hints: what the compiler finds wrong with AI knots, said in the words of who writes them.
 
 The compiler knows Ink and nothing else. Where it met an error at an AI knot, its sentence is replaced if it would lead
 the author astray, and else followed by what to write.
@@ -15,7 +15,7 @@ from fabula.ink import CompileResult, Problem, Severity
 from fabula.ink.syntax.sources import Place
 from fabula.ink.syntax.tree import Call
 from fabula.knots.names import TALKS
-from fabula.knots.scan import Named, Reading, TalkCall, read
+from fabula.knots.scan import Named, Scan, TalkCall, scan_story
 
 _ENDINGS = ("END", "DONE")
 _UNQUOTED = ("Unresolved variable", "Expected closing")
@@ -23,11 +23,11 @@ _WORDS = re.compile(r"\b\w++\s*+\(([^)\n]*)")
 _LONGEST_EXAMPLE = 60
 
 
-def advised(reading: Reading) -> Iterator[Problem]:
+def hints_of(scan: Scan) -> Iterator[Problem]:
     """The compiler's problems, each once."""
-    instead, beside = _instead(reading), _beside(reading)
+    instead, beside = _instead(scan), _beside(scan)
     told: set[Place] = set()
-    for problem in reading.result.problems:
+    for problem in scan.result.problems:
         place = _place(problem)
         if problem.severity is not Severity.ERROR:
             yield problem
@@ -41,31 +41,31 @@ def advised(reading: Reading) -> Iterator[Problem]:
 
 def missing_words(result: CompileResult) -> tuple[str, ...]:
     """The words of AI knots that a story uses and that were not known when it was compiled as plain Ink."""
-    reading = read(result)
+    scan = scan_story(result)
     wrong = {_place(problem) for problem in result.errors}
-    used = [(talk.word, talk.at) for talk in reading.talks] + [(call.name, call.at) for call in reading.calls]
+    used = [(talk.word, talk.at) for talk in scan.talks] + [(call.name, call.at) for call in scan.calls]
     found = {word for word, at in used if result.sources.place(at) in wrong}
     return tuple(sorted(found, key=str.casefold))
 
 
-def _instead(reading: Reading) -> dict[Place, str]:
+def _instead(scan: Scan) -> dict[Place, str]:
     """What is said at a place instead of what the compiler says."""
     return {
-        reading.result.sources.place(call.at): f"{call.name} is a knot and no function: write {TALKS[call.name]}"
-        for call in reading.calls
+        scan.result.sources.place(call.at): f"{call.name} is a knot and no function: write {TALKS[call.name]}"
+        for call in scan.calls
         if call.name in TALKS
     }
 
 
-def _beside(reading: Reading) -> dict[Place, str]:
+def _beside(scan: Scan) -> dict[Place, str]:
     """What is said after the compiler's sentence about a place."""
     found = {
-        reading.result.sources.place(named.at): _a_knot_is_needed(talk, named)
-        for talk in reading.talks
+        scan.result.sources.place(named.at): _a_knot_is_needed(talk, named)
+        for talk in scan.talks
         for named in talk.named
         if named.name in _ENDINGS
     }
-    return found | dict(_where_quotes_are_missing(reading))
+    return found | dict(_where_quotes_are_missing(scan))
 
 
 def _a_knot_is_needed(talk: TalkCall, named: Named) -> str:
@@ -74,14 +74,14 @@ def _a_knot_is_needed(talk: TalkCall, named: Named) -> str:
     return f"The goal of {talk.word} must be a knot: name one that ends the story, such as == the_end with -> END in it"
 
 
-def _where_quotes_are_missing(reading: Reading) -> Iterator[tuple[Place, str]]:
+def _where_quotes_are_missing(scan: Scan) -> Iterator[tuple[Place, str]]:
     """Where the compiler first stumbled over bare words in the parentheses of a call."""
-    stumbles = _stumbles(reading.result)
-    for call in reading.calls:
-        start = reading.result.sources.place(call.at)
+    stumbles = _stumbles(scan.result)
+    for call in scan.calls:
+        start = scan.result.sources.place(call.at)
         near = stumbles.get((start.file, start.line), [])
         if near and call.name in ("generate", "input"):
-            words = _words_of(reading, call)
+            words = _words_of(scan, call)
             end = start.column + len(f"{call.name}({words})")
             inside = [place for place in near if start.column < place.column <= end]
             if inside and not words.lstrip().startswith('"'):
@@ -103,9 +103,9 @@ def _quotes_are_needed(call: Call, words: str) -> str:
     return f'Put the {what} in quotes: {call.name}("{example}")'
 
 
-def _words_of(reading: Reading, call: Call) -> str:
+def _words_of(scan: Scan, call: Call) -> str:
     """What stands in the parentheses of a call, as far as one line goes."""
-    file = next(file for file in reversed(reading.result.sources.files) if file.base <= call.at)
+    file = next(file for file in reversed(scan.result.sources.files) if file.base <= call.at)
     found = _WORDS.match(file.text, call.at - file.base)
     return found[1] if found else ""
 

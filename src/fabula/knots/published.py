@@ -1,4 +1,4 @@
-"""A published Ink story: compiled with the AI knots, looked through, and ready to be played by many at once."""
+"""A published Ink story: compiled with the AI knots, analysed, and ready to be played by many at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fabula.ink import Analysis, InkEditedError, Problem, Severity, Story
-from fabula.knots.analysis import look_through
+from fabula.knots.analysis import analyse_story
 from fabula.knots.names import written_name
 from fabula.knots.saves import saved_request, with_names_of_now
 from fabula.language.spoilers import Spoilers
@@ -62,19 +62,19 @@ def publish(source: str, files: Mapping[str, str], *, forgiving: bool = False) -
     `forgiving` takes what an earlier version published, though it would be refused now.
     """
     too_large = None if forgiving else _size_problem(source, files)
-    looked = look_through("" if too_large else source, include=files.get, forgiving=forgiving)
+    analysed = analyse_story("" if too_large else source, include=files.get, forgiving=forgiving)
     if too_large:
-        looked = replace(looked, problems=(too_large,), prototype=None)
-    if looked.prototype is not None:
-        looked.prototype.prepare_saves()
+        analysed = replace(analysed, problems=(too_large,), prototype=None)
+    if analysed.prototype is not None:
+        analysed.prototype.prepare_saves()
     return Published(
         digest=source_digest(source, files),
-        problems=looked.problems,
-        analysis=looked.analysis,
-        spoilers=spoilers_of(looked.analysis),
-        prototype=looked.prototype,
-        talks=looked.talks,
-        aside=looked.aside,
+        problems=analysed.problems,
+        analysis=analysed.analysis,
+        spoilers=spoilers_of(analysed.analysis),
+        prototype=analysed.prototype,
+        talks=analysed.talks,
+        aside=analysed.aside,
     )
 
 

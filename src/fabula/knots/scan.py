@@ -1,4 +1,4 @@
-"""Reading a story's source for AI knots: the talks it names, what it asks for, and its tags, with their places."""
+"""The scan of a story's source for AI knots: the talks it names, what it asks for, and its tags, with their places."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Tag:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Scan:
     """`calls` are calls by the names of AI knots. `as_characters` are the ways from a flow to another one that it
     names as a character and never otherwise."""
 
@@ -75,21 +75,21 @@ class Reading:
         return Problem(severity=severity, message=message, file=place.file, line=place.line, column=place.column)
 
 
-def read(result: CompileResult) -> Reading:
+def scan_story(result: CompileResult) -> Scan:
     """Reads the author's own source; words that the story defines itself are not ours."""
-    reader = _Reader(result)
-    for scope in reader.scopes:
-        reader.read(scope)
-    return Reading(
+    scanner = _Scanner(result)
+    for scope in scanner.scopes:
+        scanner.scan(scope)
+    return Scan(
         result=result,
-        talks=tuple(reader.talks),
-        calls=tuple(reader.calls),
-        tags=tuple(reader.tags),
-        as_characters=frozenset(reader.as_characters),
+        talks=tuple(scanner.talks),
+        calls=tuple(scanner.calls),
+        tags=tuple(scanner.tags),
+        as_characters=frozenset(scanner.as_characters),
     )
 
 
-class _Reader:
+class _Scanner:
     def __init__(self, result: CompileResult) -> None:
         self._body = result.tree.body
         self._symbols: Symbols = collect(result.tree, {}, ProblemLog())
@@ -103,7 +103,7 @@ class _Reader:
         self.tags: list[Tag] = []
         self.as_characters: list[tuple[str, str]] = []
 
-    def read(self, scope: FlowScope) -> None:
+    def scan(self, scope: FlowScope) -> None:
         nodes = list(walk(*self._body_of(scope)))
         talks = [self._talk(node, scope) for node in nodes if isinstance(node, Divert) and node.name in self._talks]
         self.talks += talks

@@ -10,8 +10,8 @@ from fabula.language.words import stems, words_of
 from fabula.story.contexts import CastMember, NarratorContext, NarratorPurpose, SceneContext
 from fabula.story.readings import IntentKind, TakeWay
 from fabula.understudy import phrases
-from fabula.understudy.asking import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.director import is_spoken
+from fabula.understudy.doubts import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.line import Line, absent_person, line_of
 from fabula.understudy.scene_view import (
     details,

@@ -1131,19 +1131,24 @@ export interface Nothing {
 }
 
 export interface PackageContents {
-  presets: ShelfContents;
-  schemas: ShelfContents;
-  lorebooks: ShelfContents;
-  player_profiles: ShelfContents;
-  characters: ShelfContents;
-  story_resources: ShelfContents;
-  stories: ShelfContents;
+  presets: PartContents;
+  schemas: PartContents;
+  lorebooks: PartContents;
+  player_profiles: PartContents;
+  characters: PartContents;
+  story_resources: PartContents;
+  stories: PartContents;
 }
 
 /** A list may be read in parts: `limit` items, then on from `cursor`, the `next_cursor` of the part before. */
 export interface Paging {
   limit?: number | null;
   cursor?: string | null;
+}
+
+export interface PartContents {
+  ids: string[];
+  count: number;
 }
 
 export interface PlayerDescriptionUpdated {
@@ -1647,11 +1652,6 @@ export interface SetState {
   type: "SetState";
   key: string;
   value: Json;
-}
-
-export interface ShelfContents {
-  ids: string[];
-  count: number;
 }
 
 /** What a turn leaves behind: enough to go on from there without reading the history. */

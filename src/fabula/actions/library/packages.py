@@ -30,14 +30,14 @@ from fabula.agents.presets.forms import normalise
 from fabula.formats.archives import Limits
 from fabula.formats.packages import (
     PACKAGE_MEDIA_TYPE,
-    SHELVES,
+    PACKAGE_PARTS,
     DataPackage,
     PackagedCover,
+    PackagePart,
     package_file_name,
     read_package,
     write_package,
 )
-from fabula.formats.packages import Shelf as ShelfName
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.progress import TellProgress, quiet
@@ -54,7 +54,7 @@ COMMITTED_LIFETIME_MS = 24 * 60 * 60 * 1000
 """An archive whose import was asked for waits longer, so that the import outlives a crash and a long night."""
 IMPORT_DEADLINE_S = 600.0
 
-_SHELVES: dict[ShelfName, Repository[Any]] = {
+_REPOSITORIES: dict[PackagePart, Repository[Any]] = {
     "presets": PRESETS,
     "schemas": SCHEMAS,
     "lorebooks": LOREBOOKS,
@@ -64,7 +64,7 @@ _SHELVES: dict[ShelfName, Repository[Any]] = {
     "stories": ALL_STORIES,
 }
 # What others refer to comes first, so that every reference finds its target.
-_IMPORT_ORDER: tuple[ShelfName, ...] = (
+_IMPORT_ORDER: tuple[PackagePart, ...] = (
     "presets",
     "schemas",
     "lorebooks",
@@ -73,7 +73,7 @@ _IMPORT_ORDER: tuple[ShelfName, ...] = (
     "story_resources",
     "stories",
 )
-_SHELF_OF_KIND: dict[str, ShelfName] = {shelf.kind: name for name, shelf in _SHELVES.items()}
+_PART_OF_KIND: dict[str, PackagePart] = {repository.kind: name for name, repository in _REPOSITORIES.items()}
 
 
 class PrepareExport(Command):
@@ -102,19 +102,19 @@ class ArchivePlace(Value):
     file_id: Literal["archive"] = "archive"
 
 
-class ShelfContents(Value):
+class PartContents(Value):
     ids: list[str]
     count: int
 
 
 class PackageContents(Value):
-    presets: ShelfContents
-    schemas: ShelfContents
-    lorebooks: ShelfContents
-    player_profiles: ShelfContents
-    characters: ShelfContents
-    story_resources: ShelfContents
-    stories: ShelfContents
+    presets: PartContents
+    schemas: PartContents
+    lorebooks: PartContents
+    player_profiles: PartContents
+    characters: PartContents
+    story_resources: PartContents
+    stories: PartContents
 
 
 class ExportPrepared(View):
@@ -261,26 +261,28 @@ async def read_archive(house: House, data: bytes) -> DataPackage:
 
 async def collect(house: House, unit: Unit, actor: Actor, command: PrepareExport) -> DataPackage:
     """The named resources and, if asked for, everything that they refer to."""
-    waiting: list[tuple[ShelfName, str]] = [(name, id) for name in SHELVES for id in _named(command, name)]
+    waiting: list[tuple[PackagePart, str]] = [(name, id) for name in PACKAGE_PARTS for id in _named(command, name)]
     if not waiting:
         raise InvalidRequest("Name at least one resource to export.")
-    documents: dict[ShelfName, dict[str, JsonObject]] = {name: {} for name in SHELVES}
+    documents: dict[PackagePart, dict[str, JsonObject]] = {name: {} for name in PACKAGE_PARTS}
     covers: dict[str, PackagedCover] = {}
     while waiting:
         name, id = waiting.pop()
         if id in documents[name]:
             continue
-        value = await profile_of(unit, actor, id) if name == "player_profiles" else await _SHELVES[name].get(unit, id)
+        value = (
+            await profile_of(unit, actor, id) if name == "player_profiles" else await _REPOSITORIES[name].get(unit, id)
+        )
         documents[name][id] = await run_in_thread(_document, value)
         if isinstance(value, Character) and value.cover is not None:
             covers[id] = await _packaged(unit, value.cover)
         if command.include_dependencies:
-            waiting += [(_SHELF_OF_KIND[one.kind], one.id) for one in _SHELVES[name].refers_to(value)]
+            waiting += [(_PART_OF_KIND[one.kind], one.id) for one in _REPOSITORIES[name].refers_to(value)]
     return DataPackage(created_at_ms=house.clock.now_ms(), documents=documents, covers=covers)
 
 
-def _named(command: PrepareExport, shelf: ShelfName) -> list[str]:
-    fields: dict[ShelfName, list[str]] = {
+def _named(command: PrepareExport, part: PackagePart) -> list[str]:
+    fields: dict[PackagePart, list[str]] = {
         "presets": command.preset_ids,
         "schemas": command.schema_ids,
         "lorebooks": command.lorebook_ids,
@@ -289,7 +291,7 @@ def _named(command: PrepareExport, shelf: ShelfName) -> list[str]:
         "story_resources": command.story_resource_ids,
         "stories": command.story_ids,
     }
-    return fields[shelf]
+    return fields[part]
 
 
 def _document(value: Value) -> JsonObject:
@@ -309,9 +311,9 @@ async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: 
     """Adds all resources of a package inside one unit of work; answers what was really added."""
     clashes = await _clashes(unit, package)
     if clashes and on_conflict == "fail":
-        shelf, id = clashes[0]
+        part, id = clashes[0]
         raise Conflict(
-            f"There is already a {_SHELVES[shelf].noun} named '{id}'. Skip or rename what is there already, "
+            f"There is already a {_REPOSITORIES[part].noun} named '{id}'. Skip or rename what is there already, "
             'with on_conflict "skip" or "rename".',
             clashes=[f"{name}/{clash}" for name, clash in clashes[:50]],
         )
@@ -319,56 +321,56 @@ async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: 
         package = _without(package, clashes)
     elif clashes:
         package = await _renamed(unit, package, clashes)
-    waiting = [(shelf, id) for shelf in _IMPORT_ORDER for id in package.documents.get(shelf, {})]
-    for done, (shelf, id) in enumerate(waiting):
-        label = f"Taking in {shelf.replace('_', ' ')}: {id}"
+    waiting = [(part, id) for part in _IMPORT_ORDER for id in package.documents.get(part, {})]
+    for done, (part, id) in enumerate(waiting):
+        label = f"Taking in {part.replace('_', ' ')}: {id}"
         progress(Progress(done=done, total=len(waiting), label=label))
-        value = await _value(unit, package, shelf, id, package.documents[shelf][id])
-        await _SHELVES[shelf].add(unit, id, value)
+        value = await _value(unit, package, part, id, package.documents[part][id])
+        await _REPOSITORIES[part].add(unit, id, value)
     return package
 
 
-async def _clashes(unit: Unit, package: DataPackage) -> list[tuple[ShelfName, str]]:
-    found: list[tuple[ShelfName, str]] = []
-    for shelf in _IMPORT_ORDER:
-        ids = sorted(package.documents.get(shelf, {}))
-        there = await unit.resources.get_many(_SHELVES[shelf].kind, ids)
-        found += [(shelf, id) for id in ids if id in there]
+async def _clashes(unit: Unit, package: DataPackage) -> list[tuple[PackagePart, str]]:
+    found: list[tuple[PackagePart, str]] = []
+    for part in _IMPORT_ORDER:
+        ids = sorted(package.documents.get(part, {}))
+        there = await unit.resources.get_many(_REPOSITORIES[part].kind, ids)
+        found += [(part, id) for id in ids if id in there]
     return found
 
 
-def _without(package: DataPackage, clashes: Sequence[tuple[ShelfName, str]]) -> DataPackage:
+def _without(package: DataPackage, clashes: Sequence[tuple[PackagePart, str]]) -> DataPackage:
     gone = set(clashes)
-    documents: dict[ShelfName, dict[str, JsonObject]] = {
-        shelf: {id: doc for id, doc in docs.items() if (shelf, id) not in gone}
-        for shelf, docs in package.documents.items()
+    documents: dict[PackagePart, dict[str, JsonObject]] = {
+        part: {id: doc for id, doc in docs.items() if (part, id) not in gone}
+        for part, docs in package.documents.items()
     }
     return DataPackage(created_at_ms=package.created_at_ms, documents=documents, covers=package.covers)
 
 
-async def _renamed(unit: Unit, package: DataPackage, clashes: Sequence[tuple[ShelfName, str]]) -> DataPackage:
+async def _renamed(unit: Unit, package: DataPackage, clashes: Sequence[tuple[PackagePart, str]]) -> DataPackage:
     """The package with new names for what clashes, and with every reference following its target."""
-    names: dict[tuple[ShelfName, str], str] = {}
-    for shelf, id in clashes:
-        names[(shelf, id)] = await _free_name(unit, package, shelf, id)
-    documents: dict[ShelfName, dict[str, JsonObject]] = {}
-    for shelf, docs in package.documents.items():
-        followed = await run_in_thread(_follow_all, shelf, docs, names)
-        documents[shelf] = {names.get((shelf, id), id): doc for id, doc in followed.items()}
+    names: dict[tuple[PackagePart, str], str] = {}
+    for part, id in clashes:
+        names[(part, id)] = await _free_name(unit, package, part, id)
+    documents: dict[PackagePart, dict[str, JsonObject]] = {}
+    for part, docs in package.documents.items():
+        followed = await run_in_thread(_follow_all, part, docs, names)
+        documents[part] = {names.get((part, id), id): doc for id, doc in followed.items()}
     covers = {names.get(("characters", id), id): cover for id, cover in package.covers.items()}
     return DataPackage(created_at_ms=package.created_at_ms, documents=documents, covers=covers)
 
 
-async def _free_name(unit: Unit, package: DataPackage, shelf: ShelfName, id: str) -> str:
+async def _free_name(unit: Unit, package: DataPackage, part: PackagePart, id: str) -> str:
     base = re.sub(r"-\d+$", "", id)[:120]
     for number in range(2, 10_000):
         name = f"{base}-{number}"
-        if name not in package.documents.get(shelf, {}) and await _SHELVES[shelf].find(unit, name) is None:
+        if name not in package.documents.get(part, {}) and await _REPOSITORIES[part].find(unit, name) is None:
             return name
     raise Conflict(f"No free name was found for '{id}'. Rename it before the import.")
 
 
-_SINGLE: Mapping[str, ShelfName] = {
+_SINGLE: Mapping[str, PackagePart] = {
     "preset_id": "presets",
     "schema_id": "schemas",
     "lorebook_id": "lorebooks",
@@ -382,7 +384,7 @@ _SINGLE: Mapping[str, ShelfName] = {
     "character_id": "characters",
     "character": "characters",
 }
-_MANY: Mapping[str, ShelfName] = {
+_MANY: Mapping[str, PackagePart] = {
     "character_ids": "characters",
     "lorebook_ids": "lorebooks",
     "characters": "characters",
@@ -392,34 +394,34 @@ _MANY: Mapping[str, ShelfName] = {
 
 
 def _follow_all(
-    shelf: ShelfName, documents: Mapping[str, JsonObject], names: Mapping[tuple[ShelfName, str], str]
+    part: PackagePart, documents: Mapping[str, JsonObject], names: Mapping[tuple[PackagePart, str], str]
 ) -> dict[str, JsonObject]:
-    return {id: _follow(shelf, document, names) for id, document in documents.items()}
+    return {id: _follow(part, document, names) for id, document in documents.items()}
 
 
-def _follow(shelf: ShelfName, value: Any, names: Mapping[tuple[ShelfName, str], str]) -> Any:
+def _follow(part: PackagePart, value: Any, names: Mapping[tuple[PackagePart, str], str]) -> Any:
     """A document with every id that was renamed in its place."""
     if isinstance(value, list):
-        return [_follow(shelf, item, names) for item in value]
+        return [_follow(part, item, names) for item in value]
     if not isinstance(value, dict):
         return value
     followed: dict[str, Any] = {}
     for key, item in value.items():
-        if shelf == "characters" and key == "id":
+        if part == "characters" and key == "id":
             followed[key] = names.get(("characters", item), item)
         elif key in _SINGLE and isinstance(item, str):
             followed[key] = names.get((_SINGLE[key], item), item)
         elif key in _MANY and isinstance(item, list):
             followed[key] = [names.get((_MANY[key], one), one) if isinstance(one, str) else one for one in item]
         else:
-            followed[key] = _follow(shelf, item, names)
+            followed[key] = _follow(part, item, names)
     return followed
 
 
-async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, document: JsonObject) -> Value:
+async def _value(unit: Unit, package: DataPackage, part: PackagePart, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
-    owned = {**document, "owner_token_id": None} if shelf == "player_profiles" else document
-    value = await run_in_thread(outside_value, _model(shelf, document), owned, f"{shelf}/{id} in the package")
+    owned = {**document, "owner_token_id": None} if part == "player_profiles" else document
+    value = await run_in_thread(outside_value, _model(part, document), owned, f"{part}/{id} in the package")
     match value:
         case CharacterContent():
             return Character(content=value, cover=await _cover(unit, package.covers.get(id)))
@@ -429,13 +431,13 @@ async def _value(unit: Unit, package: DataPackage, shelf: ShelfName, id: str, do
             return value.model_copy(update={"agents": compact})
         case Schema():
             refuse(schema_problems(value.fields), f"schema '{id}'")
-    if shelf == "stories":
+    if part == "stories":
         refuse(await story_problems(cast(AnyStory, value)), f"story '{id}'")
     return value
 
 
-def _model(shelf: ShelfName, document: JsonObject) -> type[Value]:
-    return CharacterContent if shelf == "characters" else _SHELVES[shelf].model_of(document)
+def _model(part: PackagePart, document: JsonObject) -> type[Value]:
+    return CharacterContent if part == "characters" else _REPOSITORIES[part].model_of(document)
 
 
 async def _cover(unit: Unit, packaged: PackagedCover | None) -> Cover | None:

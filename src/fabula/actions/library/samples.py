@@ -212,10 +212,10 @@ def _draw_covers(world: SampleWorld) -> dict[str, bytes]:
     }
 
 
-async def _add(unit: Unit, shelf: Repository[V], id: str, value: V) -> bool:
-    if await shelf.find(unit, id) is not None:
+async def _add(unit: Unit, repository: Repository[V], id: str, value: V) -> bool:
+    if await repository.find(unit, id) is not None:
         return False
-    await shelf.add(unit, id, value)
+    await repository.add(unit, id, value)
     return True
 
 

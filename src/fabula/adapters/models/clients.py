@@ -90,7 +90,7 @@ class OpenModels:
         self._journal = Journal(clock=clock, record=record)
         self._flights = SingleFlight()
         self._kept: dict[tuple[str, ...], GuardedClient] = {}
-        self._lessons: dict[str, Capabilities] = {}
+        self._learned: dict[str, Capabilities] = {}
         self._keys: dict[str, _Key] = {}
         self._session: aiohttp.ClientSession | None = None
         self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
@@ -153,7 +153,7 @@ class OpenModels:
                     wire=await self._wire(api.base_url, key),
                     base_url=api.base_url,
                     model=api.model,
-                    learned=self._lessons,
+                    learned=self._learned,
                 )
                 return self._guarded(client, memo=self._memo)
             case "local":

@@ -59,7 +59,7 @@ def from_stored(stored: JsonObject) -> tuple[list[str], ModelReply] | None:
 
 Part = Piece | ModelReply
 Deliver = Callable[[Part], None]
-Fly = Callable[[Deliver], Coroutine[None, None, None]]
+Run = Callable[[Deliver], Coroutine[None, None, None]]
 
 
 class SingleFlight:
@@ -68,13 +68,13 @@ class SingleFlight:
     def __init__(self) -> None:
         self._flights: dict[str, _Flight] = {}
 
-    def join(self, key: str | None, run: Fly, *, seconds: float | None = None) -> Subscription:
-        """A seat on the call of this key, which begins now unless it is under way. Without a key it is one's own.
+    def join(self, key: str | None, run: Run, *, seconds: float | None = None) -> Subscription:
+        """A subscription to the call of this key, which begins now unless it runs already. Without a key it is private.
 
         Who joins a call waits for it no longer than `seconds`; who began it is bound by the call's own deadline.
         """
         if key is None:
-            return Subscription(_Flight(run), alone=True)
+            return Subscription(_Flight(run), private=True)
         flight = self._flights.get(key)
         if flight is not None:
             return Subscription(flight, joined=True, seconds=seconds, abandon=lambda: self._forget(key, flight))
@@ -90,7 +90,7 @@ class SingleFlight:
 class _Flight:
     """One call in its own task, so that it outlives any single reader."""
 
-    def __init__(self, run: Fly) -> None:
+    def __init__(self, run: Run) -> None:
         self.parts: list[Part] = []
         self.readers = 0
         self.ended = False
@@ -101,11 +101,11 @@ class _Flight:
         # A task that is cancelled before its first step never comes to its end by itself.
         self.task.add_done_callback(lambda _: self._end())
 
-    async def _run(self, run: Fly) -> None:
+    async def _run(self, run: Run) -> None:
         try:
             await run(self._deliver)
         finally:
-            # Told from inside, who waits for the end hears of it one turn of the event loop earlier.
+            # Told from inside, who waits for the end learns of it one turn of the event loop earlier.
             self._end()
 
     def listen(self, listener: Deliver) -> None:
@@ -150,12 +150,12 @@ class Subscription:
         flight: _Flight,
         *,
         joined: bool = False,
-        alone: bool = False,
+        private: bool = False,
         seconds: float | None = None,
         abandon: Callable[[], None] | None = None,
     ) -> None:
-        """Nobody can join a flight on which one sits alone, so what was read of it need not be kept."""
-        self._flight, self._joined, self._alone, self._abandon = flight, joined, alone, abandon
+        """Nobody can join a private flight, so what was read of it need not be kept."""
+        self._flight, self._joined, self._private, self._abandon = flight, joined, private, abandon
         self._until = None if seconds is None else asyncio.get_running_loop().time() + seconds
         self._place = 0
         self.begun = False
@@ -178,12 +178,12 @@ class Subscription:
                     await flight.news()
         part = flight.parts[self._place]
         self._place, self.begun = self._place + 1, True
-        if self._alone and self._place == len(flight.parts):
+        if self._private and self._place == len(flight.parts):
             flight.parts.clear()
             self._place = 0
         return replace(part, memo_hit=True) if self._joined and isinstance(part, ModelReply) else part
 
-    async def hear(self, deliver: Deliver) -> ModelReply:
+    async def stream_to(self, deliver: Deliver) -> ModelReply:
         """The same for who need not wait between two parts: `deliver` is called for each as it comes."""
         flight = self._flight
         over: asyncio.Future[ModelReply] = asyncio.get_running_loop().create_future()

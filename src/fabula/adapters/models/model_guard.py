@@ -5,7 +5,7 @@ From the outside in, a call passes:
 2. memo and flight: seeded calls are answered from the memo, and equal ones under way are shared;
 3. attempts: busy, unreachable and cut calls are tried again while nobody has read a piece; an answer that loops or is
    empty is asked for once more, a little differently;
-4. the hearing: deadline, length and loops end a call early, which closes the request upstream.
+4. the single attempt: deadline, length and loops end a call early, which closes the request upstream.
 
 Inside, parts are handed on by plain calls; only at the two ends are there iterators. A part passes here fifty times a
 second in each of hundreds of turns.
@@ -72,20 +72,20 @@ class GuardedClient:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         entry = self._guard.journal.begin(request, self.fingerprint)
-        seat = self._seat(request)
+        subscription = self._subscribe(request)
         try:
-            async for part in seat:
+            async for part in subscription:
                 entry.saw(part)
                 yield part
         except ModelError as error:
             entry.failed(error)
             raise
         except TimeoutError:
-            late = _too_late(seat.begun)
+            late = _too_late(subscription.begun)
             entry.failed(late)
             raise late from None
         finally:
-            await seat.leave()
+            await subscription.leave()
             entry.end()
 
     async def stream_to(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply:
@@ -98,7 +98,7 @@ class GuardedClient:
 
         try:
             if self._is_shared(request):
-                return await self._hear_along(request, noted)
+                return await self._stream_shared(request, noted)
             reply = await self._attempts(request, noted)
             entry.saw(reply)
             return reply
@@ -108,31 +108,31 @@ class GuardedClient:
         finally:
             entry.end()
 
-    async def _hear_along(self, request: ModelRequest, noted: Deliver) -> ModelReply:
-        seat = self._seat(request)
+    async def _stream_shared(self, request: ModelRequest, noted: Deliver) -> ModelReply:
+        subscription = self._subscribe(request)
         try:
-            return await seat.hear(noted)
+            return await subscription.stream_to(noted)
         except TimeoutError:
-            raise _too_late(seat.begun) from None
+            raise _too_late(subscription.begun) from None
         finally:
-            await seat.leave()
+            await subscription.leave()
 
     def _is_shared(self, request: ModelRequest) -> bool:
         """Whether an answer may be kept already, or be on its way to somebody else."""
         return request.seed is not None and self._guard.memo is not None
 
-    def _seat(self, request: ModelRequest) -> Subscription:
+    def _subscribe(self, request: ModelRequest) -> Subscription:
         memo, flights = self._guard.memo, self._guard.flights
         if memo is None or not self._is_shared(request):
-            return flights.join(None, lambda deliver: self._fly(request, deliver))
+            return flights.join(None, lambda deliver: self._run(request, deliver))
         key = memo_key(request, self.fingerprint)
         seconds = request.deadline - self._guard.clock.monotonic()
-        return flights.join(key, lambda deliver: self._fly_once(request, deliver, key, memo), seconds=seconds)
+        return flights.join(key, lambda deliver: self._run_once(request, deliver, key, memo), seconds=seconds)
 
-    async def _fly(self, request: ModelRequest, deliver: Deliver) -> None:
+    async def _run(self, request: ModelRequest, deliver: Deliver) -> None:
         deliver(await self._attempts(request, deliver))
 
-    async def _fly_once(self, request: ModelRequest, deliver: Deliver, key: str, memo: Memo) -> None:
+    async def _run_once(self, request: ModelRequest, deliver: Deliver, key: str, memo: Memo) -> None:
         kept = None if request.first_asked else await memo.get(key)
         known = from_stored(kept) if kept is not None else None
         if known is not None:
@@ -164,12 +164,12 @@ class GuardedClient:
         tried, asked_anew = 0, False
         while True:
             tried += 1
-            hearing = _Hearing(self._guard.clock, request)
+            attempt = _Attempt(self._guard.clock, request)
             try:
                 held: list[Piece | ModelReply] = []
-                reply = await hearing.of(self._client, held.append if holding else deliver)
+                reply = await attempt.stream(self._client, held.append if holding else deliver)
             except ModelError as error:
-                if hearing.begun and not holding:
+                if attempt.begun and not holding:
                     raise
                 if not asked_anew and isinstance(error, ModelUnusable) and not error.reply_text:
                     asked_anew, request = True, _varied(request)
@@ -190,7 +190,7 @@ class GuardedClient:
         )
 
 
-class _Hearing:
+class _Attempt:
     """One attempt, watched: deadline, length and loops end it early, which closes the request upstream."""
 
     def __init__(self, clock: Clock, request: ModelRequest) -> None:
@@ -199,7 +199,7 @@ class _Hearing:
         self._length = 0
         self.begun = False
 
-    async def of(self, client: ModelClient, deliver: Deliver) -> ModelReply:
+    async def stream(self, client: ModelClient, deliver: Deliver) -> ModelReply:
         try:
             async with (
                 asyncio.timeout(self._request.deadline - self._clock.monotonic()),

@@ -33,7 +33,7 @@ from fabula.ports.models import (
 )
 from fabula.story.values import JsonObject
 
-MOST_LESSONS = 8
+MOST_REDUCTIONS = 8
 LONGEST_NAME = 200
 MOST_TOKENS = 1_000_000_000
 MOST_SILENT_BYTES = 32 * 2**20
@@ -46,7 +46,7 @@ class OpenAiClient:
     def __init__(self, *, wire: Wire, base_url: str, model: str, learned: dict[str, Capabilities]) -> None:
         self._wire = wire
         self._model = model
-        self._lessons = learned
+        self._learned = learned
         self._fingerprint = f"open_ai {base_url} {model}"
 
     @property
@@ -78,16 +78,16 @@ class OpenAiClient:
         yield gathered.reply(request)
 
     async def _opened(self, request: ModelRequest) -> Answer:
-        """The open stream; capabilities are without_parameter until the server takes the request."""
-        for _ in range(MOST_LESSONS):
-            capabilities = self._lessons.get(self.fingerprint) or default_capabilities(self._model)
+        """The open stream; parameters that the server refuses are left out, one after the other."""
+        for _ in range(MOST_REDUCTIONS):
+            capabilities = self._learned.get(self.fingerprint) or default_capabilities(self._model)
             try:
                 return await self._wire.chat(_parameters(self._model, request, capabilities))
-            except BadRequest as complaint:
-                lesson = without_parameter(capabilities, complaint.text, complaint.param)
-                if lesson is None:
-                    raise ModelRefused(f"The model server refuses the request (HTTP {complaint.status}).") from None
-                self._lessons[self.fingerprint] = lesson
+            except BadRequest as bad_request:
+                reduced = without_parameter(capabilities, bad_request.text, bad_request.param)
+                if reduced is None:
+                    raise ModelRefused(f"The model server refuses the request (HTTP {bad_request.status}).") from None
+                self._learned[self.fingerprint] = reduced
         raise ModelRefused("The model server refuses every form of the request. Use another model.")
 
 
@@ -229,8 +229,8 @@ async def list_models(*, wire: Wire, base_url: str, seconds: float) -> ModelList
             listed = await wire.models()
     except TimeoutError:
         raise ModelUnreachable("The model server does not answer. Is it running at its base_url?") from None
-    except BadRequest as complaint:
-        raise ModelRefused(f"The model server refuses the request (HTTP {complaint.status}).") from None
+    except BadRequest as bad_request:
+        raise ModelRefused(f"The model server refuses the request (HTTP {bad_request.status}).") from None
     names = names_of(listed)
     if names is None:
         raise ModelUnusable("The model server's list of models cannot be read. Is base_url right?")

@@ -1,4 +1,4 @@
-"""The wizard's road: concept, cast, plan, draft, story, and perhaps a first evening with it."""
+"""The wizard's road: concept, cast, plan, draft, story, and perhaps a first session of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evening with an Ink story: lines are told, choices are numbered, and characters are talked to in plain words."""
+"""A play session of an Ink story: lines are told, choices are numbered, and characters are talked to in plain words."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ PATIENCE = 2
 
 async def present_ink(house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines) -> str:
     """Shows an Ink play and plays it until the player leaves; answers the session in which they left."""
-    sitting = await ink_player_at(house, session_id, writer=writer, lines=lines)
-    await sitting.play()
-    return sitting.session_id
+    player_session = await ink_player_at(house, session_id, writer=writer, lines=lines)
+    await player_session.play()
+    return player_session.session_id
 
 
 async def ink_player_at(house: House, session_id: str, *, writer: TerminalWriter, lines: Lines) -> InkSitting:

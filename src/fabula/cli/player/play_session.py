@@ -1,4 +1,4 @@
-"""One evening with a story: the house is opened, a play is taken up or begun, and played until the player leaves."""
+"""A play session at the terminal: a play is taken up or begun, and played until the player leaves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fabula.settings import Settings
 from fabula.wiring import open_house
 
 
-async def evening(
+async def play_session(
     settings: Settings,
     console: Console,
     *,

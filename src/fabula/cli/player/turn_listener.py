@@ -14,7 +14,7 @@ from fabula.actions.turns.watch_turn import watched_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.sentences import for_terminal, model_failure
 from fabula.cli.player.terminal_writer import TerminalWriter
-from fabula.cli.player.waiting import waiting_shown
+from fabula.cli.player.wait_notice import wait_notice
 from fabula.ports.actors import OPERATOR
 from fabula.ports.bus import Frame
 from fabula.ports.errors import FabulaError
@@ -111,7 +111,7 @@ async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[Told]
     last: TurnFrame | None = None
     async with (
         _Interrupts(house, session_id, teller.writer) as interrupts,
-        waiting_shown(teller.writer, house.clock, teller.names) as waiting,
+        wait_notice(teller.writer, house.clock, teller.names) as notice,
     ):
         async for frame in frames:
             if isinstance(frame.event, Progress):
@@ -119,7 +119,7 @@ async def _hear(house: House, session_id: str, frames: AsyncIterator[Frame[Told]
             last = frame.event
             if not (isinstance(last, Failed) and interrupts.pressed):
                 teller.frame(last)
-            waiting.saw(last)
+            notice.saw(last)
     played = isinstance(last, Completed)
     if not played and (not isinstance(last, Failed) or interrupts.pressed):
         teller.stopped()

@@ -23,7 +23,7 @@ from fabula.story.plays import PlayState
 
 PLACES_KEPT = 64
 CHARACTERS_PREPARED = 64
-GROUNDINGS_KEPT = PLACES_KEPT + CHARACTERS_PREPARED
+CHARACTERS_KEPT = PLACES_KEPT + CHARACTERS_PREPARED
 """Whoever is talked to at a place that is kept is known as long as the place is."""
 SHORT_SAVE = 20_000
 """Saves up to this length are loaded faster than a thread is reached."""
@@ -34,7 +34,7 @@ class CompiledStory:
     """A published story with what was learned of its characters, by character and seed, and the places lately read."""
 
     published: Published
-    _groundings: SharedCache[tuple[str, int], Learned] = field(default_factory=lambda: SharedCache(GROUNDINGS_KEPT))
+    _characters: SharedCache[tuple[str, int], Learned] = field(default_factory=lambda: SharedCache(CHARACTERS_KEPT))
     _places: SharedCache[str, Story] = field(default_factory=lambda: SharedCache(PLACES_KEPT))
     _goals: SharedCache[str, tuple[str, ...]] = field(default_factory=lambda: SharedCache(PLACES_KEPT))
 
@@ -63,17 +63,17 @@ class CompiledStory:
         """Whether a talk went on at this place before, so that what it needs is at hand."""
         return self.is_near(state) and self._goals.get(state) is not None
 
-    def grounding(self, character: str, seed: int) -> tuple[str, ...]:
+    def character_lines(self, character: str, seed: int) -> tuple[str, ...]:
         """The lines of a character, learned at the first question."""
-        known = self._groundings.get((character, seed))
+        known = self._characters.get((character, seed))
         return self._learn(character, seed).lines if known is None else known.lines
 
     def learn(self, character: str, seed: int) -> int:
         """Learns a character before anybody asks it; answers the steps that it took, none if it was known."""
-        return 0 if self._groundings.get((character, seed)) else self._learn(character, seed).steps
+        return 0 if self._characters.get((character, seed)) else self._learn(character, seed).steps
 
     def _learn(self, character: str, seed: int) -> Learned:
-        return self._groundings.put((character, seed), learn(self.published, character, seed=seed))
+        return self._characters.put((character, seed), learn(self.published, character, seed=seed))
 
 
 @dataclass(frozen=True, kw_only=True)

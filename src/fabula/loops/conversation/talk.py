@@ -28,7 +28,7 @@ def _gather(work: CompiledStory, ink: InkPlay, said: str) -> TalkContext:
     story = work.at(ink.state)
     request = request_of(story)
     assert request is not None, "a talk is a story that waits"
-    lines = work.grounding(request.character, ink.ai_seed) if request.character else ()
+    lines = work.character_lines(request.character, ink.ai_seed) if request.character else ()
     return gather_talk_context(
         work.published, story, request, ink, lines, work.goal(ink.state, story, request.target), said
     )

@@ -6,9 +6,9 @@ from fabula.agents.replies.director import fallback_plan, read_response_plan
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.judgement import settle
 from fabula.loops.scene.keeper import Kept, applied, ask_keeper, heard_in, note_shape
+from fabula.loops.scene.player_line import question_of, understood
 from fabula.loops.scene.questions import propose
 from fabula.loops.scene.scene_run import SceneRun, during
-from fabula.loops.scene.understanding import question_of, understood
 from fabula.story.changes import enter, remember
 from fabula.story.contexts import KeeperContext
 from fabula.story.events import (

@@ -45,7 +45,7 @@ def seat_in(headers: Mapping[str, str]) -> str | None:
     return next((value for name, _, value in cookies if name == SEAT_COOKIE and value), None)
 
 
-class TokenDesk:
+class TokenCache:
     """Looks tokens up and remembers those it found for a few seconds, so that a stream of calls asks the store once.
 
     A revoked token is therefore refused after five seconds at the latest.

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
-from fabula.server.access.callers import SUBPROTOCOL, TokenDesk, seat_in, token_in
+from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
 from fabula.server.access.refusals import (
     Refusal,
@@ -36,7 +36,7 @@ _STARTS = ("http.response.start", "websocket.http.response.start")
 
 def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] = time.monotonic) -> ASGIApp:
     """The app behind a door that follows the rules; the actor is in `scope["state"]["actor"]` behind it."""
-    desk = TokenDesk(access.find_token, monotonic)
+    tokens = TokenCache(access.find_token, monotonic)
     refused = RefusalLog(monotonic)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,12 +52,12 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
             await _answer_preflight(headers, send)
         else:
             token = token_in(headers) or _seat(access, headers, scope)
-            actor = await _actor(access, desk, headers, scope["path"], token)
+            actor = await _actor(access, tokens, headers, scope["path"], token)
             if isinstance(actor, Refusal):
                 refused.tell(actor, scope)
                 await refuse(actor, scope, send)
             else:
-                await _let_in(app, access, desk, actor, token, headers, scope, receive, send)
+                await _let_in(app, access, tokens, actor, token, headers, scope, receive, send)
 
     return guarded
 
@@ -65,7 +65,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
 async def _let_in(
     app: ASGIApp,
     access: AccessRules,
-    desk: TokenDesk,
+    tokens: TokenCache,
     actor: Actor | None,
     token: str | None,
     headers: Mapping[str, str],
@@ -79,7 +79,7 @@ async def _let_in(
         await app(scope, receive, send)
     else:
         if actor is not None and actor.token_id is not None:
-            send = _while_valid(send, desk, token or "")
+            send = _while_valid(send, tokens, token or "")
         await _within_limit(app, access.limit_for(scope["path"], actor), headers, scope, receive, send)
 
 
@@ -108,12 +108,12 @@ def _seat(access: AccessRules, headers: Mapping[str, str], scope: Scope) -> str 
 
 
 async def _actor(
-    access: AccessRules, desk: TokenDesk, headers: Mapping[str, str], path: str, token: str | None
+    access: AccessRules, tokens: TokenCache, headers: Mapping[str, str], path: str, token: str | None
 ) -> Actor | Refusal | None:
     """Who calls. None is a stranger at an open path: whoever asks there for an actor finds none."""
     if not access.tokens_required and token_in(headers) is None:
         # A browser sends one cookie to all servers of a machine: one of another server counts for nothing here.
-        seated = None if token is None else await desk.actor_with(token)
+        seated = None if token is None else await tokens.actor_with(token)
         if seated is not None:
             return seated
         if access.behind_proxy or _FORWARDED.isdisjoint(headers):
@@ -124,7 +124,7 @@ async def _actor(
         return None
     if token is None:
         return None if path in access.late_paths else token_needed()
-    return await desk.actor_with(token) or token_unknown()
+    return await tokens.actor_with(token) or token_unknown()
 
 
 def _dressed(send: Send, access: AccessRules, asked: Mapping[str, str]) -> Send:
@@ -142,15 +142,15 @@ def _dressed(send: Send, access: AccessRules, asked: Mapping[str, str]) -> Send:
     return dressed
 
 
-def _while_valid(send: Send, desk: TokenDesk, token: str) -> Send:
+def _while_valid(send: Send, tokens: TokenCache, token: str) -> Send:
     """Sends for as long as the token works: a long stream ends soon after it was revoked."""
-    looked_at = desk.now()
+    looked_at = tokens.now()
 
     async def sending(message: Message) -> None:
         nonlocal looked_at
-        if message.get("more_body") and desk.now() - looked_at > _SECONDS_BETWEEN_LOOKS:
-            looked_at = desk.now()
-            if await desk.actor_with(token) is None:
+        if message.get("more_body") and tokens.now() - looked_at > _SECONDS_BETWEEN_LOOKS:
+            looked_at = tokens.now()
+            if await tokens.actor_with(token) is None:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 raise ClientDisconnect
         await send(message)

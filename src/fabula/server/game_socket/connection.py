@@ -62,7 +62,7 @@ class Connection:
         self._house, self._socket, self._actor = house, socket, actor
         self._game = ""
         self.connection_id = house.ids.new("connection")
-        self._outbox = SendQueue(sending_on(socket))
+        self._send_queue = SendQueue(sending_on(socket))
         self._pace = Pace(house.clock.monotonic)
         self._log = ConnectionLog(house.settings, self.connection_id, house.clock)
         self._company: Company | None = None
@@ -85,7 +85,7 @@ class Connection:
         tasks = {
             asyncio.create_task(self._read()),
             asyncio.create_task(self._write()),
-            asyncio.create_task(self._watch_outbox()),
+            asyncio.create_task(self._watch_send_queue()),
             asyncio.create_task(self._watch_token()),
             *([] if self._actor else [asyncio.create_task(self._watch_door())]),
         }
@@ -126,10 +126,10 @@ class Connection:
         return len(raw) <= LARGEST_FRAME_OF_A_STRANGER and self._frames_of_a_stranger <= MOST_FRAMES_OF_A_STRANGER
 
     async def _write(self) -> None:
-        await self._outbox.send_all()
+        await self._send_queue.send_all()
 
-    async def _watch_outbox(self) -> None:
-        await self._outbox.overflowed.wait()
+    async def _watch_send_queue(self) -> None:
+        await self._send_queue.overflowed.wait()
         log.warning("a game does not read and is let go", extra=self._facts())
         if self._company is not None:
             await self._company.leave()
@@ -252,7 +252,7 @@ class Connection:
         if self._actor is not None:
             # Nothing of a stranger is written to disk.
             self._log.told(message)
-        self._outbox.put(message)
+        self._send_queue.put(message)
 
 
 def game_name(client: str | JsonObject | None) -> str:

@@ -1,4 +1,4 @@
-"""The law of what lies on shelves: blobs, uploads, the memo, recorded calls."""
+"""The law of the other repositories: blobs, uploads, the memo, recorded calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outbox: messages leave in their order and together, and what is urgent does not wait for a turn of the loop."""
+"""The send queue: messages leave in order and together, and what is urgent does not wait for a turn of the loop."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def interruption(number: int) -> ServerMessage:
 
 async def test_what_is_urgent_leaves_at_once_behind_all_that_waits() -> None:
     line = Line()
-    outbox = SendQueue(line)
+    queue = SendQueue(line)
     for number in range(3):
-        outbox.put(piece(number))
+        queue.put(piece(number))
     assert line.taken == []
-    outbox.put(interruption(3))
+    queue.put(interruption(3))
     assert line.taken == ["0", "1", "2", "3"] and line.writes == 1
 
 
 async def test_pieces_that_wait_leave_in_one_write() -> None:
     line = Line()
-    outbox = SendQueue(line)
-    sending = asyncio.create_task(outbox.send_all())
+    queue = SendQueue(line)
+    sending = asyncio.create_task(queue.send_all())
     for number in range(10):
-        outbox.put(piece(number))
+        queue.put(piece(number))
     await asyncio.sleep(0.01)
     assert (len(line.taken), line.writes) == (10, 1)
     sending.cancel()
@@ -70,12 +70,12 @@ async def test_pieces_that_wait_leave_in_one_write() -> None:
 
 async def test_who_does_not_read_overflows_and_gets_no_more() -> None:
     line = Line()
-    outbox = SendQueue(line)
+    queue = SendQueue(line)
     line.free.clear()
-    sending = asyncio.create_task(outbox.send_all())
+    sending = asyncio.create_task(queue.send_all())
     for number in range(MOST_WAITING + 2):
-        outbox.put(interruption(number))
-    assert outbox.overflowed.is_set() and line.taken == []
+        queue.put(interruption(number))
+    assert queue.overflowed.is_set() and line.taken == []
     sending.cancel()
 
 
@@ -87,12 +87,12 @@ def test_the_order_stays_whatever_is_urgent_and_whenever_the_line_is_stuck(steps
 
 async def _in_order(steps: list[str]) -> None:
     line = Line()
-    outbox, put = SendQueue(line), 0
-    sending = asyncio.create_task(outbox.send_all())
+    queue, put = SendQueue(line), 0
+    sending = asyncio.create_task(queue.send_all())
     for step in steps:
         match step:
             case "piece" | "urgent":
-                outbox.put(piece(put) if step == "piece" else interruption(put))
+                queue.put(piece(put) if step == "piece" else interruption(put))
                 put += 1
             case "stuck":
                 line.free.clear()

@@ -14,7 +14,7 @@ PATIENCE_S = 1.0
 EVERYBODY = "The story"
 
 
-class Waiting:
+class WaitNotice:
     """Who is waited for, and since when."""
 
     def __init__(self, writer: TerminalWriter, clock: Clock, names: Mapping[str, str]) -> None:
@@ -42,12 +42,12 @@ class Waiting:
 
 
 @asynccontextmanager
-async def waiting_shown(writer: TerminalWriter, clock: Clock, names: Mapping[str, str]) -> AsyncIterator[Waiting]:
+async def wait_notice(writer: TerminalWriter, clock: Clock, names: Mapping[str, str]) -> AsyncIterator[WaitNotice]:
     """Shows the waiting inside, on a terminal; in a pipe nobody waits."""
-    waiting = Waiting(writer, clock, names)
-    showing = asyncio.create_task(waiting.show()) if writer.colourful else None
+    notice = WaitNotice(writer, clock, names)
+    showing = asyncio.create_task(notice.show()) if writer.colourful else None
     try:
-        yield waiting
+        yield notice
     finally:
         if showing is not None:
             showing.cancel()
