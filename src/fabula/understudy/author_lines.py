@@ -7,7 +7,7 @@ import re
 from fabula.language.english import bare, closed, first_person_verb, sentences, without_stage_words
 from fabula.language.titles import noun_phrases
 
-_SUBJECT = r"(?P<who>(?:[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)|(?:(?:The|A|An|One|Some)(?: [\w'’-]+){1,3}?))"
+_SUBJECT = r"\A(?P<who>(?:[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)|(?:(?:The|A|An|One|Some)(?: [\w'’-]+){1,3}?))"
 _DOES = re.compile(rf"{_SUBJECT} (?P<verb>[a-z]{{2,}}(?<![suie])s)\b(?P<rest>.*)")
 _IS = re.compile(rf"{_SUBJECT} (?:is|are) (?P<rest>.+)")
 _HAS = re.compile(rf"{_SUBJECT} (?P<verb>has|have|had|was|were|will|can|cannot|must) (?P<rest>.+)")

@@ -108,7 +108,7 @@ def _and_i(found: re.Match[str]) -> str:
     return f"{found[1]} {first_person_verb(found[2])}"
 
 
-_SPOKEN = re.compile(r"“[^”]*”")
+_SPOKEN = re.compile(r"“[^“”]*”")
 
 
 def details(node: Node) -> list[str]:

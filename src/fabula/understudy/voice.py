@@ -91,4 +91,4 @@ def sentence_keys(text: str) -> frozenset[str]:
     return frozenset(key for key in keys if " " in key)
 
 
-_QUOTED = re.compile(r"“([^”]+)”")
+_QUOTED = re.compile(r"“([^“”]+)”")

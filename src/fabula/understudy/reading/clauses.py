@@ -38,8 +38,6 @@ _THIRD = word_set(
     "all his her their its both neither none"
 )
 NEGATIONS = word_set("not never neither nor no nobody none nothing nowhere hardly")
-_SENTENCES = re.compile(r"(?<=[.!?;])[\"']*\s+|[.!?;]+[\"']*$|\n|\"")
-_BREAK = re.compile(r"\s*(?:,|:|;|\s-+\s|\(|\))\s*")
 _ASIDES = word_set("because while when until unless though although since whereas before after as whenever")
 _PAST_SIGNS = pattern("past")
 _WHOLE_IF = pattern("supposed")

@@ -31,7 +31,7 @@ from fabula.understudy.reading.lexicon import (
 from fabula.understudy.reading.rewrites import plain_line, plain_wish
 from fabula.understudy.reading.words import SMALL, is_past_form, is_verb, noun_of, verb_of
 
-_NEXT_ACT = re.compile(rf",\s*(?:and\s+)?|\s+and\s+(?=(?:{'|'.join(sorted(CLASSES_OF))})\b)")
+_NEXT_ACT = re.compile(rf",\s*(?:and\s+)?|(?<!\s)\s+and\s+(?=(?:{'|'.join(sorted(CLASSES_OF))})\b)")
 BETWEEN = word_set("the a an this that just very really so my your his her their its our please only quite all")
 """Small words that may stand between those of a phrase that an author gave a way."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|'s")
