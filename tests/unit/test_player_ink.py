@@ -96,7 +96,13 @@ def test_a_turn_that_is_stopped_in_the_middle_closes_its_quotes() -> None:
 
 def test_a_failed_turn_says_how_to_try_again() -> None:
     page = told(Failed(error=ModelUnreachable("The model did not answer.").value()))
-    assert page == "The model did not answer. (/retry says it again.)\n"
+    assert page == (
+        "The model does not answer. Your words are kept.\n"
+        "  The model did not answer.\n"
+        "  /retry            asks again.\n"
+        "  /understudy       plays this turn without a model.\n"
+        "  /model [NAME]     takes another model for this play.\n"
+    )
 
 
 def test_everything_that_a_story_waits_for_has_its_sentence() -> None:
