@@ -187,7 +187,9 @@ def _method(method: Any, *, streams: bool) -> str:
     session = " The envelope names the session in `session_id`." if method.get("x-session") else ""
     answer = "with [the turn stream](turn-stream.md)" if streams else _answers(method["result"])
     params = "".join(_field(one["name"], one["schema"], there=one["required"]) for one in method["params"])
+    words = " ".join(method.get("description", "").split())
     takes = f"Takes:\n\n{params}\n" if params else "Takes nothing. "
+    takes += f"{words}\n\n" if words else ""
     return (
         f"## `{method['name']}`\n\n{method['summary']}{session}\n\n"
         f"{takes}Answers {answer}. For {method['x-role']}s and above.\n"

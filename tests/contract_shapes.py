@@ -63,7 +63,8 @@ final_story_id|null created_at_ms updated_at_ms total_sections partial_node_coun
 story_drafts_listed: drafts
 story_draft_deleted: draft_id
 session: session_id story_id display_name player_profile_id|null player_schema_id api_group_id preset_id \
-created_at_ms updated_at_ms turn_index snapshot history config +status +head_turn_id +active_turn_id +state_hash
+created_at_ms updated_at_ms turn_index snapshot history config +status +head_turn_id +active_turn_id +state_hash \
++scene +cast
 session_forked: =session
 session_summary: session_id story_id display_name player_profile_id|null player_schema_id api_group_id preset_id \
 created_at_ms updated_at_ms turn_index +status
@@ -79,10 +80,10 @@ updated_at_ms
 session_characters_listed: session_characters
 session_character_deleted: session_character_id
 session_message: message_id kind sequence turn_index recorded_at_ms created_at_ms updated_at_ms speaker_id \
-speaker_name text +turn_id
-session_messages_listed: messages
+speaker_name text +turn_id +edited +earlier_wordings
+session_messages_listed: messages +more_before +more_after
 session_message_deleted: message_id
-session_branches: session_id head_turn_id turns heads
+session_branches: session_id head_turn_id turns heads +runs +left_out
 turn_cancelled: turn_id
 global_config: api_group_id|null preset_id|null
 dashboard: health counts global_config recent_stories recent_sessions

@@ -273,6 +273,12 @@ class PlaysMachine(RuleBasedStateMachine):
         for play in self.plays.values():
             told = self.read(lambda unit, head=play.head: unit.plays.transcript(head))  # type: ignore[misc]
             assert [(line.message_id, line.text) for line in told] == self.transcript(play.head)
+            for at, line in enumerate(told):
+                near = (play.head, line.message_id)
+                before = self.read(lambda unit, near=near: unit.plays.lines_before(*near, limit=2))  # type: ignore[misc]
+                after = self.read(lambda unit, near=near: unit.plays.lines_after(*near, limit=2))  # type: ignore[misc]
+                assert (before, after) == (told[max(0, at - 2) : at], told[at + 1 : at + 3])
+                assert self.read(lambda unit, near=near: unit.plays.message(*near)) == line  # type: ignore[misc]
 
     @invariant()
     def trees_states_and_hashes_say_the_same(self) -> None:

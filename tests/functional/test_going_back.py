@@ -12,7 +12,7 @@ from tests.templates import fill_folder
 from fabula.actions.house import House
 from fabula.actions.plays.branches import Backtrack, SwitchBranch, backtrack, list_branches, switch_branch
 from fabula.actions.plays.play_states import state_at
-from fabula.actions.plays.sessions import SessionView, get_session
+from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.actions.views import Nothing
 from fabula.ports.actors import OPERATOR
@@ -28,7 +28,7 @@ TURNS = 200
 async def play(house: House, session_id: str, words: str) -> SessionView:
     turn = await run_turn(house, OPERATOR, session_id, RunTurn(player_input=words), request_id="r", seed=7)
     await house.work.wait(turn.turn_id)
-    session = await get_session(house, OPERATOR, session_id, Nothing())
+    session = await get_session(house, OPERATOR, session_id, ShowSession())
     assert session.head_turn_id == turn.turn_id
     return session
 
@@ -55,7 +55,7 @@ async def test_backtracking_to_each_of_two_hundred_turns_restores_the_exact_stat
                 known[session.head_turn_id] = session
                 if number % 20 == 0:
                     await changed_by_hand(client, session_id, number)
-                    amended = await get_session(house, OPERATOR, session_id, Nothing())
+                    amended = await get_session(house, OPERATOR, session_id, ShowSession())
                     known[amended.head_turn_id] = amended
         for turn_id, before in reversed(known.items()):
             back = await backtrack(house, OPERATOR, session_id, Backtrack(turn_id=turn_id))

@@ -12,7 +12,7 @@ from fabula.actions.house import House
 from fabula.actions.library.characters import NameCharacter, get_character, list_characters
 from fabula.actions.library.samples import install_samples, install_samples_at_first, read_worlds, sample_folder
 from fabula.actions.library.stories import NameStory, delete_story, list_stories
-from fabula.actions.plays.sessions import get_session
+from fabula.actions.plays.sessions import ShowSession, get_session
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.repositories import LOREBOOKS
 from fabula.actions.turns.run_turn import RunTurn, run_turn
@@ -94,7 +94,7 @@ async def test_a_sample_story_goes_nowhere_by_words_that_mean_no_way(house: Hous
     for turn in range(8):
         last = await play(house, started.session_id, words, seed=turn)
         assert isinstance(last, Completed), last
-    session = await get_session(house, OPERATOR, started.session_id, Nothing())
+    session = await get_session(house, OPERATOR, started.session_id, ShowSession())
     assert (session.status, session.snapshot.world_state.current_node) == ("open", story.graph.start_node)
 
 

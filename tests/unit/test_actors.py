@@ -9,7 +9,7 @@ import pytest
 from fabula.actions.authority import allowed, least_role
 from fabula.actions.house import House
 from fabula.actions.npcs.address_npc import game_id
-from fabula.actions.plays.branches import turns_of
+from fabula.actions.plays.reached_turns import turns_of
 from fabula.actions.views import Nothing, View
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.errors import Denied

@@ -14,6 +14,7 @@ from fabula.actions.plays.recent_plays import RecentPlay, recent_plays
 from fabula.actions.plays.sessions import (
     RenameSession,
     SessionView,
+    ShowSession,
     delete_session,
     get_session,
     update_session,
@@ -149,7 +150,7 @@ def export(
 async def _find(house: House, name: str) -> SessionView:
     """The play of an id, or of a name that only one has."""
     try:
-        return await get_session(house, OPERATOR, name, Nothing())
+        return await get_session(house, OPERATOR, name, ShowSession())
     except NotFound as error:
         plays = await recent_plays(house, OPERATOR, Paging())
         named = [play for play in plays if play.display_name.casefold() == name.casefold()]
@@ -158,7 +159,7 @@ async def _find(house: House, name: str) -> SessionView:
         if len(named) > 1:
             ids = ", ".join(play.session_id for play in named[:5])
             raise InvalidRequest(f"{len(named)} plays are called '{name}'. Name one by its id: {ids}.") from error
-        return await get_session(house, OPERATOR, named[0].session_id, Nothing())
+        return await get_session(house, OPERATOR, named[0].session_id, ShowSession())
 
 
 def _format_of(file: Path | None) -> Format:

@@ -85,7 +85,7 @@ MessageKind = Literal["player_input", "narration", "dialogue", "action"]
 
 @dataclass(frozen=True, kw_only=True)
 class SpokenMessage:
-    """One line of a transcript, as it reads at some head."""
+    """One line of a transcript, as it reads at some head. `edited` says that it was worded differently at first."""
 
     message_id: str
     turn_id: str
@@ -98,6 +98,7 @@ class SpokenMessage:
     recorded_at_ms: int
     created_at_ms: int
     updated_at_ms: int
+    edited: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +137,13 @@ class Plays(Protocol):
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
-    - `transcript_part` reads the lines of these sequence numbers, as they read at the head; `message` finds one by its
-      id. Neither brings more than it answers.
+    - `lines_before` and `lines_after` read the lines next to a message, in order and as they read at the head; after no
+      message is from the beginning on. None says that this line never had the message; a line that was struck out
+      still has its place.
+    - `message` finds a line by its id; `wordings` are all that it said, the first one first, and none when it was
+      struck out.
+    - `on_line` names those of the wanted turns that are on the line which ends at a turn, itself included.
+    - None of these reads more of a transcript than it answers; each finds its place in a logarithmic number of reads.
     - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one; its turn
       in flight is cancelled.
     - `recent` lists the plays that changed last, newest first; of a token only those that it reaches.
@@ -207,8 +213,14 @@ class Plays(Protocol):
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]: ...
 
-    async def transcript_part(self, turn_id: str, *, first: int, last: int) -> list[SpokenMessage]: ...
+    async def lines_before(self, turn_id: str, message_id: str, *, limit: int) -> list[SpokenMessage] | None: ...
+
+    async def lines_after(self, turn_id: str, message_id: str | None, *, limit: int) -> list[SpokenMessage] | None: ...
 
     async def message(self, turn_id: str, message_id: str) -> SpokenMessage | None: ...
+
+    async def wordings(self, turn_id: str, message_id: str) -> list[SpokenMessage]: ...
+
+    async def on_line(self, turn_id: str, wanted: Sequence[str]) -> frozenset[str]: ...
 
     async def running(self) -> list[Turn]: ...

@@ -300,17 +300,91 @@ class PlaysKit:
         assert await texts(store, "t1") == ["First.", "Second."]
         assert await texts(store, "t2", last=1) == ["Left."]
 
-    async def test_transcript_part_reads_the_lines_of_these_sequence_numbers(self, store: Store) -> None:
+    async def test_lines_before_and_lines_after_read_the_lines_next_to_a_message(self, store: Store) -> None:
         await opened(store)
         await played(store, "t1", "t0", messages=says(*(said("t1", n, f"Line {n}.") for n in range(4))))
         edit = MessageChange(op="edit", message=said("t1", 1, "Edited."))
         strike = MessageChange(op="strike", message=said("t1", 2, ""))
         await played(store, "t2", "t1", messages=[edit, strike, *says(said("t2", 4, "On."))])
+        async with store.writing() as unit:
+            await unit.plays.move_head("s", "t1")
+        await played(store, "t3", "t1", messages=says(said("t3", 4, "Elsewhere.")))
         async with store.reading() as unit:
-            part = await unit.plays.transcript_part("t2", first=1, last=3)
-            assert [line.text for line in part] == ["Edited.", "Line 3."]
-            before = await unit.plays.transcript_part("t1", first=2, last=9)
-            assert [line.text for line in before] == ["Line 2.", "Line 3."]
+
+            async def read(turn_id: str, message_id: str | None, limit: int, *, back: bool) -> list[str] | None:
+                if back:
+                    found = await unit.plays.lines_before(turn_id, message_id or "", limit=limit)
+                else:
+                    found = await unit.plays.lines_after(turn_id, message_id, limit=limit)
+                return None if found is None else [line.text for line in found]
+
+            assert await read("t2", "t2-4", 2, back=True) == ["Edited.", "Line 3."]
+            assert await read("t2", "t1-0", 2, back=False) == ["Edited.", "Line 3."]
+            assert await read("t2", None, 9, back=False) == ["Line 0.", "Edited.", "Line 3.", "On."]
+            assert await read("t2", "t1-2", 9, back=False) == ["Line 3.", "On."]
+            assert await read("t2", "t1-2", 9, back=True) == ["Line 0.", "Edited."]
+            assert await read("t1", "t1-1", 9, back=False) == ["Line 2.", "Line 3."]
+            assert await read("t2", "t1-0", 1, back=True) == []
+            assert await read("t2", "t2-4", 1, back=False) == []
+            for elsewhere in ("t3-4", "never"):
+                assert await read("t2", elsewhere, 9, back=True) is None
+                assert await read("t2", elsewhere, 9, back=False) is None
+
+    async def test_lines_far_from_the_end_of_a_long_line_are_found_with_all_that_became_of_them(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        async with store.writing() as unit:
+            for number in range(1, 120):
+                turn_id = f"t{number}"
+                await unit.plays.begin(new_turn(turn_id, f"t{number - 1}", turn_index=number))
+                line = said(turn_id, number, f"Line {number}.", message_id=f"m{number}", turn_index=number)
+                await unit.plays.commit(finished(turn_id, says(line) if number % 10 else ()))
+            changes = [MessageChange(op="strike", message=said("t50", n, "", message_id=f"m{n}")) for n in (45, 46, 47)]
+            edit = MessageChange(op="edit", message=said("t44", 44, "Edited.", message_id="m44", turn_index=44))
+            await unit.plays.amend(
+                new_turn("a1", "t119", turn_index=119, kind="amend"), finished("a1", [edit, *changes])
+            )
+        async with store.reading() as unit:
+            before = await unit.plays.lines_before("a1", "m48", limit=3)
+            assert before is not None and [line.text for line in before] == ["Line 42.", "Line 43.", "Edited."]
+            assert [line.edited for line in before] == [False, False, True]
+            after = await unit.plays.lines_after("a1", "m44", limit=3)
+            assert after is not None and [line.text for line in after] == ["Line 48.", "Line 49.", "Line 51."]
+            every = await unit.plays.lines_before("a1", "m119", limit=1000)
+            assert every is not None and every == (await unit.plays.transcript("a1"))[:-1]
+            rest = await unit.plays.lines_after("a1", None, limit=1000)
+            assert rest == await unit.plays.transcript("a1")
+
+    async def test_wordings_are_all_that_a_line_said_the_first_one_first(self, store: Store) -> None:
+        await opened(store)
+        line = said("t1", 0, "First.")
+        await played(store, "t1", "t0", messages=says(line))
+        await played(store, "t2", "t1", messages=[MessageChange(op="edit", message=replace(line, text="Second."))])
+        await played(store, "t3", "t2", messages=[MessageChange(op="edit", message=replace(line, text="Third."))])
+        await played(store, "t4", "t3", messages=[MessageChange(op="strike", message=line)])
+        async with store.reading() as unit:
+            for turn_id, wanted in {"t1": 1, "t2": 2, "t3": 3, "t4": 0}.items():
+                found = await unit.plays.wordings(turn_id, line.message_id)
+                assert [one.text for one in found] == ["First.", "Second.", "Third."][:wanted]
+                assert [one.edited for one in found] == [False, True, True][:wanted]
+            assert await unit.plays.wordings("t3", "never") == []
+
+    async def test_on_line_names_those_of_the_wanted_turns_that_are_on_the_line(self, store: Store) -> None:
+        await opened(store)
+        await opened(store, "other", "o0")
+        async with store.writing() as unit:
+            for number in range(1, 40):
+                await unit.plays.begin(new_turn(f"t{number}", f"t{number - 1}", turn_index=number))
+                await unit.plays.commit(finished(f"t{number}"))
+            await unit.plays.move_head("s", "t7")
+            await unit.plays.begin(new_turn("b8", "t7", turn_index=8))
+            await unit.plays.commit(finished("b8"))
+        async with store.reading() as unit:
+            every = [f"t{number}" for number in range(40)]
+            assert await unit.plays.on_line("t39", [*every, "b8", "o0", "never"]) == frozenset(every)
+            assert await unit.plays.on_line("b8", [*every, "b8"]) == frozenset([*every[:8], "b8"])
+            assert await unit.plays.on_line("b8", []) == frozenset()
 
     async def test_message_finds_a_line_by_its_id_as_it_reads_at_the_head(self, store: Store) -> None:
         await opened(store)

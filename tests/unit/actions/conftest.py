@@ -18,10 +18,9 @@ from fabula.actions.library.characters import CreateCharacter, create_character
 from fabula.actions.library.schemas import CreateSchema, create_schema
 from fabula.actions.library.stories import CreateStory, create_story
 from fabula.actions.library.story_resources import CreateStoryResources, create_story_resources
-from fabula.actions.plays.sessions import SessionView, get_session
+from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
-from fabula.actions.views import Nothing
 from fabula.adapters.world import SystemClock
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.testing.memory_store import memory_place
@@ -78,7 +77,7 @@ class Stage:
         """Plays a turn to its end, with the understudy; answers the session afterwards."""
         turn = await run_turn(self.house, OPERATOR, session_id, RunTurn(player_input=words), request_id=words)
         await self.house.work.wait(turn.turn_id)
-        return await self.play(session_id, get_session, Nothing())
+        return await self.play(session_id, get_session, ShowSession())
 
 
 @pytest.fixture

@@ -6,13 +6,20 @@ import pytest
 from tests.unit.actions.conftest import Stage
 
 from fabula.actions.plays.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
-from fabula.actions.plays.sessions import RenameSession, delete_session, get_session, list_sessions, update_session
+from fabula.actions.plays.sessions import (
+    RenameSession,
+    ShowSession,
+    delete_session,
+    get_session,
+    list_sessions,
+    update_session,
+)
 from fabula.actions.views import Nothing, Paging
 from fabula.ports.errors import FabulaError, NotFound
 
 
 async def test_a_session_begins_at_the_start_of_its_story(stage: Stage) -> None:
-    session = await stage.play(await stage.session(), get_session, Nothing())
+    session = await stage.play(await stage.session(), get_session, ShowSession())
     assert (session.turn_index, session.status) == (0, "open")
 
 
@@ -37,7 +44,7 @@ async def test_nobody_goes_back_beyond_the_beginning(stage: Stage) -> None:
     session_id = await stage.session()
     with pytest.raises(FabulaError):
         await stage.play(session_id, backtrack, Backtrack(turns=1))
-    assert (await stage.play(session_id, get_session, Nothing())).turn_index == 0
+    assert (await stage.play(session_id, get_session, ShowSession())).turn_index == 0
 
 
 async def test_a_fork_goes_on_by_itself(stage: Stage) -> None:
@@ -45,7 +52,7 @@ async def test_a_fork_goes_on_by_itself(stage: Stage) -> None:
     before = await stage.say(session_id, "I knock.")
     copy = await stage.play(session_id, fork, Fork(display_name="What if"))
     await stage.say(copy.session_id, "I climb over.")
-    here = await stage.play(session_id, get_session, Nothing())
+    here = await stage.play(session_id, get_session, ShowSession())
     assert (here.turn_index, here.state_hash) == (1, before.state_hash)
     heads = (await stage.play(session_id, list_branches, Nothing())).heads
     assert {head.session_id for head in heads} == {session_id, copy.session_id}
@@ -62,4 +69,4 @@ async def test_a_deleted_play_is_gone(stage: Stage) -> None:
     session_id = await stage.session()
     await stage.play(session_id, delete_session, Nothing())
     with pytest.raises(NotFound):
-        await stage.play(session_id, get_session, Nothing())
+        await stage.play(session_id, get_session, ShowSession())

@@ -178,6 +178,7 @@ export interface ArchivePlace {
 }
 
 export interface Backtrack {
+  history?: "all" | "none" | number;
   turns?: number | null;
   turn_id?: string | null;
 }
@@ -577,6 +578,7 @@ export interface FailedFrame {
 }
 
 export interface Fork {
+  history?: "all" | "none" | number;
   turn_id?: string | null;
   display_name?: string | null;
 }
@@ -845,6 +847,17 @@ export interface ListLorebookEntries {
   lorebook_id: string;
 }
 
+/** Which lines are listed, and of which line of turns. `before` lists the lines before a message, newest first; `after` those after it; `around` a message with the lines on both sides. `turn_id` reads the line that ends at that turn, and moves no head. `order` says where a list begins that names no message. Of `before`, `after`, `around` and `cursor` one is given at most. */
+export interface ListMessages {
+  limit?: number | null;
+  cursor?: string | null;
+  before?: string | null;
+  after?: string | null;
+  around?: string | null;
+  turn_id?: string | null;
+  order?: "oldest" | "newest";
+}
+
 export interface ListModels {
   provider: "open_ai" | "local" | "understudy";
   base_url: string;
@@ -936,7 +949,7 @@ export interface MessageDeleted {
   message_id: string;
 }
 
-/** A line of a transcript. A transcript may have tens of thousands, so none of it is written by Python code. */
+/** A line of a transcript. `turn_id` names the turn it was said in; `edited` says that it was corrected by hand. A transcript may have tens of thousands of lines, so none of it is written by Python code. */
 export interface MessageLine {
   type: "session_message";
   message_id: string;
@@ -950,9 +963,10 @@ export interface MessageLine {
   speaker_name: string;
   text: string;
   turn_id: string;
+  edited: boolean;
 }
 
-/** One line by itself. */
+/** One line by itself. `earlier_wordings` are those before it was corrected, oldest first: the first is as told. */
 export interface MessageView {
   type: "session_message";
   message_id: string;
@@ -966,12 +980,17 @@ export interface MessageView {
   speaker_name: string;
   text: string;
   turn_id: string;
+  edited: boolean;
+  earlier_wordings?: Wording[];
 }
 
+/** Lines of a transcript. With a limit, `more_before` and `more_after` say on which side more lines stand; the one that `next_cursor` names is the last of this part. */
 export interface MessagesListed {
   next_cursor?: string | null;
   type: "session_messages_listed";
   messages: MessageLine[];
+  more_before?: boolean;
+  more_after?: boolean;
 }
 
 export interface ModelMessage {
@@ -1373,6 +1392,7 @@ export interface RemoveState {
 }
 
 export interface RenameSession {
+  history?: "all" | "none" | number;
   display_name: string;
 }
 
@@ -1639,6 +1659,7 @@ export interface SetCurrentNode {
 }
 
 export interface SetPlayerProfile {
+  history?: "all" | "none" | number;
   player_profile_id?: string | null;
 }
 
@@ -1652,6 +1673,11 @@ export interface SetState {
   type: "SetState";
   key: string;
   value: Json;
+}
+
+/** `history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. */
+export interface ShowSession {
+  history?: "all" | "none" | number;
 }
 
 /** What a turn leaves behind: enough to go on from there without reading the history. */
@@ -1890,6 +1916,7 @@ export interface SuggestedReply {
 }
 
 export interface SwitchBranch {
+  history?: "all" | "none" | number;
   turn_id: string;
 }
 
@@ -2109,6 +2136,15 @@ export interface UseModel {
   seconds?: number;
 }
 
+/** How a line read before it was corrected by hand; `updated_at_ms` is when it was worded so. */
+export interface Wording {
+  kind: string;
+  speaker_id: string;
+  speaker_name: string;
+  text: string;
+  updated_at_ms: number;
+}
+
 /** All volatile state of a play. */
 export interface WorldState {
   current_node: string;
@@ -2282,11 +2318,11 @@ export interface Methods {
   /** Removes a session; its turns go too, unless another session was forked from them. */
   "session.delete": { params: NoParams; result: SessionDeleted; session: true };
   /** Moves a session on to the story's graph as it is now; refused when its scene is no longer there. */
-  "session.follow_story": { params: NoParams; result: SessionView; session: true };
+  "session.follow_story": { params: ShowSession; result: SessionView; session: true };
   /** Makes a new session of the caller's that goes on from a turn of this one; both share what came before. */
   "session.fork": { params: Fork; result: SessionForked; session: true };
-  /** Shows a session with its snapshot and its transcript. */
-  "session.get": { params: NoParams; result: SessionView; session: true };
+  /** Shows a session with its snapshot and its transcript, or the end of it. */
+  "session.get": { params: ShowSession; result: SessionView; session: true };
   /** Shows which models and prompts a session uses, and its token budget if it has one. */
   "session.get_config": { params: NoParams; result: SessionConfig; session: true };
   /** Shows the snapshot at the session's head. */
@@ -2333,10 +2369,10 @@ export interface Methods {
   "session_message.create": { params: CreateMessage; result: MessageView; session: true };
   /** Strikes a line out; the roles no longer see it. Going back before this change brings it back. */
   "session_message.delete": { params: NameMessage; result: MessageDeleted; session: true };
-  /** Shows one line of the transcript. */
+  /** Shows one line of the transcript; one that was corrected by hand with the words it had before. */
   "session_message.get": { params: NameMessage; result: MessageView; session: true };
-  /** Lists the transcript of the session's own line, in order. */
-  "session_message.list": { params: Paging; result: MessagesListed; session: true };
+  /** Lists the transcript of the session's own line, or of another one, whole or in parts. */
+  "session_message.list": { params: ListMessages; result: MessagesListed; session: true };
   /** Rewrites a line; the roles see the new words wherever they still see that line. */
   "session_message.update": { params: UpdateMessage; result: MessageView; session: true };
   /** Adds a copy of a story under an id of its own; cast and lore are shared with the first one. */

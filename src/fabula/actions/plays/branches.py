@@ -12,32 +12,39 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of, reaches, state_at
-from fabula.actions.plays.sessions import SHORT_TRANSCRIPT, SessionView, existing_profile, hold_profile, session_view
-from fabula.actions.repositories import SESSIONS, checked_name
-from fabula.actions.views import Command, Nothing, View
+from fabula.actions.plays.reached_turns import completed, turn_within_reach, turns_of
+from fabula.actions.plays.sessions import (
+    SHORT_TRANSCRIPT,
+    SessionView,
+    ShowSession,
+    existing_profile,
+    hold_profile,
+    session_view,
+)
+from fabula.actions.repositories import SESSIONS
+from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
-from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.error_values import Hint
-from fabula.story.plays import PlayState
 from fabula.story.values import Value
 
 LABEL_LENGTH = 80
 
 
-class Backtrack(Command):
+class Backtrack(ShowSession):
     turns: int | None = Field(default=None, ge=1)
     turn_id: str | None = None
 
 
-class Fork(Command):
+class Fork(ShowSession):
     turn_id: str | None = None
     display_name: str | None = None
 
 
-class SwitchBranch(Command):
+class SwitchBranch(ShowSession):
     turn_id: str
 
 
@@ -83,14 +90,14 @@ async def backtrack(house: House, actor: Actor, session_id: str, command: Backtr
     async with house.store.writing() as unit:
         play = await play_of(unit, actor, session_id)
         if command.turn_id is not None:
-            target = await _turn(unit, actor, play, command.turn_id)
+            target = await turn_within_reach(unit, actor, play, command.turn_id)
         else:
             wanted = play.turn_index - (command.turns or 1)
             if wanted < 0:
                 raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
             target = await unit.plays.ancestor(play.head_turn_id, wanted)
         await _move(unit, play, target)
-        return await session_view(house, unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id, command.history)
 
 
 @allowed("player")
@@ -98,9 +105,9 @@ async def switch_branch(house: House, actor: Actor, session_id: str, command: Sw
     """Goes on from any completed turn of the tree."""
     async with house.store.writing() as unit:
         play = await play_of(unit, actor, session_id)
-        turn = await _turn(unit, actor, play, command.turn_id)
+        turn = await turn_within_reach(unit, actor, play, command.turn_id)
         await _move(unit, play, turn)
-        return await session_view(house, unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id, command.history)
 
 
 @allowed("player")
@@ -108,18 +115,18 @@ async def fork(house: House, actor: Actor, session_id: str, command: Fork) -> Se
     """Makes a new session of the caller's that goes on from a turn of this one; both share what came before."""
     async with house.store.writing() as unit:
         play = await play_of(unit, actor, session_id)
-        turn = await _turn(unit, actor, play, command.turn_id or play.head_turn_id)
+        turn = await turn_within_reach(unit, actor, play, command.turn_id or play.head_turn_id)
         if turn.tree_id != play.tree_id:
             raise InvalidRequest(f"The turn '{turn.turn_id}' belongs to another play.", hint=Hint.LIST_BRANCHES)
         session = await SESSIONS.get(unit, session_id)
-        state = await _state_after(unit, turn)
+        state = await state_at(unit, completed(turn).turn_id)
         name = (command.display_name or "").strip() or f"{session.display_name} (fork)"
         new_id = house.ids.new("session")
         profile = await existing_profile(unit, state.player_profile_id)
         update = {"session_id": new_id, "display_name": name, "player_profile_id": profile}
         await SESSIONS.add(unit, new_id, session.model_copy(update=update))
         await unit.plays.fork(new_id, turn.turn_id, owner_token_id=actor.token_id, ended=state.ended)
-        view = await session_view(house, unit, actor, new_id)
+        view = await session_view(house, unit, actor, new_id, command.history)
     return SessionForked(**{**dict(view), "type": "session_forked"})
 
 
@@ -148,7 +155,7 @@ async def _all_listed(turns: Sequence[Turn]) -> list[BranchTurn]:
 
 
 @allowed("player")
-async def follow_story(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionView:
+async def follow_story(house: House, actor: Actor, session_id: str, command: ShowSession) -> SessionView:
     """Moves a session on to the story's graph as it is now; refused when its scene is no longer there."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
@@ -156,55 +163,14 @@ async def follow_story(house: House, actor: Actor, session_id: str, command: Not
 
     await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
-        return await session_view(house, unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id, command.history)
 
 
 async def _move(unit: Unit, play: Play, turn: Turn) -> None:
     """Moves the head; whether the play has ended, and who its player is, are told by the state there."""
-    state = await _state_after(unit, turn)
+    state = await state_at(unit, completed(turn).turn_id)
     await unit.plays.move_head(play.session_id, turn.turn_id, ended=state.ended)
     await hold_profile(unit, play.session_id, await existing_profile(unit, state.player_profile_id))
-
-
-async def _state_after(unit: Unit, turn: Turn) -> PlayState:
-    """The state after a turn; one that failed left none behind."""
-    if turn.status != "committed":
-        raise InvalidRequest(f"The turn '{turn.turn_id}' was not completed.", hint=Hint.LIST_BRANCHES)
-    return await state_at(unit, turn.turn_id)
-
-
-async def _turn(unit: Unit, actor: Actor, play: Play, turn_id: str) -> Turn:
-    """A turn to go to. Of other people's turns nobody is told that they exist."""
-    turn = await unit.plays.turn(checked_name(turn_id, "turn"))
-    if turn is None or not await _is_within_reach(unit, actor, play, turn):
-        raise NotFound(f"There is no turn named '{turn_id}'.", hint=Hint.LIST_BRANCHES)
-    return turn
-
-
-async def _is_within_reach(unit: Unit, actor: Actor, play: Play, turn: Turn) -> bool:
-    if actor.may_act_as("admin") or turn.session_id == play.session_id:
-        return True
-    if turn.tree_id != play.tree_id:
-        return False
-    heads = [head for head in await unit.plays.heads(play.tree_id) if await reaches(unit, actor, head)]
-    return turn.turn_id in {one.turn_id for one in turns_of(await unit.plays.tree(play.tree_id), heads)}
-
-
-def turns_of(turns: Sequence[Turn], heads: Sequence[Play]) -> list[Turn]:
-    """The turns of a tree that belong to some of its sessions: what they played, and what led there.
-
-    A tree is shared with whoever forked from it, so it may hold turns that are none of the caller's business.
-    """
-    known = {turn.turn_id: turn for turn in turns}
-    sessions = {head.session_id for head in heads}
-    found: set[str] = set()
-    starts = [turn.turn_id for turn in turns if turn.session_id in sessions] + [head.head_turn_id for head in heads]
-    for start in starts:
-        step = known.get(start)
-        while step is not None and step.turn_id not in found:
-            found.add(step.turn_id)
-            step = known.get(step.parent_id or "")
-    return [turn for turn in turns if turn.turn_id in found]
 
 
 def _listed(turn: Turn) -> BranchTurn:

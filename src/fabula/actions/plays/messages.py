@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of
+from fabula.actions.plays.reached_turns import completed_turn_of
 from fabula.actions.plays.sessions import MessageLine, MessageView, message_lines, message_view
 from fabula.actions.repositories import checked_name
 from fabula.actions.views import UNKNOWN_CURSOR, Command, ListView, Paging, View
@@ -21,6 +23,10 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
 from fabula.story.field_bounds import LONGEST_MESSAGE
+
+USUAL_PART = 100
+"""How many lines are listed next to a message where no limit says it."""
+EVERY_LINE = 2**31 - 2
 
 
 class NameMessage(Command):
@@ -42,9 +48,31 @@ class UpdateMessage(Command):
     text: str = Field(max_length=LONGEST_MESSAGE)
 
 
+class ListMessages(Paging):
+    """Which lines are listed, and of which line of turns.
+
+    `before` lists the lines before a message, newest first; `after` those after it; `around` a message with the lines
+    on both sides. `turn_id` reads the line that ends at that turn, and moves no head. `order` says where a list begins
+    that names no message. Of `before`, `after`, `around` and `cursor` one is given at most.
+    """
+
+    before: str | None = None
+    after: str | None = None
+    around: str | None = None
+    turn_id: str | None = None
+    order: Literal["oldest", "newest"] = "oldest"
+
+
 class MessagesListed(ListView):
+    """Lines of a transcript. With a limit, `more_before` and `more_after` say on which side more lines stand; the one
+    that `next_cursor` names is the last of this part.
+    """
+
+    optional = frozenset({"next_cursor", "more_before", "more_after"})
     type: Literal["session_messages_listed"] = "session_messages_listed"
     messages: list[MessageLine]
+    more_before: bool = False
+    more_after: bool = False
 
 
 class MessageDeleted(View):
@@ -78,43 +106,101 @@ async def create_message(house: House, actor: Actor, session_id: str, command: C
 
 @allowed("player")
 async def get_message(house: House, actor: Actor, session_id: str, command: NameMessage) -> MessageView:
-    """Shows one line of the transcript."""
+    """Shows one line of the transcript; one that was corrected by hand with the words it had before."""
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-        return message_view(await _message(unit, play.head_turn_id, command.message_id))
+        message_id = checked_name(command.message_id, "session message")
+        wordings = await unit.plays.wordings(play.head_turn_id, message_id)
+    if not wordings:
+        raise _unknown_message(message_id)
+    return message_view(wordings[-1], wordings[:-1])
 
 
 @allowed("player")
-async def list_messages(house: House, actor: Actor, session_id: str, command: Paging) -> MessagesListed:
-    """Lists the transcript of the session's own line, in order."""
+async def list_messages(house: House, actor: Actor, session_id: str, command: ListMessages) -> MessagesListed:
+    """Lists the transcript of the session's own line, or of another one, whole or in parts."""
+    if sum(one is not None for one in (command.before, command.after, command.around, command.cursor)) > 1:
+        raise InvalidRequest("Say only one of `before`, `after`, `around` and `cursor`.")
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-        if command.limit is None and command.cursor is None:
-            messages = await unit.plays.transcript(play.head_turn_id)
-        else:
-            messages = await _part(unit, play.head_turn_id, command)
-    is_cut = command.limit is not None and len(messages) > command.limit
-    shown = messages[: command.limit] if is_cut else messages
-    return MessagesListed(messages=await message_lines(shown), next_cursor=shown[-1].message_id if is_cut else None)
+        turn = await completed_turn_of(unit, actor, play, command.turn_id)
+        part = await _part(unit, play.head_turn_id if turn is None else turn.turn_id, command)
+    shown = part.messages[::-1] if part.newest_first else part.messages
+    goes_on = part.more_before if part.newest_first else part.more_after
+    return MessagesListed(
+        messages=await message_lines(shown),
+        next_cursor=shown[-1].message_id if goes_on and shown else None,
+        more_before=part.more_before,
+        more_after=part.more_after,
+    )
 
 
-async def _part(unit: Unit, turn_id: str, paging: Paging) -> list[SpokenMessage]:
-    """The lines that a page shows, and one more if there is one; no other is read."""
-    newest = await unit.plays.transcript(turn_id, last=1)
-    end = newest[-1].sequence if newest else -1
-    start = 0
-    if paging.cursor is not None:
-        cursor = await unit.plays.message(turn_id, checked_name(paging.cursor, "session message"))
-        if cursor is None:
-            raise InvalidRequest(UNKNOWN_CURSOR)
-        start = cursor.sequence + 1
-    wanted = end - start + 1 if paging.limit is None else paging.limit + 1
-    found: list[SpokenMessage] = []
-    # Lines that were struck out leave gaps, so that one part may not be enough.
-    while start <= end and len(found) < wanted:
-        found += await unit.plays.transcript_part(turn_id, first=start, last=start + wanted - 1)
-        start += wanted
-    return found
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """Some lines in order, and whether there are more on either side."""
+
+    messages: Sequence[SpokenMessage]
+    more_before: bool = False
+    more_after: bool = False
+    newest_first: bool = False
+
+
+async def _part(unit: Unit, turn_id: str, asked: ListMessages) -> _Part:
+    """The lines that are asked for. With a limit one more is read on each side, and no other."""
+    newest_first = asked.before is not None or asked.order == "newest"
+    named = asked.before or asked.after or asked.around or asked.cursor
+    if asked.cursor is not None:
+        await _refuse_unknown_cursor(unit, turn_id, asked.cursor)
+    if named is None and asked.limit is None:
+        return _Part(messages=await unit.plays.transcript(turn_id), newest_first=newest_first)
+    limit = asked.limit or (USUAL_PART if asked.cursor is None else EVERY_LINE)
+    if asked.around is not None:
+        return await _around(unit, turn_id, asked.around, limit)
+    if newest_first and asked.after is None:
+        lines = await _lines_before(unit, turn_id, named, limit + 1)
+        cut = len(lines) > limit
+        return _Part(messages=lines[1:] if cut else lines, more_before=cut, more_after=bool(named), newest_first=True)
+    lines = await _lines_after(unit, turn_id, named, limit + 1)
+    return _Part(messages=lines[:limit], more_before=bool(named), more_after=len(lines) > limit)
+
+
+async def _around(unit: Unit, turn_id: str, message_id: str, limit: int) -> _Part:
+    """A message in the middle of a part; near an end of the transcript the other side is given what is left."""
+    middle = await _message(unit, turn_id, message_id)
+    before = await _lines_before(unit, turn_id, message_id, limit)
+    after = await _lines_after(unit, turn_id, message_id, limit)
+    rest = limit - 1
+    ahead = min(len(after), max(rest - rest // 2, rest - len(before)))
+    back = min(len(before), rest - ahead)
+    return _Part(
+        messages=[*before[len(before) - back :], middle, *after[:ahead]],
+        more_before=len(before) > back,
+        more_after=len(after) > ahead,
+    )
+
+
+async def _refuse_unknown_cursor(unit: Unit, turn_id: str, cursor: str) -> None:
+    if await unit.plays.message(turn_id, checked_name(cursor, "session message")) is None:
+        raise InvalidRequest(UNKNOWN_CURSOR)
+
+
+async def _lines_before(unit: Unit, turn_id: str, message_id: str | None, limit: int) -> list[SpokenMessage]:
+    if message_id is None:
+        return await unit.plays.transcript(turn_id, last=limit)
+    checked_name(message_id, "session message")
+    return _existing(await unit.plays.lines_before(turn_id, message_id, limit=limit), message_id)
+
+
+async def _lines_after(unit: Unit, turn_id: str, message_id: str | None, limit: int) -> list[SpokenMessage]:
+    if message_id is not None:
+        checked_name(message_id, "session message")
+    return _existing(await unit.plays.lines_after(turn_id, message_id, limit=limit), message_id or "")
+
+
+def _existing(lines: list[SpokenMessage] | None, message_id: str) -> list[SpokenMessage]:
+    if lines is None:
+        raise _unknown_message(message_id)
+    return lines
 
 
 @allowed("player")
@@ -125,6 +211,7 @@ async def update_message(house: House, actor: Actor, session_id: str, command: U
     async def change(at: AtHead) -> tuple[Amendment, SpokenMessage]:
         old = await _message(at.unit, at.play.head_turn_id, command.message_id)
         new = replace(old, **command.model_dump(exclude={"message_id"}), updated_at_ms=house.clock.now_ms())
+        new = replace(new, edited=True)
         state = kind_of_play(at.state).reword(at.state, entry_of(old), entry_of(new))
         return Amendment(state=state, messages=[MessageChange(op="edit", message=new)]), new
 
@@ -148,7 +235,11 @@ async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:
     found = await unit.plays.message(turn_id, checked_name(message_id, "session message"))
     if found is not None:
         return found
-    raise NotFound(f"This session's transcript has no message named '{message_id}'.")
+    raise _unknown_message(message_id)
+
+
+def _unknown_message(message_id: str) -> NotFound:
+    return NotFound(f"This session's transcript has no message named '{message_id}'.")
 
 
 def _check_text(text: str) -> None:

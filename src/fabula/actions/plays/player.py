@@ -11,6 +11,7 @@ from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.sessions import (
     SessionVariables,
     SessionView,
+    ShowSession,
     hold_profile,
     player_name,
     session_view,
@@ -22,7 +23,7 @@ from fabula.ports.actors import Actor
 from fabula.story.state import Snapshot, StateUpdate
 
 
-class SetPlayerProfile(Command):
+class SetPlayerProfile(ShowSession):
     player_profile_id: str | None = None
 
 
@@ -56,7 +57,7 @@ async def set_player_profile(house: House, actor: Actor, session_id: str, comman
 
     await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
-        return await session_view(house, unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id, command.history)
 
 
 @allowed("player")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
@@ -28,7 +30,18 @@ SHORT_TRANSCRIPT = 200
 DELETED = NotFound("The session was deleted while its turn was running.").value()
 
 
-class RenameSession(Command):
+MOST_LINES = 1000
+
+History = Literal["all", "none"] | Annotated[int, Field(ge=1, le=MOST_LINES)]
+
+
+class ShowSession(Command):
+    """`history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them."""
+
+    history: History = "all"
+
+
+class RenameSession(ShowSession):
     display_name: str
 
 
@@ -39,7 +52,10 @@ class UpdateConfig(Command):
 
 
 class MessageLine(Value):
-    """A line of a transcript. A transcript may have tens of thousands, so none of it is written by Python code."""
+    """A line of a transcript. `turn_id` names the turn it was said in; `edited` says that it was corrected by hand.
+
+    A transcript may have tens of thousands of lines, so none of it is written by Python code.
+    """
 
     type: Literal["session_message"] = "session_message"
     message_id: str
@@ -53,10 +69,24 @@ class MessageLine(Value):
     speaker_name: str
     text: str
     turn_id: str
+    edited: bool = False
+
+
+class Wording(Value):
+    """How a line read before it was corrected by hand; `updated_at_ms` is when it was worded so."""
+
+    kind: str
+    speaker_id: str
+    speaker_name: str
+    text: str
+    updated_at_ms: int
 
 
 class MessageView(MessageLine, View):
-    """One line by itself."""
+    """One line by itself. `earlier_wordings` are those before it was corrected, oldest first: the first is as told."""
+
+    optional = frozenset({"earlier_wordings"})
+    earlier_wordings: list[Wording] = []
 
 
 class Config(Value):
@@ -146,10 +176,10 @@ class SessionVariables(View):
 
 
 @allowed("player")
-async def get_session(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionView:
-    """Shows a session with its snapshot and its transcript."""
+async def get_session(house: House, actor: Actor, session_id: str, command: ShowSession) -> SessionView:
+    """Shows a session with its snapshot and its transcript, or the end of it."""
     async with house.store.reading() as unit:
-        return await session_view(house, unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id, command.history)
 
 
 @allowed("player")
@@ -185,7 +215,7 @@ async def update_session(house: House, actor: Actor, session_id: str, command: R
         await own_play_of(unit, actor, session_id)
         session = await SESSIONS.get(unit, session_id)
         await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
-        return await session_view(house, unit, actor, session_id)
+        return await session_view(house, unit, actor, session_id, command.history)
 
 
 @allowed("player")
@@ -269,7 +299,7 @@ async def hold_profile(unit: Unit, session_id: str, player_profile_id: str | Non
         await SESSIONS.put(unit, session_id, held)
 
 
-async def session_view(house: House, unit: Unit, actor: Actor, session_id: str) -> SessionView:
+async def session_view(house: House, unit: Unit, actor: Actor, session_id: str, history: History) -> SessionView:
     """A session as clients show it."""
     play, state = await head_state(unit, actor, session_id)
     stored = await unit.resources.get("session", session_id)
@@ -277,7 +307,6 @@ async def session_view(house: House, unit: Unit, actor: Actor, session_id: str) 
         raise SESSIONS.missing(session_id)
     session = SESSIONS.read(stored)
     head = await unit.plays.turn(play.head_turn_id)
-    history = await unit.plays.transcript(play.head_turn_id)
     kind = kind_of_play(state)
     stage = await kind.on_stage(house, unit, session, state)
     return SessionView(
@@ -290,7 +319,7 @@ async def session_view(house: House, unit: Unit, actor: Actor, session_id: str) 
         active_turn_id=play.active_turn_id,
         state_hash=(head.state_hash if head is not None else None) or "",
         snapshot=shown_snapshot(actor, state.snapshot),
-        history=await message_lines(history),
+        history=await message_lines(await _shown_lines(unit, play.head_turn_id, history)),
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
         scene=stage.scene,
         cast=stage.cast,
@@ -298,13 +327,21 @@ async def session_view(house: House, unit: Unit, actor: Actor, session_id: str) 
     )
 
 
+async def _shown_lines(unit: Unit, turn_id: str, history: History) -> list[SpokenMessage]:
+    if history == "none":
+        return []
+    return await unit.plays.transcript(turn_id, last=None if history == "all" else history)
+
+
 def shown_snapshot(actor: Actor, snapshot: Snapshot) -> Snapshot:
     """A snapshot as an actor may see it."""
     return snapshot if actor.sees_plans else snapshot_for_players(snapshot)
 
 
-def message_view(message: SpokenMessage) -> MessageView:
-    return MessageView(**vars(message))
+def message_view(message: SpokenMessage, earlier: Sequence[SpokenMessage] = ()) -> MessageView:
+    names = Wording.model_fields
+    wordings = [Wording(**{name: getattr(one, name) for name in names}) for one in earlier]
+    return MessageView(**vars(message), earlier_wordings=wordings)
 
 
 async def message_lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:

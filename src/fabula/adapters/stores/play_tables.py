@@ -128,6 +128,7 @@ MESSAGES = Table(
     Column("updated_at_ms", NUMBER, nullable=False),
     PrimaryKeyConstraint("turn_id", "ordinal", name="messages_pk"),
     ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="messages_turn_fk", ondelete="CASCADE"),
+    Index("messages_by_id", "message_id"),
 )
 
 _p, _t, _s, _m, _i = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c, INVITATIONS.c
@@ -274,6 +275,60 @@ TRANSCRIPT = (
     .join_from(_path, MESSAGES, _m.turn_id == _path.c.turn_id)
     .order_by(_path.c.depth, _m.ordinal)
 )
-TRANSCRIPT_PART = TRANSCRIPT.where(_m.sequence.between(bindparam("first"), bindparam("last")))
-"""Who rewrites or strikes out a line keeps its sequence number, so a part has all that became of its lines."""
-MESSAGE = TRANSCRIPT.where(_m.message_id == bindparam("message"))
+"""What the last so many turns of a line say, and what they change of what was said before."""
+SAID = TRANSCRIPT.where(_m.op == "say")
+
+_changes = select(MESSAGES, _t.depth).join_from(MESSAGES, TURNS, _t.turn_id == _m.turn_id)
+_named = _m.message_id.in_(bindparam("messages", expanding=True))
+WORDINGS = _changes.where(_named).order_by(_t.depth, _m.ordinal)
+"""All that became of some messages, on every line."""
+
+_end, _wanted = TURNS.alias("end_of_line"), TURNS.alias("wanted")
+_climb = (
+    select(
+        _wanted.c.turn_id.label("wanted_id"),
+        _wanted.c.depth.label("wanted_depth"),
+        _end.c.turn_id,
+        _end.c.parent_id,
+        _end.c.jump_id,
+        _end.c.depth,
+    )
+    .join_from(_wanted, _end, (_end.c.tree_id == _wanted.c.tree_id) & (_end.c.depth >= _wanted.c.depth))
+    .where(_end.c.turn_id == bindparam("turn"), _wanted.c.turn_id.in_(bindparam("wanted", expanding=True)))
+    .cte("climb", recursive=True)
+)
+_leap, _step = TURNS.alias("leap"), TURNS.alias("step")
+_climb = _climb.union_all(
+    select(
+        _climb.c.wanted_id,
+        _climb.c.wanted_depth,
+        _step.c.turn_id,
+        _step.c.parent_id,
+        _step.c.jump_id,
+        _step.c.depth,
+    )
+    .select_from(_climb)
+    .join(_leap, _leap.c.turn_id == _climb.c.jump_id)
+    .join(
+        _step,
+        _step.c.turn_id == case((_leap.c.depth >= _climb.c.wanted_depth, _climb.c.jump_id), else_=_climb.c.parent_id),
+    )
+    .where(_climb.c.depth > _climb.c.wanted_depth)
+)
+ON_LINE = select(_climb.c.wanted_id).where(_climb.c.turn_id == _climb.c.wanted_id)
+"""Those of the wanted turns that are on the line which ends at a turn: for each a logarithmic number of rows."""
+
+_rise = select(_t.turn_id, _t.parent_id, _t.jump_id, _t.depth).where(_this_turn).cte("rise", recursive=True)
+_jump, _riseen = TURNS.alias("jump"), TURNS.alias("risen")
+_rise = _rise.union_all(
+    select(_riseen.c.turn_id, _riseen.c.parent_id, _riseen.c.jump_id, _riseen.c.depth)
+    .select_from(_rise)
+    .join(_jump, _jump.c.turn_id == _rise.c.jump_id)
+    .join(
+        _riseen,
+        _riseen.c.turn_id == case((_jump.c.depth >= bindparam("depth"), _rise.c.jump_id), else_=_rise.c.parent_id),
+    )
+    .where(_rise.c.depth > bindparam("depth"))
+)
+AT_DEPTH = select(_rise.c.turn_id).order_by(_rise.c.depth).limit(1)
+"""The turn of a line that is so many turns below its beginning, or its end where it is shorter."""

@@ -39,6 +39,13 @@ from fabula.adapters.stores.play_tables import (
     UNINVITE_ALL,
 )
 from fabula.adapters.stores.tables import Access, spelled, unpack
+from fabula.adapters.stores.transcript_steps import (
+    read_lines_after,
+    read_lines_before,
+    read_on_line,
+    read_transcript,
+    read_wordings,
+)
 from fabula.adapters.stores.turn_steps import (
     add_start,
     amend_play,
@@ -51,9 +58,6 @@ from fabula.adapters.stores.turn_steps import (
     no_session,
     of_another_play,
     play_of,
-    read_message,
-    read_transcript,
-    read_transcript_part,
     read_turn_by_key,
     read_turns,
     turn_of,
@@ -227,11 +231,21 @@ class SqlPlays:
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]:
         return await self._connection.run(read_transcript(turn_id, last=last))
 
-    async def transcript_part(self, turn_id: str, *, first: int, last: int) -> list[SpokenMessage]:
-        return await self._connection.run(read_transcript_part(turn_id, first=first, last=last))
+    async def lines_before(self, turn_id: str, message_id: str, *, limit: int) -> list[SpokenMessage] | None:
+        return await self._connection.run(read_lines_before(turn_id, message_id, limit=limit))
+
+    async def lines_after(self, turn_id: str, message_id: str | None, *, limit: int) -> list[SpokenMessage] | None:
+        return await self._connection.run(read_lines_after(turn_id, message_id, limit=limit))
 
     async def message(self, turn_id: str, message_id: str) -> SpokenMessage | None:
-        return await self._connection.run(read_message(turn_id, message_id))
+        wordings = await self.wordings(turn_id, message_id)
+        return wordings[-1] if wordings else None
+
+    async def wordings(self, turn_id: str, message_id: str) -> list[SpokenMessage]:
+        return await self._connection.run(read_wordings(turn_id, message_id))
+
+    async def on_line(self, turn_id: str, wanted: Sequence[str]) -> frozenset[str]:
+        return await self._connection.run(read_on_line(turn_id, wanted))
 
     async def running(self) -> list[Turn]:
         query = self._access.choose(RUNNING, LOCK_RUNNING)

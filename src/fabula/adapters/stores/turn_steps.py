@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select, tuple_
@@ -26,27 +25,24 @@ from fabula.adapters.stores.play_tables import (
     LEAVE,
     LOCK_PLACE,
     LOCK_TURN,
-    MESSAGE,
     MOVE_ON,
     OCCUPY,
     PLACE,
     PLAYS,
     STATE,
-    TRANSCRIPT,
-    TRANSCRIPT_PART,
     UNUSED,
 )
 from fabula.adapters.stores.resources import RESOURCES, read_revisions
 from fabula.adapters.stores.sql import Rows, Steps
 from fabula.adapters.stores.tables import Terms, legible, pack, spelled, unpack
+from fabula.adapters.stores.transcript_steps import read_transcript
 from fabula.adapters.stores.work import begin_work, end_work
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved
-from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn, TurnStatus
+from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, Turn, TurnStatus
 from fabula.ports.store import Reference, TurnBasis, TurnQuestion
 from fabula.ports.work import NewWork, Work
 from fabula.story.error_values import ErrorValue, Hint, stored_error
 
-_ALL = 2**31 - 1
 NAMES_AT_ONCE = 500
 PLAY_FIELDS = [column.name for column in PLAYS.columns]
 
@@ -160,27 +156,6 @@ def add_start(terms: Terms, start: NewTurn, finished: Finished) -> Steps[Turn]:
     return placed
 
 
-def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[SpokenMessage]]:
-    if last is None:
-        return (yield from _read_back(turn_id, _ALL))[0]
-    turns = last // 3 + 8
-    messages, complete = yield from _read_back(turn_id, turns)
-    while len(messages) < last and not complete:
-        turns *= 4
-        messages, complete = yield from _read_back(turn_id, turns)
-    return messages[max(0, len(messages) - last) :]
-
-
-def read_transcript_part(turn_id: str, *, first: int, last: int) -> Steps[list[SpokenMessage]]:
-    asked = {"turn": spelled(turn_id), "furthest": _ALL, "first": first, "last": last}
-    return _fold(list((yield TRANSCRIPT_PART, asked)))
-
-
-def read_message(turn_id: str, message_id: str) -> Steps[SpokenMessage | None]:
-    asked = {"turn": spelled(turn_id), "furthest": _ALL, "message": spelled(message_id)}
-    return next(iter(_fold(list((yield MESSAGE, asked)))), None)
-
-
 def read_turns(query: Any, values: dict[str, Any]) -> Steps[list[Turn]]:
     return [turn_of(row) for row in (yield query, values)]
 
@@ -254,14 +229,6 @@ def _why_unfit(turn: NewTurn) -> Steps[FabulaError]:
     return of_another_play(turn.parent_id)
 
 
-def _read_back(turn_id: str, turns: int) -> Steps[tuple[list[SpokenMessage], bool]]:
-    """What the last so many turns of a line say, and whether the line is not longer than that."""
-    rows = list((yield TRANSCRIPT, {"turn": spelled(turn_id), "furthest": turns}))
-    if turns == _ALL or (rows and rows[0].depth <= 1):
-        return _fold(rows), True
-    return _fold(rows), (yield from existing_turn(turn_id)).depth <= turns
-
-
 def no_session(session_id: str) -> NotFound:
     return NotFound(f"There is no session named '{session_id}'.", kind="session", id=session_id)
 
@@ -296,20 +263,6 @@ def used_key(turn: Turn) -> Conflict:
     )
 
 
-def _fold(rows: Sequence[Any]) -> list[SpokenMessage]:
-    """What a line of turns says in the end: later turns change or strike out what earlier ones said."""
-    messages: dict[str, SpokenMessage] = {}
-    for row in rows:
-        if row.op == "say":
-            messages[row.message_id] = _message(row)
-        elif row.message_id in messages:
-            if row.op == "edit":
-                messages[row.message_id] = _message(row)
-            else:
-                del messages[row.message_id]
-    return sorted(messages.values(), key=lambda message: message.sequence)
-
-
 def play_of(row: Any) -> Play:
     return Play(**row._asdict())
 
@@ -322,7 +275,7 @@ def turn_of(row: Any) -> Turn:
 
 
 def message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:
-    said = vars(change.message)
+    said = {name: value for name, value in vars(change.message).items() if name != "edited"}
     return {
         **said,
         "text": legible(change.message.text),
@@ -332,19 +285,3 @@ def message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, 
         "ordinal": ordinal,
         "op": change.op,
     }
-
-
-def _message(row: Any) -> SpokenMessage:
-    return SpokenMessage(
-        message_id=row.message_id,
-        turn_id=row.said_in_turn_id,
-        turn_index=row.turn_index,
-        sequence=row.sequence,
-        kind=row.kind,
-        speaker_id=row.speaker_id,
-        speaker_name=row.speaker_name,
-        text=row.text,
-        recorded_at_ms=row.recorded_at_ms,
-        created_at_ms=row.created_at_ms,
-        updated_at_ms=row.updated_at_ms,
-    )

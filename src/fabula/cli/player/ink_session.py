@@ -9,7 +9,7 @@ from typing import Any
 from fabula.actions.house import House
 from fabula.actions.library.stories import NameStory, show_story
 from fabula.actions.plays.branches import list_branches
-from fabula.actions.plays.sessions import SessionView, get_session
+from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.turns.run_turn import Regenerate, regenerate, retry_turn, run_turn
 from fabula.actions.views import Nothing
 from fabula.cli.player.commands import INK_COMMANDS, is_command, run_command
@@ -40,7 +40,7 @@ async def present_ink(house: House, session_id: str, *, seed: int | None, writer
 
 async def ink_player_at(house: House, session_id: str, *, writer: TerminalWriter, lines: Lines) -> InkSitting:
     """A player at an Ink play that exists."""
-    session = await get_session(house, OPERATOR, session_id, Nothing())
+    session = await get_session(house, OPERATOR, session_id, ShowSession(history="none"))
     story = await show_story(house, OPERATOR, NameStory(story_id=session.story_id))
     return InkSitting(
         house=house, session_id=session_id, title=story.display_name, lines=lines, telling=InkTelling(writer)
@@ -62,7 +62,7 @@ class InkSitting:
         return self.telling.writer
 
     async def session(self) -> SessionView:
-        return await get_session(self.house, OPERATOR, self.session_id, Nothing())
+        return await get_session(self.house, OPERATOR, self.session_id, ShowSession())
 
     async def play(self) -> None:
         """Shows what was played so far, and plays until the player leaves or the lines end."""

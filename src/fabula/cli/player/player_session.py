@@ -11,9 +11,9 @@ from fabula.actions.library.characters import NameCharacter, get_character
 from fabula.actions.library.stories import NameStory, StoryView, get_story
 from fabula.actions.library.story_resources import NameStoryResources, get_story_resources
 from fabula.actions.plays.session_characters import list_session_characters
-from fabula.actions.plays.sessions import SessionView, get_session
+from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.turns.run_turn import Regenerate, RetryTurn, RunTurn, regenerate, retry_turn, run_turn
-from fabula.actions.views import Nothing, Paging
+from fabula.actions.views import Paging
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.sentences import plain
@@ -50,7 +50,7 @@ class PlayerSession:
         return self.telling.writer
 
     async def session(self) -> SessionView:
-        return await get_session(self.house, OPERATOR, self.session_id, Nothing())
+        return await get_session(self.house, OPERATOR, self.session_id, ShowSession())
 
     async def say(self, words: str) -> None:
         """Plays the player's words."""
@@ -115,7 +115,7 @@ async def player_at(
     house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines
 ) -> PlayerSession:
     """A player at a play that exists."""
-    session = await get_session(house, OPERATOR, session_id, Nothing())
+    session = await get_session(house, OPERATOR, session_id, ShowSession(history="none"))
     story = await get_story(house, OPERATOR, NameStory(story_id=session.story_id))
     telling = Telling(
         writer,

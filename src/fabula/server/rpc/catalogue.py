@@ -301,7 +301,7 @@ def _session_keeping() -> list[Method]:
             start_session.SessionStarted,
         ),
         method("session.list", Paging, s.list_sessions, s.SessionsListed),
-        m("session.get", Nothing, s.get_session, s.SessionView),
+        m("session.get", s.ShowSession, s.get_session, s.SessionView),
         m("session.update", s.RenameSession, s.update_session, s.SessionView),
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),
         m("session.get_runtime_snapshot", Nothing, s.get_runtime_snapshot, s.RuntimeSnapshot),
@@ -332,7 +332,7 @@ def _tree() -> list[Method]:
         m("session.fork", b.Fork, b.fork, b.SessionForked),
         m("session.branches", Nothing, b.list_branches, b.SessionBranches),
         m("session.switch_branch", b.SwitchBranch, b.switch_branch, sessions.SessionView),
-        m("session.follow_story", Nothing, b.follow_story, sessions.SessionView),
+        m("session.follow_story", sessions.ShowSession, b.follow_story, sessions.SessionView),
         m("session.cancel_turn", Nothing, run_turn.cancel_turn, run_turn.TurnCancelled),
     ]
 
@@ -357,7 +357,7 @@ def _messages() -> list[Method]:
     return [
         m("session_message.create", t.CreateMessage, t.create_message, view),
         m("session_message.get", t.NameMessage, t.get_message, view),
-        m("session_message.list", Paging, t.list_messages, t.MessagesListed),
+        m("session_message.list", t.ListMessages, t.list_messages, t.MessagesListed),
         m("session_message.update", t.UpdateMessage, t.update_message, view),
         m("session_message.delete", t.NameMessage, t.delete_message, t.MessageDeleted),
     ]

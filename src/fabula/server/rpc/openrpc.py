@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 from typing import Any, get_args
 
@@ -43,12 +44,19 @@ def _describe(method: Method, inputs: Any, schemas: dict[str, Any]) -> JsonObjec
     return {
         "name": method.name,
         "summary": method.summary,
+        **_parameters_in_words(method),
         "paramStructure": "by-name",
         "params": params,
         "result": _result(method, inputs),
         "x-role": method.role,
         "x-session": method.session_bound,
     }
+
+
+def _parameters_in_words(method: Method) -> JsonObject:
+    """What the command says of its parameters; one that says nothing, or has none, is left to its summary."""
+    words = method.command.__doc__ if method.command.model_fields else None
+    return {"description": inspect.cleandoc(words)} if words else {}
 
 
 def _result(method: Method, inputs: Any) -> JsonObject:

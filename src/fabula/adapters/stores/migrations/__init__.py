@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0006", "0007", "0008", "0009", "0010")
+REVISIONS = ("0001", "0002", "0003", "0004", "0006", "0007", "0008", "0009", "0010", "0011")
 
 REVISION_TABLE = "fabula_revision"
