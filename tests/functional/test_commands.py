@@ -46,7 +46,7 @@ def test_a_fresh_server_is_ready_at_once_and_usable_with_no_model(tmp_path: Path
 def test_a_taken_port_is_told_in_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        told = fabula("serve", "--port", port, "--data-dir", str(tmp_path))
+        told = fabula("serve", "--port", port, "--data-dir", str(tmp_path), MAKELEVEL="")
         made = fabula("serve", "--port", port, "--data-dir", str(tmp_path), MAKELEVEL="1")
     next_one = int(port) + 1
     taken_port = f"Port {port} is taken by another program. Choose another one:"

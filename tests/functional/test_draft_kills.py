@@ -13,8 +13,8 @@ from tests.fork_server import script as forked_script
 from tests.live import live_server
 from tests.story_script import StoryScript, sea_resource, section
 
+from fabula.actions.house import House
 from fabula.ports.work import Lease
-from fabula.settings import Settings
 from fabula.testing.model_script import Pace, Say, say_json
 from fabula.testing.model_server import ModelServer
 
@@ -33,10 +33,10 @@ async def model(script: StoryScript) -> AsyncIterator[ModelServer]:
         yield server
 
 
-async def killed_while(settings: Settings, verb: str, name: str, script: StoryScript, asked: list[str]) -> None:
+async def killed_while(house: House, verb: str, name: str, script: StoryScript, asked: list[str]) -> None:
     """Starts the call in a process of its own and kills it as soon as the model was asked for all this."""
     process = await asyncio.create_subprocess_exec(
-        *BUILDER, settings.model_dump_json(), verb, name, stderr=asyncio.subprocess.PIPE
+        *BUILDER, house.settings.model_dump_json(), verb, name, stderr=asyncio.subprocess.PIPE
     )
     assert process.stderr is not None
     while script.asked != asked:
@@ -44,6 +44,11 @@ async def killed_while(settings: Settings, verb: str, name: str, script: StorySc
         await asyncio.sleep(0.02)
     process.kill()
     await process.communicate()
+    # The fork server ends the command when its caller has gone, which may take a moment.
+    async with house.store.reading() as unit:
+        owners = await unit.work.owners()
+    while not owners <= {house.owner, *await house.work.gone()}:
+        await asyncio.sleep(0.01)
 
 
 async def test_a_killed_section_is_built_by_the_same_call(
@@ -55,7 +60,7 @@ async def test_a_killed_section_is_built_by_the_same_call(
         draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
         name = draft["draft_id"]
         script.instead["2"] = [NEVER]
-        await killed_while(client.house.settings, "story_draft.continue", name, script, ["planner", "1", "2"])
+        await killed_while(client.house, "story_draft.continue", name, script, ["planner", "1", "2"])
         assert await client.call("story_draft.get", draft_id=name) == draft
         after = await client.call("story_draft.continue", draft_id=name)
     assert after["next_section_index"] == 2 and script.asked == ["planner", "1", "2", "2"]
@@ -68,7 +73,7 @@ async def test_a_start_killed_after_its_plan_keeps_the_plan(
     async with live_server(tmp_path, model_attempts=1) as client:
         resource = await sea_resource(client, base_url=model.base_url)
         script.instead["1"] = [NEVER]
-        await killed_while(client.house.settings, "story_draft.start", resource, script, ["planner", "1"])
+        await killed_while(client.house, "story_draft.start", resource, script, ["planner", "1"])
         assert (await client.call("story_draft.list"))["drafts"] == []
         await client.call("story_draft.start", resource_id=resource)
         assert script.asked == ["planner", "1", "1"]
@@ -81,7 +86,7 @@ async def test_a_generation_killed_at_its_last_section_asks_only_for_that(
     async with live_server(tmp_path, model_attempts=1) as client:
         resource = await sea_resource(client, base_url=model.base_url)
         script.instead["3"] = [NEVER]
-        await killed_while(client.house.settings, "story.generate", resource, script, ["planner", "1", "2", "3"])
+        await killed_while(client.house, "story.generate", resource, script, ["planner", "1", "2", "3"])
         story = await client.call("story.generate", resource_id=resource)
         assert len(story["graph"]["nodes"]) == 3 and script.asked == ["planner", "1", "2", "3", "3"]
         assert (await client.call("story_draft.list"))["drafts"] == []
@@ -95,7 +100,7 @@ async def test_a_killed_generation_may_be_finished_by_hand(
     async with live_server(tmp_path, model_attempts=1) as client:
         resource = await sea_resource(client, base_url=model.base_url)
         script.instead["3"] = [NEVER]
-        await killed_while(client.house.settings, "story.generate", resource, script, ["planner", "1", "2", "3"])
+        await killed_while(client.house, "story.generate", resource, script, ["planner", "1", "2", "3"])
         [draft] = (await client.call("story_draft.list"))["drafts"]
         await client.call("story_draft.continue", draft_id=draft["draft_id"])
         first = await client.call("story_draft.finalize", draft_id=draft["draft_id"])
@@ -113,7 +118,7 @@ async def test_a_section_killed_while_it_is_mended_is_not_drawn_from_the_beginni
         draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
         script.instead["2"] = [say_json(flawed), NEVER]
         asked = ["planner", "1", "2", "2"]
-        await killed_while(client.house.settings, "story_draft.continue", draft["draft_id"], script, asked)
+        await killed_while(client.house, "story_draft.continue", draft["draft_id"], script, asked)
         after = await client.call("story_draft.continue", draft_id=draft["draft_id"])
     assert script.asked == [*asked, "2"] and after["lint"] == []
     assert "'lost' cannot be reached" in script.prompts[-1]
@@ -126,7 +131,7 @@ async def test_an_edit_after_a_kill_is_what_the_section_is_built_upon(
         draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
         script.instead["2"] = [NEVER]
         asked = ["planner", "1", "2"]
-        await killed_while(client.house.settings, "story_draft.continue", draft["draft_id"], script, asked)
+        await killed_while(client.house, "story_draft.continue", draft["draft_id"], script, asked)
         graph = json.loads(json.dumps(draft["partial_graph"]).replace("The sea is at its", "The moon is at its"))
         await client.call("story_draft.update_graph", draft_id=draft["draft_id"], partial_graph=graph)
         await client.call("story_draft.continue", draft_id=draft["draft_id"])
@@ -142,7 +147,7 @@ async def test_a_section_of_a_process_that_died_under_another_host_name_goes_on_
         draft = await client.call("story_draft.start", resource_id=await sea_resource(client, base_url=model.base_url))
         name, house = draft["draft_id"], client.house
         script.instead["2"] = [NEVER]
-        await killed_while(house.settings, "story_draft.continue", name, script, ["planner", "1", "2"])
+        await killed_while(house, "story_draft.continue", name, script, ["planner", "1", "2"])
         elsewhere = Lease(owner="another-machine/1/1", until_ms=house.clock.now_ms() + 2000)
         while not (gone := await house.work.gone()):
             await asyncio.sleep(0.02)

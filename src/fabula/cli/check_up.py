@@ -20,6 +20,7 @@ from fabula.cli.options import shown_time
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallRecord, Found
+from fabula.ports.threads import run_in_thread
 from fabula.server.access import tokens_required
 from fabula.server.web import is_built
 from fabula.settings import Settings
@@ -171,7 +172,7 @@ async def _tokens(house: House) -> Finding:
 
 
 async def _embedder() -> Finding:
-    if find_spec("wordllama") is None:
+    if await run_in_thread(find_spec, "wordllama") is None:
         step = "pip install wordllama"
         return Finding(part="embedder", state="missing", sentence="wordllama is not installed", next_step=step)
     embedder = WordLlamaEmbedder()

@@ -88,7 +88,7 @@ def _why_not(error: OSError, settings: Settings) -> str:
 def _command_with(port: int) -> str:
     """What to type for another port, the way this server was started; make tells its children that it runs."""
     port = port if port <= 65535 else 8420
-    return f"FABULA_PORT={port} make run" if "MAKELEVEL" in os.environ else f"{program()} serve --port {port}"
+    return f"FABULA_PORT={port} make run" if os.environ.get("MAKELEVEL") else f"{program()} serve --port {port}"
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:
