@@ -21,9 +21,21 @@ def understood(run: SceneRun, play: PlayState) -> Understood:
     """What the player's line means at the node where the turn begins."""
     if run.handover.understood is None:
         run.handover.understood = read_line(
-            run.turn.player_input, _scene(run, play), question=run.before.question, turns_in_scene=play.turns_in_scene
+            run.turn.player_input,
+            _scene(run, play),
+            question=run.before.question,
+            turns_in_scene=play.turns_in_scene,
+            before=said_before(run.before),
         )
     return run.handover.understood
+
+
+def said_before(play: PlayState) -> str:
+    """The player's line of the turn before, if it was said in the same scene."""
+    if not play.turns_in_scene:
+        return ""
+    history = play.world.actor_shared_history
+    return next((entry.text for entry in reversed(history) if entry.kind == "player_input"), "")
 
 
 def question_of(run: SceneRun, read: Understood) -> OpenQuestion | None:

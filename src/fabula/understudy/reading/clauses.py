@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fabula.language.words import word_set
@@ -42,6 +42,13 @@ _ASIDES = word_set("because while when until unless though although since wherea
 _PAST_SIGNS = pattern("past")
 _WHOLE_IF = pattern("supposed")
 _ONLY_THOUGHT = pattern("only_thought")
+_SAYING = r"(?:says|said|claims?|claimed|thinks?|thought|believes?|told (?:me|us)|swears?|swore|insists?|wrote|writes)"
+_ATTRIBUTED = re.compile(rf"\b(?!i\b|we\b|you\b)[a-z]+ (?:always |once |often |used to )?(?:say\b|{_SAYING}\b)")
+_OTHERS_SAY = re.compile(
+    r"^(?!i\b|we\b|you\b|who\b|what\b)(?:[a-z]+ ){1,3}?"
+    rf"(?:{_SAYING}|(?<=they )say|(?<=people )say)\b(?! (?:yes|no|nothing)\b)"
+)
+_SPOKEN_TO = re.compile(r"^[^,]{2,40},\s*")
 _CAN_WAIT = re.compile(r"^(.*?)\b(?:can|must|will|may|has to|shall|could) (?:have to )?wait\b(?: until| till)?(.*)$")
 
 
@@ -49,7 +56,8 @@ _CAN_WAIT = re.compile(r"^(.*?)\b(?:can|must|will|may|has to|shall|could) (?:hav
 class Clause:
     """One clause of a line: its words in small letters, how it is meant, who acts, and where its verb stands.
 
-    `negated` says that the act is denied or turned down; `told` that somebody is spoken to by name in its sentence.
+    `negated` says that the act is denied or turned down; `told` that somebody is spoken to by name in its sentence;
+    `supposed` that it is only thought of; `reported` that somebody else is said to have said it.
     """
 
     words: tuple[str, ...]
@@ -67,6 +75,8 @@ class Clause:
     sentence: int = 0
     joined: str = ""
     negations: frozenset[int] = frozenset()
+    supposed: bool = False
+    reported: bool = False
 
     @property
     def text(self) -> str:
@@ -96,13 +106,19 @@ def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repair
     clauses: list[Clause] = []
     called: set[str] = set()
     yes = no = False
+    reported = _reported(line)
     for number, (sentence, mark) in enumerate(_sentences(line)):
-        plain = plain_wish(sentence)
+        plain = _without_call(sentence, names)
         parts = list(_parts(plain, story))
         vocatives = [words for _, words in parts if _is_call(words, names)]
         alone = len(parts) == len(vocatives)
-        wished = plain.startswith("i ") and not sentence.startswith("i ")
-        asked = (mark == "?" and not wished and not (_asks(sentence) and not _asks(plain))) or _asks(plain)
+        told, meant = (
+            (_SPOKEN_TO.sub("", text) for text in (sentence, plain))
+            if _calls_first(sentence, names)
+            else (sentence, plain)
+        )
+        wished = meant.startswith("i ") and not told.startswith("i ")
+        asked = (mark == "?" and not wished and not (_asks(told) and not _asks(meant))) or _asks(meant)
         called.update(word for words in vocatives for word in words if not alone)
         former: Clause | None = None
         for sign, words in parts:
@@ -120,11 +136,33 @@ def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repair
             clause = _clause(
                 words, sign, plain, asked=asked, told=bool(vocatives) and not alone, before=former, number=number
             )
+            if any(sentence in said for said in reported) or _OTHERS_SAY.match(meant):
+                clause = replace(clause, mood="aside", reported=True)
             clauses.append(clause)
             former = clause
     return Line(
         text=line, clauses=tuple(clauses), spoken_to=frozenset(called), yes=yes, no=no, words=tuple(_words(line))
     )
+
+
+def _reported(line: str) -> list[str]:
+    """What a line quotes of somebody else: `"Open it," my mother used to say.`"""
+    quoted = re.findall(r'"([^"]+)"', line)
+    outside = re.sub(r'"[^"]*"', " ", line)
+    return quoted if quoted and _ATTRIBUTED.search(outside) else []
+
+
+def _without_call(sentence: str, names: frozenset[str]) -> str:
+    """A sentence in plain words; whom it calls at its beginning does not hide how it goes on."""
+    if not _calls_first(sentence, names):
+        return plain_wish(sentence)
+    call, _, rest = sentence.partition(",")
+    return f"{call}, {plain_wish(rest.strip())}"
+
+
+def _calls_first(sentence: str, names: frozenset[str]) -> bool:
+    call, comma, rest = sentence.partition(",")
+    return bool(comma and rest.strip()) and _is_call(tuple(_words(call)), names)
 
 
 def _words(text: str) -> list[str]:
@@ -273,6 +311,7 @@ def _clause(
         sentence=number,
         joined=sign,
         negations=negations,
+        supposed=_WHOLE_IF.search(sentence) is not None,
     )
 
 

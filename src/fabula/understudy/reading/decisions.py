@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from fabula.language.words import word_set
 from fabula.story.readings import AskBack, Decision, Stay, TakeWay, Unclear
-from fabula.understudy.reading.clauses import Clause, Line
+from fabula.understudy.reading.clauses import WH, Clause, Line
 from fabula.understudy.reading.deeds import SOURCES, Deed, content
-from fabula.understudy.reading.lexicon import ADJECTIVES, CLASSES
+from fabula.understudy.reading.lexicon import ADJECTIVES, CLASSES, FAREWELLS, GREETINGS, PREPOSITIONS, pattern
 from fabula.understudy.reading.ways import BETWEEN, SceneWays, Way
+from fabula.understudy.reading.words import verb_of
 
 ENOUGH = 0.45
 AHEAD = 0.08
@@ -34,9 +35,11 @@ class Weight:
     yet: bool = False
 
 
-def decide(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> tuple[Decision, list[float]]:
-    """What a line means for the ways of its scene, and how strongly it means each of them."""
-    deeds = _with_antecedents(deeds, scene)
+def decide(
+    line: Line, deeds: Sequence[Deed], scene: SceneWays, before: frozenset[str] = frozenset()
+) -> tuple[Decision, list[float]]:
+    """What a line means for the ways of its scene, and how strongly it means each of them. `before` was named last."""
+    deeds = _with_antecedents(deeds, scene, before)
     weights = [
         weight
         for at, deed in enumerate(deeds)
@@ -52,7 +55,7 @@ def decide(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> tuple[Decisio
     left = [0.0 if turned_down[at] and turned_down[at] >= score else score for at, score in enumerate(scores)]
     decision = _decided(left)
     if decision is None:
-        decision = _contrary(weights, left, scene) or _maybe(left)
+        decision = _contrary(weights, left, scene) or _maybe(left) or _undecided(line, deeds, scene)
     if decision is None:
         decision = Unclear() if _means_nothing(line, deeds, scene) else Stay()
     return decision, [round(score, 2) for score in left]
@@ -71,11 +74,11 @@ def _lessened(weights: list[Weight], deed: Deed, following: Sequence[Deed], way:
 _PICKING = word_set("pick take lift grab hold raise")
 
 
-def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays) -> list[Deed]:
-    """Deeds on `it` or `there` are on what the clauses before them named last."""
+def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset[str] = frozenset()) -> list[Deed]:
+    """Deeds on `it` or `there` are on what the clauses before them named last, or else the line before."""
     found: list[Deed] = []
-    last: frozenset[str] = frozenset()
     own = frozenset(word for way in scene.ways for word in way.own)
+    last = before & own
     all_things = own.union(*(way.shared for way in scene.ways))
     for deed in deeds:
         points = deed.pronoun or {"there", "this", "that"} & set(deed.clause.words[-2:])
@@ -109,6 +112,25 @@ def _maybe(scores: list[float]) -> Decision | None:
     return AskBack(ways=found) if found else None
 
 
+def _undecided(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> Decision | None:
+    """A line that names several ways without a verb, or wants to go on and does not say how: the player is asked."""
+    every = list(range(len(scene.ways)))
+    named = frozenset(noun for deed in deeds if deed.clause.verb_at is None for noun in deed.nouns)
+    meant = [at for at in every if named & scene.ways[at].own]
+    asked = any(deed.clause.mood == "question" and deed.clause.verb_at is not None for deed in deeds)
+    asked = asked or any(deed.clause.words[0] in WH for deed in deeds)
+    if "or" in line.words and len(meant) > 1 and not asked:
+        return AskBack(ways=meant)
+    plain = " ".join(line.words)
+    if every and (_ONWARD.search(plain) or (_KNOWS_WHO.search(plain) and all(way.accuses for way in scene.ways))):
+        return AskBack(ways=every)
+    return None
+
+
+_ONWARD = pattern("onward")
+_KNOWS_WHO = pattern("knows_who")
+
+
 def _contrary(weights: list[Weight], scores: list[float], scene: SceneWays) -> Decision | None:
     """To turn one of two contrary ways down is to take the other: who will not keep a secret betrays it."""
     down = [w for w in weights if w.against and w.strong and not w.yet and w.value >= 0.75]
@@ -122,6 +144,58 @@ def _contrary(weights: list[Weight], scores: list[float], scene: SceneWays) -> D
 
 
 def _weights(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> list[Weight]:
+    found = _plain_weights(deed, place, way, scene, line)
+    if found or way.means is not None:
+        return found
+    return [Weight(way=place, value=MAYBE)] if _is_worth_asking(deed, way, scene, line) else []
+
+
+def _is_worth_asking(deed: Deed, way: Way, scene: SceneWays, line: Line) -> bool:
+    """Where no author says what a way means, whatever touches on it is asked back: better than to be passed over."""
+    clause = deed.clause
+    if clause.mood != "act" or clause.idiom or clause.negated or clause.rejected or deed.denied:
+        return False
+    away = frozenset(noun for prep, nouns in deed.places if prep in SOURCES - {"off"} for noun in nouns)
+    here = frozenset(word for person in scene.people if person.here for word in person.words)
+    named = deed.nouns - away - ADJECTIVES
+    if clause.subject in ("you", "third", "none"):
+        told = way.classes & _TOLD_TO and named & (way.own | way.shared | way.near) - here
+        return bool(told)
+    if clause.subject == "order" and clause.told:
+        return bool(deed.done & way.distinct) and not content(deed.things) and not deed.places
+    fits = deed.done & way.accepts
+    if clause.verb in _LEAVING:
+        return False
+    if clause.verb in ("speak", "talk", "announce") and way.classes & _TOLD_TO | way.classes & {"read"}:
+        return not named & here
+    if _root(clause.verb) in {_root(thing) for thing in way.own}:
+        return True
+    if deed.harmless:
+        return bool(((clause.wished and way.going) or fits) and named & way.own)
+    if named & way.own - here or (fits and named & (way.near | way.own)):
+        return True
+    if named & way.people and not _is_talk(deed):
+        return True
+    loose = bool(way.things & _ANY_GIFT) or not way.own | way.shared
+    return bool(fits & way.distinct and (loose or fits & deed.by_phrase - {"choose"}))
+
+
+def _is_talk(deed: Deed) -> bool:
+    return bool(deed.done) and all(CLASSES[name].intent in _TALKING for name in deed.done)
+
+
+_TALKING = word_set("ask talk tell greet farewell thank apologise listen gesture examine look touch give promise")
+_LEAVING = word_set("leave keep spare ignore forget")
+_TOLD_TO = word_set("tell warn lie confess betray alert persuade")
+_ANY_GIFT = word_set("gift present offering tribute payment price sacrifice something")
+
+
+def _root(word: str) -> str:
+    """What `knock` and `the knocking` have in common."""
+    return verb_of(word)
+
+
+def _plain_weights(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> list[Weight]:
     clause = deed.clause
     meant = _meant(clause, place, way)
     if meant is not None and not (way.going and clause.subject == "order" and _is_for_another(deed, line, way)):
@@ -130,18 +204,14 @@ def _weights(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> 
         return []
     if clause.mood == "question":
         return _asked(deed, place, way, scene)
-    if clause.mood in ("past", "aside"):
+    if clause.mood in ("past", "aside", "maybe"):
         return []
-    if clause.mood == "maybe":
-        named = deed.nouns & way.own
-        thought = clause.subject in ("i", "order") and named and not clause.negated and not deed.harmless
-        return [Weight(way=place, value=MAYBE)] if thought and "if" not in clause.words else []
     if way.accuses:
         return _accused(deed, place, way, scene, line)
     if clause.subject in ("you", "third"):
-        return _state(deed, place, way, scene)
+        return _state(deed, place, way, scene, line)
     if clause.subject == "order" and _is_for_another(deed, line, way):
-        return _state(deed, place, way, scene)
+        return _state(deed, place, way, scene, line)
     if clause.verb_at is None:
         return _bare(deed, place, way, scene)
     return _acted(deed, place, way, scene)
@@ -149,12 +219,14 @@ def _weights(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> 
 
 def _meant(clause: Clause, place: int, way: Way) -> Weight | None:
     """Whether the clause has a phrase that the author gave the way; articles and adverbs may stand within it."""
-    if way.means is None or clause.idiom or clause.mood not in ("act", "question"):
+    if way.means is None or clause.idiom or clause.supposed or clause.mood not in ("act", "question", "aside"):
         return None
     told = [at for at, word in enumerate(clause.words) if word not in BETWEEN]
     for hit in way.means.hits([clause.lemmas[at] for at in told]):
         places = [told[at] for at in hit.places]
         if clause.mood == "question" and not way.knowing:
+            continue
+        if clause.mood == "aside" and (len(places) < len(told) or clause.reported):
             continue
         denied = any(at < places[-1] for at in clause.negations - set(places))
         return Weight(way=place, value=0.97, against=clause.rejected or denied)
@@ -163,7 +235,7 @@ def _meant(clause: Clause, place: int, way: Way) -> Weight | None:
 
 def _asked(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     """A question never moves, unless to know is what the way waits for and it asks about just that."""
-    if deed.clause.negated and deed.clause.words[:1] != ("do",):
+    if deed.clause.supposed or (deed.clause.negated and deed.clause.words[:1] != ("do",)):
         return []
     if "if" in deed.clause.words or "would" in deed.clause.words:
         return []
@@ -171,7 +243,7 @@ def _asked(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
         return [Weight(way=place, value=0.8)]
     if not way.knowing:
         return []
-    about = deed.nouns & ((way.own - way.people) | way.shared)
+    about = (deed.nouns | {deed.clause.verb}) & ((way.own - way.people) | way.shared | way.asked)
     if about or deed.by_phrase & {"listen", "gossip"}:
         return [Weight(way=place, value=0.9)]
     return []
@@ -184,18 +256,18 @@ def _is_for_another(deed: Deed, line: Line, way: Way) -> bool:
         return True
     if deed.to_me and clause.verb in _FOR_ME:
         return False
-    return deed.to_me or (clause.told and not (deed.classes & _SAID_TO_ME))
+    return deed.to_me or clause.told
 
 
-_SAID_TO_ME = word_set("give take")
 _FOR_ME = word_set("give hand pass show tell take bring lead let lend explain read translate teach guide carry deal")
 
 
-def _state(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
+def _state(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> list[Weight]:
     """What others are said or told to do matters only where it changes the world as the way does, or is itself said."""
     found: list[Weight] = []
     for classes, against in ((deed.done, False), (deed.denied, True)):
-        said = {name for name in classes & deed.by_phrase & way.accepts if CLASSES[name].said}
+        ordered = deed.clause.subject == "order" and deed.clause.told and bool(content(deed.things) - line.spoken_to)
+        said = {name for name in classes & deed.by_phrase & way.accepts if CLASSES[name].said and not ordered}
         state = (
             {name for name in classes & way.accepts if CLASSES[name].state}
             if deed.clause.subject == "order" or deed.by_phrase & classes
@@ -213,7 +285,14 @@ def _state(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
 
 
 def _weight(deed: Deed, place: int, way: Way, value: float, fits: frozenset[str], *, against: bool) -> Weight:
-    return Weight(way=place, value=value, against=against, strong=bool(fits & way.classes), yet=deed.clause.yet)
+    strong = bool(fits & way.classes) and not (against and _is_only_left_undone(deed))
+    return Weight(way=place, value=value, against=against, strong=strong, yet=deed.clause.yet)
+
+
+def _is_only_left_undone(deed: Deed) -> bool:
+    """`I do not put it in my pocket` says what is not done; `I will not take it` refuses."""
+    said = " ".join(deed.clause.words)
+    return "i do not" in said and deed.clause.verb not in ("want", "take", "accept", "lie", "agree")
 
 
 def _accused(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> list[Weight]:
@@ -265,6 +344,8 @@ def _says_guilt(deed: Deed, named: bool, words: frozenset[str]) -> bool:
 def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     """Words without a verb: `the inn`, `truly`, `lamp off`."""
     clause = deed.clause
+    if clause.words[0] in GREETINGS | FAREWELLS:
+        return []
     against = clause.negated or clause.rejected
     fits = (deed.done | deed.denied) & deed.by_phrase & way.accepts
     if fits:
@@ -275,10 +356,18 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
         return [Weight(way=place, value=0.8, against=against)]
     named = content(tuple(deed.nouns))
     things = frozenset(deed.nouns)
+    things -= frozenset(word for one in scene.people if one.here for word in one.words) & way.people
     if things and things <= way.near and len(clause.words) <= 3:
         return [Weight(way=place, value=0.5, against=against)]
+    if len(clause.words) <= 2 and frozenset(clause.words) & way.directions and way.going:
+        return [Weight(way=place, value=0.7, against=against)]
+    if len(clause.words) == 1 and verb_of(clause.words[0]) in way.verbs - _sibling_verbs(way, scene):
+        return [Weight(way=place, value=0.7, against=against)]
     if not things & way.own or len(clause.words) > 10:
         return []
+    moved = frozenset(noun for prep, nouns in deed.places if prep == "with" for noun in nouns)
+    if clause.words[0] in PREPOSITIONS and moved & way.own:
+        return [Weight(way=place, value=0.7, against=against)]
     if named <= way.own | way.shared:
         return [Weight(way=place, value=0.7, against=against)]
     return (
@@ -288,11 +377,15 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     )
 
 
+def _sibling_verbs(way: Way, scene: SceneWays) -> frozenset[str]:
+    return frozenset(verb for other in scene.ways if other is not way for verb in other.verbs)
+
+
 def _acted(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     """What the player does, or orders without saying whom."""
     found: list[Weight] = []
     for classes, against in ((deed.done, False), (deed.denied, True)):
-        fits = classes & way.accepts
+        fits = classes & way.accepts or _gone(deed, classes, way)
         if not fits and deed.clause.verb in way.verbs and (not deed.by_phrase) and bool(deed.denied) == against:
             fits = frozenset({"_verb"})
         if not fits:
@@ -316,6 +409,19 @@ def _acted(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     return _perhaps(deed, place, way)
 
 
+def _gone(deed: Deed, classes: frozenset[str], way: Way) -> frozenset[str]:
+    """Any way of going takes a way that leads somewhere, if it goes there: `I cross the street to the sheriff's`."""
+    there = frozenset(noun for prep, nouns in deed.places if prep in _TOWARDS for noun in nouns)
+    if not way.going:
+        return frozenset()
+    if deed.clause.verb in ("find", "seek", "meet", "question") and frozenset(deed.things) & way.elsewhere:
+        return classes
+    return frozenset(name for name in classes if CLASSES[name].intent == "go" and there & way.own)
+
+
+_TOWARDS = word_set("to into onto towards toward inside aboard on for up down at through in")
+
+
 def _is_opposite(deed: Deed, way: Way) -> bool:
     """Whether what is done is the opposite of the way: who says no does not accept."""
     against = frozenset().union(*(CLASSES[name].opposite for name in deed.done & deed.by_phrase))
@@ -333,8 +439,18 @@ def _chosen(deed: Deed, scene: SceneWays) -> bool:
 
 def _misses(deed: Deed, way: Way) -> bool:
     """Whether the act is on something that the way is not about."""
+    things = frozenset(deed.things)
     named = content(deed.things) - deed.said_in_phrase
-    return bool(named) and not frozenset(deed.things) & (way.own | way.shared)
+    # Who closes their eyes closes nothing else.
+    named |= things & _OF_ONESELF if {"my", "our"} & set(deed.clause.words) else frozenset()
+    return bool(named) and not things & (way.own | way.shared)
+
+
+def _is_somebody_here(deed: Deed, scene: SceneWays) -> bool:
+    return any(one.here and frozenset(deed.things) & one.words for one in scene.people)
+
+
+_OF_ONESELF = word_set("eye ear hand finger arm head foot knee face shoulder mouth lip back heart mind")
 
 
 def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> float:
@@ -353,9 +469,11 @@ def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> 
     if things & way.shared:
         return 0.9 if distinct else 0.5
     said = {name for name in fits & deed.by_phrase if CLASSES[name].said}
-    if _misses(deed, way) and not said:
+    if _misses(deed, way) and not said and not (way.on_person and _is_somebody_here(deed, scene)):
         return _by_neighbours(deed, way, scene, fits, distinct, behind)
     if deed.pronoun:
+        return 0.75 if distinct else 0.4
+    if way.on_person and _is_somebody_here(deed, scene):
         return 0.75 if distinct else 0.4
     if behind & way.own:
         return 0.85 if distinct else 0.5
@@ -375,9 +493,10 @@ def _by_neighbours(
     """The act is on something else: it counts if the scene names it in one breath with what the way is about."""
     things = frozenset(deed.things)
     if "search" in fits & way.classes:
-        return 0.9 if behind & way.own else 0.6 if things & scene.seen else 0.0
+        looked_at = "examine" in deed.done or "look" in deed.done
+        return 0.9 if behind & way.own else 0.6 if things & scene.seen and not looked_at else 0.0
     if things & way.near or (things & way.shared_near and fits & way.distinct):
-        return 0.6
+        return 0.6 if way.means is not None else MAYBE
     return 0.6 if behind & way.own and fits & deed.by_phrase and distinct else 0.0
 
 
@@ -390,7 +509,7 @@ def _perhaps(deed: Deed, place: int, way: Way) -> list[Weight]:
     """A thing of the way, and an act that no lexicon fits to it: worth a question, if the act is not a mere look."""
     clause = deed.clause
     if (
-        clause.verb in ("leave", "keep", "spare", "ignore", "forget")
+        clause.verb in _LEAVING
         or deed.harmless
         or clause.negated
         or clause.rejected
@@ -399,7 +518,12 @@ def _perhaps(deed: Deed, place: int, way: Way) -> list[Weight]:
         return []
     if frozenset(deed.things) & (way.own - way.people) - ADJECTIVES and clause.verb not in ("be", "have"):
         return [Weight(way=place, value=MAYBE)]
+    if frozenset(deed.things) & way.shared - ADJECTIVES and clause.verb in _VAGUE:
+        return [Weight(way=place, value=MAYBE)]
     return []
+
+
+_VAGUE = word_set("deal do finish handle settle see attend tend use take")
 
 
 def _means_nothing(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> bool:

@@ -24,6 +24,7 @@ from fabula.understudy.reading.words import SMALL, is_past_form, noun_of, verb_o
 
 SOURCES = word_set("from past without about like besides despite except off concerning regarding")
 """What stands behind these is where a thing comes from or what is spoken of, never where somebody goes."""
+_FOR_ME = (("to", "me"), ("for", "me"), ("to", "us"), ("for", "us"))
 _PEOPLE = word_set("him her them me us you")
 
 
@@ -55,11 +56,13 @@ class Deed:
     @property
     def harmless(self) -> bool:
         """Whether nothing is done that could matter: a look, a bow, a thought."""
+        if "look" in CLASSES_OF.get(self.clause.verb, ()) and self.by_phrase <= {"look", "warn", "protect"}:
+            return True
         return bool(self.classes) and all(CLASSES[name].harmless for name in self.classes)
 
     @property
     def to_me(self) -> bool:
-        return bool({"me", "us"} & set(self.clause.words[:4]))
+        return bool({"me", "us"} & set(self.clause.words[:4])) or self.clause.words[-2:] in _FOR_ME
 
 
 def deed_of(clause: Clause) -> Deed:
@@ -67,7 +70,7 @@ def deed_of(clause: Clause) -> Deed:
     hits = [] if clause.idiom else _longest(list(ACT_PHRASES.hits(clause.lemmas)))
     done, denied, by_phrase = _phrase_classes(clause, hits)
     covered = frozenset(place for hit in hits if hit.phrase.length > 1 for place in hit.places)
-    kept = clause.verb_at is not None and (clause.verb_at not in covered or clause.verb not in LIGHT_VERBS)
+    kept = clause.verb_at is not None and not _is_said_by(hits, clause)
     if kept and not clause.idiom:
         own = CLASSES_OF.get(clause.verb, frozenset())
         if clause.negated or clause.rejected:
@@ -89,6 +92,17 @@ def deed_of(clause: Clause) -> Deed:
         said_in_phrase=frozenset(noun_of(clause.words[place]) for place in covered),
         subject_nouns=frozenset(nouns_in(clause.words[: clause.verb_at])) if clause.verb_at else frozenset(),
     )
+
+
+def _is_said_by(hits: list[Hit], clause: Clause) -> bool:
+    """Whether a phrase says what the verb does: a light verb means nothing beside it, who closes their eyes closes
+    nothing, and who hears nothing does not listen."""
+    for hit in hits:
+        if clause.verb_at in hit.places and hit.phrase.length > 1:
+            denies = any(place in clause.negations for place in hit.places)
+            if denies or clause.verb in LIGHT_VERBS or hit.phrase.meaning == "gesture":
+                return True
+    return False
 
 
 def _without_verb(clause: Clause) -> tuple[str, ...]:
@@ -145,7 +159,8 @@ def _objects(
     for place in range(start, len(clause.words)):
         word = clause.words[place]
         if word in PREPOSITIONS and word != "of" and word not in ("like",):
-            segments.append((word, []))
+            away = word == "out" and clause.words[place + 1 : place + 2] == ("of",)
+            segments.append(("from" if away else word, []))
         else:
             segments[-1][1].append(word)
     named = [(prep, tuple(nouns_in(tuple(words)))) for prep, words in segments]

@@ -35,9 +35,10 @@ _SHORT_ANSWER = 6
 
 
 def read_line(
-    text: str, scene: SceneText, *, question: OpenQuestion | None = None, turns_in_scene: int = 0
+    text: str, scene: SceneText, *, question: OpenQuestion | None = None, turns_in_scene: int = 0, before: str = ""
 ) -> Understood:
-    """What a line means where it is said. `question` is what the storyteller asked back in the turn before."""
+    """What a line means where it is said. `question` is what the storyteller asked back in the turn before; `before` is
+    the line that the player said then in the same scene: `it` and `there` may be what that one named."""
     line_text = text[:LONGEST]
     here = ways_of(scene)
     line = read_clauses(line_text, here.story, here.names, here.things)
@@ -45,7 +46,7 @@ def read_line(
         return Understood(line=text, node_id=scene.node_id, decision=Unclear(reason="language"), intents=_unknown(line))
     deeds = [deed_of(clause) for clause in line.clauses if clause.words]
     intents = intents_of(line, deeds, here)
-    decision, scores = decide(line, deeds, here)
+    decision, scores = decide(line, deeds, here, _named_in(before, here) if before else frozenset())
     answer = _answer(line, deeds, here, question, scene.node_id)
     if answer is not None:
         decision = answer
@@ -62,6 +63,12 @@ def read_line(
         answers=answer is not None,
         hint=_hint(decision, turns_in_scene),
     )
+
+
+def _named_in(before: str, here: SceneWays) -> frozenset[str]:
+    """What a line named, for the next one to point at."""
+    line = read_clauses(before[:LONGEST], here.story, here.names, here.things)
+    return frozenset(noun for clause in line.clauses if clause.words for noun in deed_of(clause).nouns)
 
 
 def _hint(decision: Decision, turns_in_scene: int) -> int:

@@ -36,12 +36,18 @@ _CONTRACTIONS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 CONTRACTIONS = [(re.compile(pattern), put) for pattern, put in _CONTRACTIONS]
 REWRITES = [(re.compile(pattern), put) for pattern, put in WISHES]
+_ON_EARTH = re.compile(
+    r"\b(who|what|where|why|how) (?:on earth|in the world|the hell|the devil|in heaven's name|exactly)\b"
+)
+_TITLES = re.compile(r"\b(mr|mrs|ms|dr|st|prof|capt|sgt|lt|rev|hon)\.")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "—": " - ", "–": " - "})
 
 
 def plain_line(text: str) -> str:
     """A line in small letters, with straight quotes and contractions written out."""
     line = " ".join(text.translate(_QUOTES).lower().split()).replace("*", " ")
+    line = _ON_EARTH.sub(r"\1", line)
+    line = _TITLES.sub(r"\1", line)
     for pattern, put in CONTRACTIONS:
         line = pattern.sub(put, line)
     return line

@@ -17,6 +17,7 @@ from fabula.story.values import Json
 from fabula.understudy.reading.clauses import read_clauses
 from fabula.understudy.reading.deeds import content, deed_of, manners_in, nouns_in
 from fabula.understudy.reading.lexicon import (
+    ADJECTIVES,
     CLASSES,
     CLASSES_OF,
     MANNER_ACTS,
@@ -32,10 +33,13 @@ from fabula.understudy.reading.rewrites import plain_line, plain_wish
 from fabula.understudy.reading.words import SMALL, is_past_form, is_verb, noun_of, verb_of
 
 _NEXT_ACT = re.compile(rf",\s*(?:and\s+)?|(?<!\s)\s+and\s+(?=(?:{'|'.join(sorted(CLASSES_OF))})\b)")
-BETWEEN = word_set("the a an this that just very really so my your his her their its our please only quite all")
+BETWEEN = word_set(
+    "the a an this that these those just very really so my your his her their its our please only quite all"
+)
 """Small words that may stand between those of a phrase that an author gave a way."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|'s")
 _GOING = word_set("go enter leave climb descend cross approach follow visit sail ride fly board flee steer")
+_ASKED = word_set("ask")
 _KNOWING = word_set("heard known learned learnt asked told understood discovered")
 _ACCUSING = word_set("thief culprit murderer killer traitor guilty accused suspect criminal liar spy poisoner")
 _BARE_VERBS = word_set("go come be keep let make do have get become mean need")
@@ -45,6 +49,7 @@ DIRECTIONS = word_set(
 )
 _TALKING = word_set("ask tell talk listen say gossip persuade")
 _ANY_PLACE = word_set("door room house hall place street road gate wagon court box")
+_COLOURS = word_set("black white red green blue yellow grey gray brown golden silver pink purple orange crimson")
 _PLAIN_KEYS = word_set("choice plan decision visit answer state status next action done first")
 
 
@@ -86,7 +91,8 @@ class SceneText:
 class Way:
     """What a way on means. `own` are things that no other way of the scene is about, `shared` those of several.
 
-    `accepts` are the classes of acts that take it, `distinct` those that take no other way.
+    `elsewhere` are the words for people whom it leads to, `asked` those of what it asks after; `on_person` says that it
+    is done to `him` or `her`. `accepts` are the classes of acts that take it, `distinct` those that take no other way.
     """
 
     classes: frozenset[str] = frozenset()
@@ -108,6 +114,9 @@ class Way:
     shared: frozenset[str] = frozenset()
     own_manner: frozenset[str] = frozenset()
     directions: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
+    on_person: bool = False
+    asked: frozenset[str] = frozenset()
     label: str = ""
     named: frozenset[str] = frozenset()
 
@@ -170,8 +179,12 @@ def _alternatives(scene: SceneText, names: frozenset[str]) -> list[list[_Told]]:
     return _shared_out(scene, told)
 
 
+_SUBORDINATE = re.compile(r"(?<=\b)(?<!ask )(?:what|where|how|why) (?:you|they|we)\b.*")
+"""In a goal, `what you heard` says what is told, not that somebody listens."""
+
+
 def _told(text: str, names: frozenset[str]) -> _Told:
-    line = read_clauses(text, frozenset(), names, frozenset())
+    line = read_clauses(_SUBORDINATE.sub("", text), frozenset(), names, frozenset())
     deeds = [deed_of(clause) for clause in line.clauses if clause.mood != "aside"]
     verbs = frozenset(deed.clause.verb for deed in deeds if deed.clause.verb)
     nouns = frozenset(noun for deed in deeds for noun in content(_named(deed.clause.words))) - verbs
@@ -277,7 +290,9 @@ def _of_tests(way: WayText) -> _Key:
         value_words = [word for word in _words(value) if word not in SMALL or word in STATES] if kind == "text" else []
         knowing = knowing or bool(_KNOWING & set(key_words))
         for word in key_words + value_words:
-            states |= STATES.get(word, frozenset())
+            # `on` says how a thing is; in `on the glass` it only says where.
+            if word not in SMALL or len(value_words) < 2:
+                states |= STATES.get(word, frozenset()) - (_ASKED if word in value_words else frozenset())
             if (is_past_form(word) and verb_of(word) != word) or (
                 word.endswith("s")
                 and kind == "text"
@@ -314,7 +329,7 @@ def _of_tests(way: WayText) -> _Key:
 def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozenset[str]) -> Way:
     key = _of_tests(text)
     told_classes = frozenset().union(*(one.classes for one in told))
-    classes = told_classes | key.states | (key.classes if not told_classes else frozenset())
+    classes = told_classes | key.classes
     verbs = key.verbs.union(*(one.verbs for one in told))
     things = frozenset(noun for noun in key.things.union(*(one.things for one in told)) if noun not in NEUTRAL)
     many = len(scene.ways) > 1
@@ -330,14 +345,20 @@ def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozense
     going = bool(classes & _GOING)
     if classes & {"accept", "agree"}:
         classes = classes.union(*(CLASSES_OF.get(thing, frozenset()) for thing in things))
+    elsewhere = frozenset[str]()
     wider = _wide(things) | _from_lore(things, scene.lore)
     if going:
         title = frozenset(noun_of(word) for word in _words(text.title) if word not in SMALL and word not in NEUTRAL)
         wider |= _wide((title - _ANY_PLACE) or title)
-        wider |= frozenset(word for one in scene.people if one.id in text.people and not one.here for word in one.words)
+        elsewhere = frozenset(
+            word for one in scene.people if one.id in text.people and not one.here for word in one.words
+        )
+        wider |= elsewhere
     manner = manners_in(tuple(word for _, value, _ in text.tests for word in _words(value)))
     manner |= manners_in(tuple(word for one in told for word in _words(one.text)))
     classes = classes.union(*(MANNER_ACTS.get(name, frozenset()) for name in manner))
+    near = (_near(scene, things | (verbs - _BARE_VERBS)) | _called(scene, things)) - things - wider
+    said = frozenset(word for one in told for word in _words(one.text))
     return Way(
         classes=classes,
         verbs=verbs,
@@ -346,11 +367,14 @@ def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozense
         people=frozenset(word for one in scene.people for word in one.words if word in things),
         manner=manner,
         means=_means(text.means, names),
-        near=_near(scene, things | verbs) - things - wider,
+        near=near,
         going=going,
+        elsewhere=elsewhere,
         knowing=key.knowing,
         ending=text.ending,
-        directions=DIRECTIONS & frozenset(word for one in told for word in _words(one.text)),
+        directions=DIRECTIONS & (said | near),
+        on_person=bool(said & _PERSON_PRONOUNS),
+        asked=_asked_after(told),
         accuses=person.id if person is not None and "accuse" in classes else "",
         label=_label(scene, text, told, person),
         named=frozenset(map(noun_of, _words(text.title))) - SMALL,
@@ -381,10 +405,15 @@ def _is_of_all(scene: SceneText, told: Sequence[_Told]) -> bool:
     return len(told) == 1 and told[0].text.strip().rstrip(".") == goal.strip().rstrip(".!")
 
 
+_SCENE_PARTS = re.compile(
+    r"(?<=[.!?;])\s+|;\s*|,\s+(?=(?:where|and|but|the|a|on|to|in|at|behind|under|over|above|below|beside|from)\b)"
+)
+
+
 def _near(scene: SceneText, words: frozenset[str]) -> frozenset[str]:
     """What the scene names in one breath with what a way is about: the yellow window of the inn."""
     found: set[str] = set()
-    for sentence in re.split(r"(?<=[.!?;])\s+|,\s+(?=(?:where|and|the|a)\b)", scene.scene.lower()):
+    for sentence in _SCENE_PARTS.split(scene.scene.lower()):
         nouns = frozenset(map(noun_of, _words(sentence)))
         if nouns & words or frozenset(map(verb_of, _words(sentence))) & words:
             found |= nouns
@@ -393,6 +422,22 @@ def _near(scene: SceneText, words: frozenset[str]) -> frozenset[str]:
         for noun in found
         if noun in DIRECTIONS or (noun not in SMALL and noun not in NEUTRAL and (noun in SYNONYMS or not is_verb(noun)))
     )
+
+
+_PERSON_PRONOUNS = word_set("him her them")
+_ASKS_AFTER = re.compile(r"\b(?:ask|find out|learn|hear)\b.*?\b(?:why|how|who|what|where|when|whether|if|about)\b(.*)")
+
+
+def _asked_after(told: Sequence[_Told]) -> frozenset[str]:
+    """What is asked in a goal, as a dictionary has its words: `why he eats people` is about eating and people."""
+    asked = " ".join(found[1] for one in told if (found := _ASKS_AFTER.search(one.text)))
+    words = [word for word in _words(asked) if word not in SMALL and word not in NEUTRAL]
+    return frozenset(form for word in words for form in (verb_of(word), noun_of(word))) - _BARE_VERBS
+
+
+def _called(scene: SceneText, things: frozenset[str]) -> frozenset[str]:
+    """What else the people are called that a way names."""
+    return frozenset(word for one in scene.people if one.words & things for word in one.words)
 
 
 def _person_of(scene: SceneText, way: WayText) -> Person | None:
@@ -421,7 +466,7 @@ def _from_lore(things: frozenset[str], lore: Sequence[tuple[str, tuple[str, ...]
     for title, keywords in lore:
         opening = _words(title.split(",")[0])
         named = frozenset(noun_of(word) for word in opening if word not in SMALL and not is_past_form(word)) - NEUTRAL
-        if named and named <= things:
+        if named and named - _COLOURS - ADJECTIVES <= things and named & things:
             found.update(noun_of(word) for keyword in keywords for word in _words(keyword) if " " not in keyword)
     return frozenset(found)
 
