@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,44 @@ def test_what_was_visited_is_told_as_it_comes() -> None:
     text, pieces = told(SECRET, 1, visited=("shed",))
     assert text == SECRET
     assert "".join(pieces[:40]).startswith("Under the tarpaulin stands"), "it does not wait for the end"
+
+
+@pytest.mark.parametrize("pieces", [["A ", "lamp ", "burns ", "low."], ["A", " lamp", " burns", " low", "."]])
+def test_what_gives_nothing_away_goes_on_at_once(pieces: list[str]) -> None:
+    stream = GuardedStream(STORY.guard())
+    assert [stream.take(piece) for piece in pieces[:3]] == pieces[:3]
+
+
+def test_only_what_begins_like_something_closed_waits() -> None:
+    stream = GuardedStream(STORY.guard())
+    assert [stream.take(piece) for piece in ("No", "body", " laughs", " at", " Cor", "d", " now. ")] == [
+        "",
+        "",
+        "",
+        "Nobody laughs at",
+        " ",
+        "Cord",
+        " now. ",
+    ]
+
+
+@examples(300)
+@given(st.sampled_from(["Cor-vina", "Cor**vina**", "Corvina's", "C.o.r.vina", "“Corvina”"]), st.integers(1, 30))
+def test_a_closed_name_in_parts_does_not_get_out_however_it_is_cut(name: str, size: int) -> None:
+    text, _ = told(f"I think it was {name} who lied. So there.", size)
+    assert "vina" not in text and "So there." in text
+    text, _ = told(f"{name} lied. So there.", size)
+    assert "vina" not in text and "So there." in text
+
+
+def test_a_long_text_without_blanks_costs_no_more_than_its_length() -> None:
+    def seconds(length: int) -> float:
+        stream, started = GuardedStream(STORY.guard()), process_time()
+        stream.take("a-" * length)
+        stream.close()
+        return process_time() - started
+
+    assert min(seconds(8_000) for _ in range(3)) < 4 * min(seconds(4_000) for _ in range(3))
 
 
 @examples(300)

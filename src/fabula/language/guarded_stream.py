@@ -1,22 +1,26 @@
 """A text that is watched by the spoiler guard while it comes in piece by piece.
 
-What gives nothing away goes on at once. Held back is only what may still become a sentence that is closed: words that
-one begins with, and a word that is not yet whole. A sentence that gives something away ends there: what of it was not
-told yet is left out, and dots stand in its place if its beginning was told.
+What gives nothing away goes on at once, the first letters of a word too. Held back is only what may still become
+something closed: words that a closed sentence begins with, and letters that a closed name does. A sentence that gives
+something away ends there: what of it was not told yet is left out, and dots stand in its place if its beginning was
+told.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Container, Iterator
 from itertools import accumulate
 
+from fabula.language.phrases import Phrases, letters_of
 from fabula.language.spoilers import Guard
 from fabula.language.vocabulary import folded, is_plain, sentence_ends, spaced
 
 BROKEN_OFF = "…"
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_FEW_WORDS = 3
 _MARKS = 4
+_LONGEST_UNIT = 64
 _CLOSING = ".!?…\"'’”)"
 
 
@@ -25,9 +29,10 @@ class GuardedStream:
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
-        self._phrases = guard.spoilers.closed_phrases(guard)
+        self._closed = guard.spoilers.closed(guard)
         self._waiting = ""
-        self._told_of_sentence = ""
+        # Of the sentence that comes in: whether anything was told, and whether a word was.
+        self._begun = self._spoken = False
         self._skipping = False
         self.held = False
 
@@ -62,7 +67,7 @@ class GuardedStream:
         end = _end_of_sentence(self._waiting)
         sentence = self._waiting[:end] if end else self._waiting
         whole = last or bool(end)
-        if not is_plain(sentence) or (whole and not self._told_of_sentence):
+        if not is_plain(sentence) or (whole and not self._spoken):
             return self._tell_whole(sentence) if whole else ""
         safe, stop = self._look_at(sentence, whole=whole)
         if stop:
@@ -70,46 +75,85 @@ class GuardedStream:
         if not whole:
             # Marks at the end wait for what follows: with a blank behind them they end the sentence.
             safe = min(safe, len(sentence.rstrip(_CLOSING)))
-        self._waiting = self._waiting[safe:]
-        self._told_of_sentence = "" if end and safe == end else self._told_of_sentence + sentence[:safe]
-        return sentence[:safe]
+        told, self._waiting = sentence[:safe], self._waiting[safe:]
+        if end and safe == end:
+            self._begun = self._spoken = False
+        else:
+            self._begun = self._begun or bool(told.strip())
+            self._spoken = self._spoken or bool(_WORD.search(told))
+        return told
 
     def _tell_whole(self, sentence: str) -> str:
         """A sentence of which nothing was told yet is told, or not."""
         self._waiting = self._waiting[len(sentence) :]
-        told, self._told_of_sentence = self._told_of_sentence, ""
+        begun, self._begun, self._spoken = self._begun, False, False
         if not self._guard.leaks(sentence):
             return sentence
         self.held = True
-        return BROKEN_OFF if told else ""
+        return BROKEN_OFF if begun else ""
 
     def _break_off(self, safe: str) -> str:
         """The sentence gives something away: it ends here."""
-        begun = bool(self._told_of_sentence.strip() or safe.strip())
-        self._told_of_sentence, self._skipping, self.held = "", True, True
+        begun = self._begun or bool(safe.strip())
+        self._begun, self._spoken, self._skipping, self.held = False, False, True, True
         self._waiting = self._waiting[len(safe) :]
         return f"{safe.rstrip()}{BROKEN_OFF} " if begun else ""
 
     def _look_at(self, text: str, *, whole: bool) -> tuple[int, bool]:
         """Up to where a text may be told, and whether something closed stands there."""
-        words = [(found.start(), found.group()) for found in _WORD.finditer(text)]
+        words = list(_WORD.finditer(text))
         if not words:
             return len(text), False
-        if not whole and not self._told_of_sentence and len(words) <= _FEW_WORDS:
-            return 0, False
-        spelled = [folded(word).replace("'", "").replace("’", "") for _, word in words]
+        spelled = [_letters(word.group()) for word in words]
         letters, borders = "".join(spelled), list(accumulate(map(len, spelled), initial=0))
         ends = frozenset(borders[1:])
-        growing = None if whole or not text[-1].isalnum() else len(words) - 1
-        for number, (start, word) in enumerate(words):
-            if number != growing and self._guard.is_closed_name(word):
-                return start, True
-            phrases, may_follow = self._phrases.stand_at(letters, borders[number], ends)
+        if not whole and not self._spoken and _may_be(self._closed.short_sentences, letters, ends):
+            return 0, False
+        growing = not whole and not text[-1].isspace()
+        for number, (start, end, beginning) in enumerate(_units(text, words)):
+            last = number + 1 == len(words)
+            if not (growing and last) and self._guard.is_closed_name(text[beginning:end]):
+                return beginning, True
+            phrases, may_follow = self._closed.phrases.stand_at(letters, borders[number], ends)
             if any(self._guard.is_kept(spaced(phrase)) for phrase in phrases):
                 return start, True
-            if not whole and (may_follow or number == growing):
+            if not whole and may_follow:
                 return start, False
+            if growing and last and self._may_grow(text[beginning:end], spelled[number]):
+                return beginning, False
         return len(text), False
+
+    def _may_grow(self, unit: str, word: str) -> bool:
+        """Whether the letters at the end of a text are a closed name or may become one, also with what they hang on."""
+        spelled = {word, _letters("".join(_WORD.findall(unit)))}
+        begins = any(_may_be(self._closed.names, letters, (len(letters),)) for letters in spelled)
+        return begins or self._guard.is_closed_name(unit)
+
+
+def _units(text: str, words: list[re.Match[str]]) -> Iterator[tuple[int, int, int]]:
+    """Where each word begins and ends, and where that begins which hangs together with it: `Mor-` of `Mor-dred`."""
+    joined: deque[int] = deque()
+    before = 0
+    for word in words:
+        start, end = word.span()
+        if any(map(str.isspace, text[before:start])):
+            joined.clear()
+        joined.append(start)
+        # No name is longer, so that a text without blanks is not gone through again and again.
+        while end - joined[0] > _LONGEST_UNIT and len(joined) > 1:
+            joined.popleft()
+        before = end
+        yield start, end, joined[0]
+
+
+def _letters(word: str) -> str:
+    return folded(word).replace("'", "").replace("’", "")
+
+
+def _may_be(phrases: Phrases, letters: str, ends: Container[int]) -> bool:
+    """Whether some letters are one of the phrases, or its beginning."""
+    found, may_follow = phrases.stand_at(letters, 0, ends)
+    return may_follow or any(len(letters_of("".join(phrase))) == len(letters) for phrase in found)
 
 
 def _end_of_sentence(text: str) -> int:

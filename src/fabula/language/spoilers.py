@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from fabula.language.phrases import LONGEST, MOST_LETTERS, Phrases, letters_of
+from fabula.language.phrases import LONGEST, MOST_LETTERS, Phrase, Phrases, letters_of
 from fabula.language.vocabulary import (
+    LONGEST_WORD,
     beginning_of,
     everyday_words,
     folded,
+    is_plain,
     is_whole,
     knit_words_in,
     length_in_words,
@@ -101,21 +103,27 @@ class Spoilers:
         return tuple(sorted(found)), tuple(dict.fromkeys(self.names_in(text)))
 
     def names_in(self, text: str) -> Iterator[Name]:
-        for word in (*words_in(text), *knit_words_in(text)):
+        # Most texts that are asked about one by one are a single word, and nothing in it can be set apart.
+        words = (text,) if len(text) <= LONGEST_WORD and text.isalpha() and is_plain(text) else None
+        for word in words or (*words_in(text), *knit_words_in(text)):
             bare = _bare(word)
             name = self._by_name.get(folded(bare))
             if name is not None and (name.loose or bare[:1].isupper()):
                 yield name
 
     @cached_property
-    def closed_phrases(self) -> Callable[[Guard], Phrases]:
-        """The longer sentences that are closed, to be known again while a text comes in. Many turns share them."""
-        known = lru_cache(maxsize=GUARDS_KEPT)(self._closed_phrases)
+    def closed(self) -> Callable[[Guard], Closed]:
+        """What is closed, to be known again while a text comes in. Many turns share it."""
+        known = lru_cache(maxsize=GUARDS_KEPT)(self._closed)
         return lambda guard: known(guard.seen, guard.roots)
 
-    def _closed_phrases(self, seen: frozenset[str], roots: frozenset[str]) -> Phrases:
+    def _closed(self, seen: frozenset[str], roots: frozenset[str]) -> Closed:
         guard = Guard(spoilers=self, seen=seen, roots=roots, texts=())
-        return Phrases(tuple(one.split()) for one in guard.sentences if length_in_words(one) >= _SENTENCE_WORDS)
+        by_length: tuple[list[Phrase], list[Phrase]] = ([], [])
+        for one in guard.sentences:
+            by_length[length_in_words(one) >= _SENTENCE_WORDS].append(tuple(one.split()))
+        names = Phrases((folded(name.text),) for name in guard.names)
+        return Closed(phrases=Phrases(by_length[True]), short_sentences=Phrases(by_length[False]), names=names)
 
     @cached_property
     def _phrases(self) -> Phrases:
@@ -124,6 +132,15 @@ class Spoilers:
     @cached_property
     def _by_name(self) -> dict[str, Name]:
         return {folded(name.text): name for name in self.names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closed:
+    """What is closed: longer sentences wherever they stand, short ones that are kept only as a whole, and names."""
+
+    phrases: Phrases
+    short_sentences: Phrases
+    names: Phrases
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,10 +20,10 @@ from fabula.language.words import stem
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # In scripts written without spaces each letter is a word of its own, but signs among them are none. No word is endless,
 # or comparing would be, too.
-_LONGEST_WORD = 20
+LONGEST_WORD = 20
 _SIGNS = "฿๏๚๛\u104a-\u104f\u109e\u109f\u17d4-\u17d6\u17d8-\u17db゛゜゠・\u4dc0-\u4dff"
-_WORD = re.compile(rf"[^\W_]{{1,{_LONGEST_WORD}}}(?:['’][^\W_]{{1,{_LONGEST_WORD}}})?")
-_SPACED = rf"[^\W_{UNSPACED}]{{1,{_LONGEST_WORD}}}"
+_WORD = re.compile(rf"[^\W_]{{1,{LONGEST_WORD}}}(?:['’][^\W_]{{1,{LONGEST_WORD}}})?")
+_SPACED = rf"[^\W_{UNSPACED}]{{1,{LONGEST_WORD}}}"
 _WORD_OR_LETTER = re.compile(rf"(?![{_SIGNS}])[{UNSPACED}]|{_SPACED}(?:['’]{_SPACED})?")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _IDEOGRAPH = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
