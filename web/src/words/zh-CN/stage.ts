@@ -1,0 +1,7 @@
+/** Words of the stage. */
+
+import type { Words } from "../en";
+
+export const stage: Words["stage"] = {
+  title: "Stage",
+};
