@@ -11,14 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.game_client import game
 from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.scripted import theatre
 
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import MOST_SILENT_BYTES
 from fabula.agents.replies.director import MOST_PRESENT
+from fabula.loops.npc.company import MOST_WAITING
+from fabula.loops.npc.floor import LONGEST_QUEUE
+from fabula.ports.actors import Actor
+from fabula.server.game_socket.pace import FRAMES_PER_SECOND
+from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
+from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_VALUES
 from fabula.story.changes import LONGEST_HISTORY, newest_within
-from fabula.story.field_bounds import LONGEST_MESSAGE
+from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
 from fabula.story.plays import PlayState, SessionCharacter
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
@@ -156,3 +163,77 @@ async def test_a_model_server_that_sends_much_and_says_nothing_is_left(client: C
         tested = await client.call("api.test", api_id="hostile")
     assert not tested["ok"]
     assert sentence in json.dumps(tested["checks"])
+
+
+def address(client: Client) -> str:
+    return str(client.http.base_url).rstrip("/")
+
+
+async def refusal_of(client: Client, type: str, **fields: Any) -> dict[str, Any]:
+    async with game(address(client)) as mine:
+        await mine.send(type, **fields)
+        return await mine.next("error")
+
+
+@pytest.mark.parametrize("id", ["i" * (LONGEST_ID + 1), "\x1fdecision:1", "a\nb"])
+async def test_an_id_that_every_frame_would_repeat_is_short_and_on_one_line(client: Client, id: str) -> None:
+    session = await gate_session(client)
+    body = {**client.request("session.run_turn", session, player_input="Hello."), "id": id}
+    answer = await client.http.post("/rpc", json=body)
+    assert answer.status_code == 400 and "`id` must be one line of at most 256" in answer.text
+    assert len(answer.content) < 1_000
+    long = await client.http.post("/rpc", json=client.request("session.get", "s" * (LONGEST_ID + 1)))
+    assert long.status_code == 400 and len(long.content) < 1_000
+
+
+async def test_frames_of_very_many_small_values_are_not_read(client: Client) -> None:
+    told = await refusal_of(client, "agent_state_snapshot", agent_id="a", tags=[{"name": "a"}] * MOST_VALUES)
+    assert told["code"] == "too_large" and "10000 JSON values" in told["message"]
+
+
+async def test_what_npcs_keep_is_shorter_than_their_state(client: Client) -> None:
+    long = "x" * (LARGEST_EVENT + 1)
+    told = await refusal_of(client, "interaction_event", agent_id="a", text=long)
+    assert told["code"] == "too_large" and told["agent_id"] == "a" and "64 KiB" in told["message"]
+    told = await refusal_of(client, "interaction_event", agent_id="a", event_id="e" * 2_000)
+    assert "event_id" in told["message"]
+    async with game(address(client)) as mine:
+        mine.state["spec"] = {"name": "Ann", "backstory": long}
+        assert (await mine.turn("Hello.", "a"))[-1]["type"] == "agent_turn_finished"
+
+
+async def test_what_a_thousand_npcs_notice_is_short(client: Client) -> None:
+    crowd = [f"npc{number}" for number in range(1_000)]
+    told = await refusal_of(client, "notification_event", agent_ids=crowd, event_type="x", text="x" * 10_000)
+    assert told["code"] == "too_large" and "fewer agents" in told["message"]
+    async with game(address(client)) as mine:
+        for _ in range(60):
+            await mine.send("notification_event", agent_ids=crowd[:50], event_type="x", text="x" * 10_000)
+        assert (await mine.next("error"))["code"] == "busy"
+
+
+def test_the_states_of_all_npcs_of_a_token_have_a_bound_together() -> None:
+    budget = StateBudget(heaviest=1_000)
+    ann, ben = Actor(role="player", token_id="a"), Actor(role="player", token_id="b")
+    one, other, stranger = (HeldStates(budget, actor) for actor in (lambda: ann, lambda: ann, lambda: ben))
+    assert one.take("x", 600) and not other.take("y", 600) and stranger.take("y", 600)
+    assert one.take("x", 300) and other.take("y", 600) and not one.take("z", 200)
+    other.let_go()
+    assert one.take("z", 700) and not one.take("y", 1)
+    one.let_go()
+    assert other.take("x", 1_000)
+
+
+def test_small_values_weigh_more_than_their_bytes() -> None:
+    tags = json.dumps({"tags": [{"name": "a"}] * 1_000})
+    assert weight_of(tags) > 50 * len(tags) > weight_of("x" * 50 * len(tags)) - 1
+
+
+async def test_events_that_wait_for_all_npcs_of_a_connection_have_a_bound_together(client: Client) -> None:
+    async with game(address(client), answers_state=False) as mine:
+        for number in range(MOST_WAITING // LONGEST_QUEUE + 2):
+            for _ in range(LONGEST_QUEUE):
+                await mine.say("Hello.", f"npc{number}", interrupt=False)
+            await asyncio.sleep(LONGEST_QUEUE / FRAMES_PER_SECOND)
+        told = await mine.next("error")
+        assert told["code"] == "busy" and f"{MOST_WAITING} events wait" in told["message"]

@@ -13,15 +13,19 @@ import logging
 import sys
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from string import ascii_lowercase
 from typing import Any
 
 import httpx
 import pytest
 from tests.fork_server import server_process
+from tests.game_client import game
 from tests.live import GATE_GRAPH, sse
+from websockets.exceptions import ConnectionClosed
 
 from fabula.story.resources import ROLES
 
@@ -156,7 +160,8 @@ async def lore(it: Victim) -> None:
             {
                 "entry_id": f"e{n}",
                 "title": f"t{n}",
-                "content": f"It leads to {keyword.format(n + 1)}. " + "aaa " * 100,
+                # No two words are alike: who tells it word for word must not seem to go round in circles.
+                "content": f"It leads to {keyword.format(n + 1)}. " + " ".join(f"aaa{word}" for word in range(80)),
                 "keywords": [keyword.format(n)],
                 "recursive": True,
                 "match": match,
@@ -168,6 +173,39 @@ async def lore(it: Victim) -> None:
     for words in ("I take word0 now", "It is the 0 way.", "aaa0aa"):
         frames = (await it.call("session.run_turn", session, player_input=words))["events"]
         assert frames[-1]["data"]["frame"]["type"] == "completed"
+
+
+async def nonsense(it: Victim) -> None:
+    """Lines of words that nobody knows, in a long scene and with many titles of lore."""
+    lots = Random(1)
+
+    def words(count: int) -> str:
+        return " ".join("".join(lots.choices(ascii_lowercase, k=7)) for _ in range(count))
+
+    entries = [{"entry_id": f"e{n}", "title": words(1), "content": "x", "keywords": [words(1)]} for n in range(2000)]
+    await it.call("lorebook.create", lorebook_id="w", display_name="w", entries=entries)
+    node = {"id": "n", "title": "T", "scene": words(12_000), "goal": words(1_000), "characters": ["mara"]}
+    session = await story(it, graph={"start_node": "n", "nodes": [{**node, "transitions": []}]}, lorebooks=["w"])
+    for line in (words(2_000), "Mara " * 3_000, "a, " * 6_000, words(20)):
+        frames = (await it.call("session.run_turn", session, player_input=line))["events"]
+        assert frames[-1]["data"]["frame"]["type"] == "completed"
+
+
+async def frames_of_a_game(it: Victim) -> None:
+    """States of very many values, for very many NPCs, and notices that all of them keep; nothing is read meanwhile."""
+    tags = [{"name": "a"}] * 4_990
+    crowd = [f"npc{n}" for n in range(1_000)]
+    async with game(str(it.http.base_url), answers_state=False) as mine:
+        for n in range(150):
+            await mine.send("agent_state_snapshot", agent_id=f"npc{n}", tags=tags)
+            await mine.send("notification_event", agent_ids=crowd, event_type="x", text="old roads " * 90)
+            await mine.send("notification_event", agent_ids=crowd, event_type="x", text="old roads " * 6_000)
+            await mine.send("ping", id="x" * 60_000)
+            await asyncio.sleep(0.05)
+        with suppress(ConnectionClosed):
+            while (await mine.next(seconds=60))["type"] != "pong":
+                pass
+    await asyncio.sleep(5)
 
 
 async def graph(it: Victim) -> None:
@@ -274,6 +312,8 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "variables": variables,
     "messages": messages,
     "lore": lore,
+    "nonsense": nonsense,
+    "frames of a game": frames_of_a_game,
     "graph": graph,
     "presets": presets,
     "schemas": schemas,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mass import examples
 
-from fabula.server.game_socket.send_queue import MOST_WAITING, SendQueue
-from fabula.server.game_socket.wire import ServerMessage, written
+from fabula.server.game_socket.send_queue import LARGEST_WAITING, MOST_WAITING, SendQueue
+from fabula.server.game_socket.wire import ServerMessage, pong, written
 from fabula.story.npc_events import NpcTurnInterrupted, TagText
 
 
@@ -104,3 +104,12 @@ async def _in_order(steps: list[str]) -> None:
     await asyncio.sleep(0.005)
     assert line.taken == [str(number) for number in range(put)]
     sending.cancel()
+
+
+async def test_more_than_may_wait_in_bytes_lets_a_game_go() -> None:
+    line = Line()
+    line.free.clear()
+    outbox = SendQueue(line)
+    for _ in range(5):
+        outbox.put(pong("x" * (LARGEST_WAITING // 4), 1))
+    assert outbox.overflowed.is_set()

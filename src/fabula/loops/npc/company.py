@@ -19,6 +19,7 @@ from fabula.loops.npc.signals import (
 )
 from fabula.loops.npc.speech import NpcRun
 from fabula.ports.npcs import OpenTurn
+from fabula.recall.npc import cues
 from fabula.story.npc_events import (
     EVERYBODY,
     CancelCame,
@@ -33,6 +34,8 @@ from fabula.story.npc_events import (
 )
 
 MOST_AGENTS = 1000
+MOST_WAITING = 256
+"""Events that wait for their turn, of all NPCs of a connection together."""
 
 
 class Company:
@@ -50,7 +53,7 @@ class Company:
         """Passes a message of the game on."""
         match message:
             case EventCame():
-                if (npc := self._member(message.agent_id)) is not None:
+                if (npc := self._member(message.agent_id)) is not None and self._has_room(message):
                     npc.tell(Addressed(event=message.event))
             case StateCame():
                 if (npc := self._member(message.agent_id)) is not None:
@@ -83,12 +86,28 @@ class Company:
         await asyncio.gather(*(npc.finish() for npc in self._npcs.values()))
         await self._run.ledger.close()
 
+    def listeners(self, message: NoticeCame) -> int:
+        """How many NPCs would notice it."""
+        return len(self._names(message))
+
     def _notify(self, message: NoticeCame) -> None:
+        notice, words = Notice(event=message.event), cues(message.event)
+        for name in self._names(message):
+            if (npc := self._member(name)) is not None:
+                npc.notice(notice, words)
+
+    def _names(self, message: NoticeCame) -> dict[str, None]:
         names = message.agent_ids
         everybody = [*self._npcs] if EVERYBODY in names else []
-        for name in dict.fromkeys([*everybody, *(name for name in names if name != EVERYBODY)]):
-            if (npc := self._member(name)) is not None:
-                npc.notice(Notice(event=message.event))
+        return dict.fromkeys([*everybody, *(name for name in names if name != EVERYBODY)])
+
+    def _has_room(self, message: EventCame) -> bool:
+        """Whether an event may wait: each NPC has a bound of its own, and all of them together have one."""
+        if message.event.interrupt or sum(one.waiting for one in self._npcs.values()) < MOST_WAITING:
+            return True
+        sentence = f"{MOST_WAITING} events wait for agents of this connection. Send again when they have taken turns."
+        self._send(NpcProblem(name="busy", message=sentence, agent_id=message.agent_id))
+        return False
 
     def _member(self, agent_id: str) -> Npc | None:
         """The NPC of that name; a new one joins."""

@@ -89,17 +89,20 @@ class Npc:
                 turn_id = effect.turn_id
                 self._run.ledger.write(lambda unit: unit.npcs.drop(self._key, turn_id=turn_id))
             case Notice():
-                self.notice(effect)
+                self.notice(effect, cues(effect.event))
             case _:
                 assert_never(effect)
 
-    def notice(self, notice: Notice) -> None:
-        """Keeps something that the NPC noticed; no turn begins or ends for it."""
+    @property
+    def waiting(self) -> int:
+        """How many events wait for their turn."""
+        return self._floor.waiting
+
+    def notice(self, notice: Notice, words: list[str]) -> None:
+        """Keeps something that the NPC noticed and the words by which it comes to mind; no turn begins or ends."""
         event = notice.event
         self._run.ledger.write(
-            lambda unit: unit.npcs.notice(
-                self._key, connection_id=self._run.connection_id, event=event, words=cues(event)
-            )
+            lambda unit: unit.npcs.notice(self._key, connection_id=self._run.connection_id, event=event, words=words)
         )
 
     def _begin(self, begin: Begin) -> None:

@@ -130,6 +130,11 @@ class Floor:
             case _:
                 assert_never(happening)
 
+    @property
+    def waiting(self) -> int:
+        """How many events wait for their turn."""
+        return len(self._queue)
+
     def recognise(self, turn_id: str) -> None:
         """A turn of an earlier connection that the game may still speak of."""
         _remember(self._turns, turn_id)

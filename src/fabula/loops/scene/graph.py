@@ -23,6 +23,7 @@ from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import after_beats, applied, ask_keeper, heard_in, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
 from fabula.loops.scene.persistence import persist
+from fabula.loops.scene.player_line import understand
 from fabula.loops.scene.questions import Question, ask_ahead
 from fabula.loops.scene.resolution import before_beats, first_keeper, make_plan, move_on, record_input
 from fabula.loops.scene.scene_run import SceneRun
@@ -75,6 +76,7 @@ async def load_context(run: SceneRun) -> dict[str, Loaded | Resolved | str]:
     that is done here, too, and its graph begins with `narrate`.
     """
     play = record_input(run)
+    await understand(run, play)
     if run.setup.swift:
         return {"v": VERSION, "resolved": await _resolve(run, play)}
     asked = None if run.setup.is_weak("keeper") else await ask_ahead(run, keeper_question(before_beats(run, play)))

@@ -7,6 +7,7 @@ answer it, also after going back.
 from __future__ import annotations
 
 from fabula.loops.scene.scene_run import SceneRun
+from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState
 from fabula.story.readings import AskBack, OpenQuestion, Understood
 from fabula.understudy.reading.reader import read_line
@@ -15,6 +16,14 @@ from fabula.understudy.reading.ways import SceneText
 
 MOST_SCENES = 256
 """So many scenes of a play are kept in words."""
+SHORT_LINE = 300
+
+
+async def understand(run: SceneRun, play: PlayState) -> Understood:
+    """Reads the player's line, before anybody asks what it means; in a thread where that may take long."""
+    if run.handover.understood is None and not _is_quick(run, play):
+        return await run_in_thread(understood, run, play)
+    return understood(run, play)
 
 
 def understood(run: SceneRun, play: PlayState) -> Understood:
@@ -38,6 +47,11 @@ def said_before(play: PlayState) -> str:
     return next((entry.text for entry in reversed(history) if entry.kind == "player_input"), "")
 
 
+def _is_quick(run: SceneRun, play: PlayState) -> bool:
+    """Whether a line is short, and what its scene says has been read before."""
+    return len(run.turn.player_input) <= SHORT_LINE and _key(play) in run.setup.scene_texts
+
+
 def question_of(run: SceneRun, read: Understood) -> OpenQuestion | None:
     """What stays open for the next line to answer. Only the understudy asks back; a model tells turns its own way."""
     if not isinstance(read.decision, AskBack) or not _asks_back(run):
@@ -51,10 +65,10 @@ def _asks_back(run: SceneRun) -> bool:
 
 def _scene(run: SceneRun, play: PlayState) -> SceneText:
     """The words of the scene, made once for who is there."""
-    setup, here = run.setup, tuple(play.world.active_characters)
-    known = setup.scene_texts
-    key = (play.world.current_node, here)
-    if key not in known:
+    setup, known = run.setup, run.setup.scene_texts
+    _, here = key = _key(play)
+    found = known.get(key)
+    if found is None:
         if len(known) >= MOST_SCENES:
             known.clear()
         people = [
@@ -66,5 +80,9 @@ def _scene(run: SceneRun, play: PlayState) -> SceneText:
             for id, guest in play.session_characters.items()
         ]
         lore = [(entry.title, tuple(entry.keywords)) for entry in setup.lore if entry.enabled]
-        known[key] = scene_text(setup.nodes[play.world.current_node], setup.nodes, people, lore)
-    return known[key]
+        found = known[key] = scene_text(setup.nodes[play.world.current_node], setup.nodes, people, lore)
+    return found
+
+
+def _key(play: PlayState) -> tuple[str, tuple[str, ...]]:
+    return play.world.current_node, tuple(play.world.active_characters)

@@ -6,7 +6,7 @@ from fabula.agents.replies.director import fallback_plan, read_response_plan
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.judgement import settle
 from fabula.loops.scene.keeper import Kept, applied, ask_keeper, heard_in, note_shape
-from fabula.loops.scene.player_line import question_of, understood
+from fabula.loops.scene.player_line import question_of, understand, understood
 from fabula.loops.scene.questions import propose
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.story.changes import enter, remember
@@ -66,7 +66,7 @@ def before_beats(run: SceneRun, play: PlayState) -> KeeperContext:
 
 async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
     """The keeper after the player's words; here the turn index grows. The swift pace asks no one yet: rules decide."""
-    read = understood(run, play)
+    read = await understand(run, play)
     if run.setup.swift:
         if run.setup.is_weak("keeper") and is_unsure(read):
             with during("keeper_after_player_input"):

@@ -21,10 +21,12 @@ from fabula.actions.npcs.address_npc import address_npc, gather_company, take_up
 from fabula.loops.npc.company import Company
 from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError
+from fabula.ports.threads import run_in_thread
 from fabula.server.game_socket.batching_socket import sending_on
-from fabula.server.game_socket.logs import ConnectionLog
-from fabula.server.game_socket.pace import FRAMES_PER_SECOND, Pace
+from fabula.server.game_socket.logs import ConnectionLog, plain_message
+from fabula.server.game_socket.pace import FRAME_BYTES, FRAMES_PER_SECOND, Pace
 from fabula.server.game_socket.send_queue import SendQueue, as_text, too_slow
+from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import (
     LARGEST_FRAME,
     ClientMessage,
@@ -41,7 +43,7 @@ from fabula.server.game_socket.wire import (
     welcome,
     written,
 )
-from fabula.story.npc_events import NpcEvent
+from fabula.story.npc_events import GameMessage, NoticeCame, NpcEvent, StateCame
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.game")
@@ -49,7 +51,10 @@ log = logging.getLogger("fabula.game")
 TRY_AGAIN_LATER: Final = 1013
 POLICY_VIOLATION: Final = 1008
 SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
-LARGEST_FRAME_OF_A_STRANGER: Final = 16 * 1024
+SHORT_FRAME: Final = 16 * 1024
+"""A longer one is read in a thread."""
+LARGEST_NOTICE: Final = 1024 * 1024
+LARGEST_FRAME_OF_A_STRANGER: Final = SHORT_FRAME
 MOST_FRAMES_OF_A_STRANGER: Final = 20
 SECONDS_TO_SAY_GOODBYE: Final = 5.0
 SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
@@ -58,8 +63,9 @@ SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
 class Connection:
     """One WebSocket. `actor` is who came through the door; None is somebody who has yet to show a token."""
 
-    def __init__(self, house: House, socket: WebSocket, *, actor: Actor | None) -> None:
+    def __init__(self, house: House, socket: WebSocket, *, actor: Actor | None, states: StateBudget) -> None:
         self._house, self._socket, self._actor = house, socket, actor
+        self._states = HeldStates(states, lambda: self._actor)
         self._game = ""
         self.connection_id = house.ids.new("connection")
         self._send_queue = SendQueue(sending_on(socket))
@@ -99,6 +105,7 @@ class Connection:
                     log.error("game connection failed", extra=self._facts(), exc_info=ended)
 
     async def _part(self) -> None:
+        self._states.let_go()
         if self._company is not None:
             await self._company.leave()
         try:
@@ -115,10 +122,15 @@ class Connection:
             if self._actor is None and not self._bears_with(raw):
                 await self._close(POLICY_VIOLATION, _token_needed())
                 return
-            if self._pace.allows():
+            if self._pace.allows(len(raw)):
                 await self._hear(raw)
-            elif self._pace.complains():
-                self._send(problem("busy", f"Send at most {FRAMES_PER_SECOND} frames a second."))
+            else:
+                self._complain()
+
+    def _complain(self) -> None:
+        if self._pace.complains():
+            sentence = f"Send at most {FRAMES_PER_SECOND} frames a second; each {FRAME_BYTES // 1024} KiB are one."
+            self._send(problem("busy", sentence))
 
     def _bears_with(self, raw: str | bytes) -> bool:
         """Whether a stranger may still try to show a token: not with large frames, nor again and again."""
@@ -173,7 +185,9 @@ class Connection:
         if len(raw) > LARGEST_FRAME:
             self._send(_too_large())
             return
-        message = read_frame(raw)
+        # What comes from a stranger is short, see `_bears_with`.
+        is_long = len(raw) > SHORT_FRAME
+        message, plain = await run_in_thread(_read_and_log, raw) if is_long else _read_and_log(raw)
         if is_problem(message):
             self._send(message if self._actor else _token_needed())
             return
@@ -182,23 +196,40 @@ class Connection:
         if self._actor is None:
             self._send(_token_needed())
             return
-        self._log.heard(message)
-        await self._answer(self._actor, message)
+        if plain is not None:
+            self._log.heard(plain)
+        await self._answer(self._actor, message, raw)
 
-    async def _answer(self, actor: Actor, message: ClientMessage) -> None:
+    async def _answer(self, actor: Actor, message: ClientMessage, raw: str | bytes) -> None:
         if isinstance(message, Hello):
             await self._welcome(actor, message)
         elif isinstance(message, Ping):
             self._send(pong(message.id, self._house.clock.now_ms()))
         else:
-            await self._address(actor, message)
+            await self._address(actor, message, raw)
 
-    async def _address(self, actor: Actor, message: NpcMessage) -> None:
+    async def _address(self, actor: Actor, message: NpcMessage, raw: str | bytes) -> None:
         told = for_npcs(message)
         if is_problem(told):
             self._send(told)
+            return
+        company = await self._gathered(actor)
+        if (refusal := self._too_much(told, raw, company)) is not None:
+            self._send(refusal)
+        elif isinstance(told, NoticeCame) and not self._pace.allows(len(raw) * company.listeners(told)):
+            self._complain()
         else:
-            await address_npc(self._house, actor, await self._gathered(actor), told)
+            await address_npc(self._house, actor, company, told)
+
+    def _too_much(self, told: GameMessage, raw: str | bytes, company: Company) -> Problem | None:
+        """Why something is not passed on although it can be read: each NPC keeps its own copy."""
+        if isinstance(told, NoticeCame) and len(raw) * company.listeners(told) > LARGEST_NOTICE:
+            most = LARGEST_NOTICE // 1024
+            return problem("too_large", f"All that notice something keep {most} KiB of it. Send it to fewer agents.")
+        if isinstance(told, StateCame) and not self._states.take(told.agent_id, weight_of(raw)):
+            sentence = "The states of all agents of this token are too large together. Send shorter ones."
+            return problem("too_large", sentence, agent_id=told.agent_id)
+        return None
 
     async def _welcome(self, actor: Actor, hello: Hello) -> None:
         # NPCs that already listen belong to the game under whose name they were first spoken to.
@@ -253,6 +284,12 @@ class Connection:
             # Nothing of a stranger is written to disk.
             self._log.told(message)
         self._send_queue.put(message)
+
+
+def _read_and_log(raw: str | bytes) -> tuple[ClientMessage | Problem, dict[str, Any] | None]:
+    """What a frame says, and what is logged of it."""
+    message = read_frame(raw)
+    return message, None if is_problem(message) else plain_message(message)
 
 
 def game_name(client: str | JsonObject | None) -> str:

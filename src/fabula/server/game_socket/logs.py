@@ -79,12 +79,9 @@ class ConnectionLog:
         self._conversation = LogFile(folder / f"{connection_id}{CONVERSATION}", largest)
         self._inputs = LogFile(folder / f"{connection_id}{INPUTS}", largest)
 
-    def heard(self, message: ClientMessage) -> None:
-        """A message of the game."""
-        if isinstance(message, Ping):
-            return
-        told = message.model_dump(mode="json", exclude={"token"} if isinstance(message, Hello) else None)
-        self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "game", **told})
+    def heard(self, message: dict[str, Any]) -> None:
+        """A message of the game, as `plain_message` writes it."""
+        self._conversation.add({"ts_ms": self._clock.now_ms(), "from": "game", **message})
 
     def told(self, message: ServerMessage) -> None:
         """A message to the game. Chunks are left out: the whole text stands where their tag closes."""
@@ -131,6 +128,13 @@ class ConnectionLog:
     async def close(self) -> None:
         await self._conversation.close()
         await self._inputs.close()
+
+
+def plain_message(message: ClientMessage) -> dict[str, Any] | None:
+    """What is logged of a message; None of a ping. Without the token."""
+    if isinstance(message, Ping):
+        return None
+    return message.model_dump(mode="json", exclude={"token"} if isinstance(message, Hello) else None)
 
 
 def _append(path: Path, data: bytes, largest_folder: int) -> None:

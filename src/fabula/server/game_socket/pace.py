@@ -1,10 +1,12 @@
-"""How many frames a game may send: a bucket that fills steadily, so that short bursts pass and floods do not."""
+"""How much a game may send: a bucket that fills steadily, so that short bursts pass and floods do not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 FRAMES_PER_SECOND = 60
+FRAME_BYTES = 32 * 1024
+"""What is larger counts as several frames."""
 COMPLAINT_EVERY_S = 1.0
 
 
@@ -16,14 +18,15 @@ class Pace:
         self._left, self._at = self._rate, monotonic()
         self._complained_at = float("-inf")
 
-    def allows(self) -> bool:
-        """Whether one more frame may be read now."""
+    def allows(self, size: int = 0) -> bool:
+        """Whether one more frame of so many bytes may be read now."""
+        cost = 1 + size // FRAME_BYTES
         now = self._monotonic()
         self._left = min(self._rate, self._left + (now - self._at) * self._rate)
         self._at = now
-        if self._left < 1:
+        if self._left < cost:
             return False
-        self._left -= 1
+        self._left -= cost
         return True
 
     def complains(self) -> bool:

@@ -14,6 +14,7 @@ from fabula.actions.house import House
 from fabula.ports.actors import Actor
 from fabula.ports.meters import GAMES_CONNECTED
 from fabula.server.game_socket.connection import Connection
+from fabula.server.game_socket.state_budget import StateBudget
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 PAGE_FILES = {
@@ -25,12 +26,14 @@ PAGE_FILES = {
 
 def mount_game_socket(app: Starlette, house: House) -> None:
     """Adds the socket and its page."""
+    states = StateBudget()
 
     async def play(socket: WebSocket) -> None:
         actor = socket.scope.get("state", {}).get("actor")
         house.meters.add(GAMES_CONNECTED)
         try:
-            await Connection(house, socket, actor=actor if isinstance(actor, Actor) else None).run()
+            actor = actor if isinstance(actor, Actor) else None
+            await Connection(house, socket, actor=actor, states=states).run()
         finally:
             house.meters.add(GAMES_CONNECTED, amount=-1)
 

@@ -10,16 +10,18 @@ from fabula.server.game_socket.batching_socket import Sending
 from fabula.server.game_socket.wire import Problem, ServerMessage, problem
 
 MOST_WAITING = 1000
+LARGEST_WAITING = 4 * 1024 * 1024
 URGENT = "agent_turn_interrupted"
 """A game waits for this one: it should not wait for anything."""
 
 
 class SendQueue:
-    """Messages in their order. `overflowed` is set when more wait than may; the rest is dropped."""
+    """Messages in their order. `overflowed` is set when more or larger ones wait than may; the rest is dropped."""
 
     def __init__(self, sending: Sending) -> None:
         self._sending = sending
-        self._waiting: list[ServerMessage] = []
+        self._waiting: list[str] = []
+        self._size = 0
         self._is_sending = False
         self._news = asyncio.Event()
         self.overflowed = asyncio.Event()
@@ -27,12 +29,14 @@ class SendQueue:
     def put(self, message: ServerMessage) -> None:
         if self.overflowed.is_set():
             return
-        self._waiting.append(message)
+        text = as_text(message)
+        self._waiting.append(text)
+        self._size += len(text)
         if message["type"] == URGENT and self._left_at_once():
             return
         self._news.set()
-        if len(self._waiting) > MOST_WAITING:
-            self._waiting.clear()
+        if len(self._waiting) > MOST_WAITING or self._size > LARGEST_WAITING:
+            self._taken()
             self.overflowed.set()
 
     async def send_all(self) -> None:
@@ -40,17 +44,20 @@ class SendQueue:
         while True:
             await self._news.wait()
             self._news.clear()
-            waiting, self._waiting = self._waiting, []
             self._is_sending = True
-            await self._sending.send_texts([as_text(message) for message in waiting])
+            await self._sending.send_texts(self._taken())
             self._is_sending = False
 
     def _left_at_once(self) -> bool:
         """Sends all that waits without waiting for a turn of the event loop, if nothing is being sent already."""
-        if self._is_sending or not self._sending.send_at_once([as_text(message) for message in self._waiting]):
+        if self._is_sending or not self._sending.send_at_once(self._waiting):
             return False
-        self._waiting.clear()
+        self._taken()
         return True
+
+    def _taken(self) -> list[str]:
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        return waiting
 
 
 def as_text(message: ServerMessage) -> str:
@@ -59,4 +66,4 @@ def as_text(message: ServerMessage) -> str:
 
 
 def too_slow() -> Problem:
-    return problem("busy", f"More than {MOST_WAITING} messages wait to be read. Read faster, then connect again.")
+    return problem("busy", f"More than {MOST_WAITING} messages, or long ones, wait to be read. Read faster.")

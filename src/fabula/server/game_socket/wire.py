@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, assert_never, cast, get_args
+from typing import Annotated, Literal, NotRequired, assert_never, cast, get_args
 
 import orjson
-from pydantic import ValidationError
+from pydantic import StringConstraints, ValidationError
 from typing_extensions import TypedDict, TypeIs
 
+from fabula.formats.json_bounds import value_count
 from fabula.story.npc import (
     GameEvent,
     Name,
@@ -52,7 +53,12 @@ from fabula.story.values import Json, JsonObject
 
 PROTOCOL = 1
 LARGEST_FRAME = 256 * 1024
+LARGEST_EVENT = 64 * 1024
+"""Of a message that is kept: all but an NPC's state, which is only known until the next one."""
 DEEPEST_FRAME = 64
+MOST_VALUES = 10_000
+"""In one frame. Each value costs far more time and memory than its bytes."""
+LONGEST_EVENT_ID = 1_000
 
 
 class Hello(Tolerant):
@@ -77,7 +83,7 @@ class InteractionEvent(Tolerant):
 
     type: Literal["interaction_event"] = "interaction_event"
     agent_id: Name
-    event_id: str = ""
+    event_id: Annotated[str, StringConstraints(max_length=LONGEST_EVENT_ID)] = ""
     event_type: str = "player_speech"
     source: Someone = Someone()
     text: str = ""
@@ -447,6 +453,9 @@ def read_frame(raw: str | bytes) -> ClientMessage | Problem:
     data = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
     if len(data) > LARGEST_FRAME:
         return problem("too_large", f"A frame may have {LARGEST_FRAME // 1024} KiB. Send less at once.")
+    # There are never more values than bytes, so that most frames need not be counted.
+    if len(data) > MOST_VALUES and value_count(data) > MOST_VALUES:
+        return problem("too_large", f"A frame may have {MOST_VALUES} JSON values. Send fewer at once.")
     try:
         frame: Json = orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -455,7 +464,7 @@ def read_frame(raw: str | bytes) -> ClientMessage | Problem:
         return problem("invalid_json", "A frame must be a JSON object with a field `type`.")
     if _deeper_than(frame, DEEPEST_FRAME):
         return problem("too_large", f"A frame may be {DEEPEST_FRAME} levels deep. Send it flatter.")
-    return _read(frame)
+    return _read(frame, len(data))
 
 
 def is_problem(message: ClientMessage | GameMessage | Problem) -> TypeIs[Problem]:
@@ -477,7 +486,7 @@ def _inside(outer: JsonObject | list[Json]) -> list[Json]:
     return [*outer.values()] if isinstance(outer, dict) else outer
 
 
-def _read(frame: JsonObject) -> ClientMessage | Problem:
+def _read(frame: JsonObject, size: int) -> ClientMessage | Problem:
     name = frame.get("type")
     if name is None:
         return _problem("missing_field", "The field `type` is missing.", frame, field="type")
@@ -485,6 +494,8 @@ def _read(frame: JsonObject) -> ClientMessage | Problem:
     if kind is None:
         known = ", ".join(CLIENT_MESSAGES)
         return _problem("unknown_type", f"There is no message '{str(name)[:60]}'. Send one of {known}.", frame)
+    if size > LARGEST_EVENT and kind is not AgentStateSnapshot:
+        return _problem("too_large", f"A message of this kind may have {LARGEST_EVENT // 1024} KiB.", frame)
     fields = _flat(frame)
     try:
         return cast(ClientMessage, kind.model_validate(fields))
@@ -502,7 +513,7 @@ def _flat(frame: JsonObject) -> JsonObject:
 
 def _explained(error: ValidationError, frame: JsonObject) -> Problem:
     first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first["loc"]) or "type"
+    field = ".".join(str(part)[:100] for part in first["loc"]) or "type"
     if first["type"] == "missing":
         return _problem("missing_field", f"The field `{field}` is missing.", frame, field=field)
     sentence = f"The field `{field}` cannot be used: {first['msg']}."

@@ -9,6 +9,7 @@ import orjson
 from fabula.formats.json_bounds import bounds_problem, nul_problem
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.error_codes import ParseError
+from fabula.story.field_bounds import LONGEST_ID
 from fabula.story.values import Json, JsonObject
 
 
@@ -42,7 +43,7 @@ def read_request(body: bytes) -> Request | Malformed:
     if not isinstance(raw, dict):
         return Malformed(error=InvalidRequest("Send one JSON-RPC request object; batches are not taken."))
     id = raw.get("id")
-    known_id = id if isinstance(id, str) else None
+    known_id = id if isinstance(id, str) and len(id) <= LONGEST_ID else None
     problem = _problem(raw) or nul_problem(body)
     if problem is not None:
         return Malformed(error=InvalidRequest(problem), id=known_id)
@@ -59,12 +60,18 @@ def read_request(body: bytes) -> Request | Malformed:
 def _problem(raw: JsonObject) -> str | None:
     if raw.get("jsonrpc") != "2.0":
         return '`jsonrpc` must be "2.0".'
-    if not isinstance(raw.get("id"), str):
+    id, session_id = raw.get("id"), raw.get("session_id")
+    if not isinstance(id, str):
         return "`id` must be a string."
+    # Every frame of a turn repeats it.
+    if len(id) > LONGEST_ID or any(letter < " " for letter in id):
+        return f"`id` must be one line of at most {LONGEST_ID} characters."
     if not isinstance(raw.get("method"), str):
         return "`method` must be a string."
-    if not isinstance(raw.get("session_id"), (str, type(None))):
+    if not isinstance(session_id, (str, type(None))):
         return "`session_id` must be a string."
+    if session_id is not None and len(session_id) > LONGEST_ID:
+        return f"`session_id` may have {LONGEST_ID} characters."
     if "params" in raw and not isinstance(raw["params"], dict):
         return "`params` must be an object."
     return None

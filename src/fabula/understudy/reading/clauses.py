@@ -27,7 +27,7 @@ from fabula.understudy.reading.lexicon import (
     pattern,
 )
 from fabula.understudy.reading.rewrites import plain_line, plain_wish
-from fabula.understudy.reading.words import is_past_form, is_verb, lemmas_of, put_right, verb_of
+from fabula.understudy.reading.words import is_known, is_past_form, is_verb, lemmas_of, put_right, verb_of
 
 Subject = Literal["i", "you", "third", "order", "none"]
 Mood = Literal["act", "question", "maybe", "past", "aside"]
@@ -49,6 +49,7 @@ _OTHERS_SAY = re.compile(
     rf"(?:{_SAYING}|(?<=they )say|(?<=people )say)\b(?! (?:yes|no|nothing)\b)"
 )
 _SPOKEN_TO = re.compile(r"^[^,]{2,40},\s*")
+MOST_SLIPS = 100
 _CAN_WAIT = re.compile(r"^(.*?)\b(?:can|must|will|may|has to|shall|could) (?:have to )?wait\b(?: until| till)?(.*)$")
 
 
@@ -102,7 +103,7 @@ class Line:
 def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repairs: frozenset[str]) -> Line:
     """The clauses of a line. `names` call a person, `story` are words that stand in the story, `repairs` those that a
     slip of the pen may have meant."""
-    line = _put_right(plain_line(text), story | names, repairs)
+    line = _put_right(plain_line(text), story, names, repairs)
     clauses: list[Clause] = []
     called: set[str] = set()
     yes = no = False
@@ -169,8 +170,17 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+(?:'[^\W_]+)?|'s", text)
 
 
-def _put_right(line: str, story: frozenset[str], repairs: frozenset[str]) -> str:
-    return re.sub(r"[a-z]{3,}", lambda found: put_right(found[0], story, repairs), line)
+def _put_right(line: str, story: frozenset[str], names: frozenset[str], repairs: frozenset[str]) -> str:
+    """The line with slips of the pen put right: of its first unknown words, since nobody mistypes all they say."""
+    meant: dict[str, str] = {}
+
+    def right(found: re.Match[str]) -> str:
+        word = found[0]
+        if word not in meant and len(meant) < MOST_SLIPS and not is_known(word, story, names):
+            meant[word] = put_right(word, story, names, repairs)
+        return meant.get(word, word)
+
+    return re.sub(r"[a-z]{3,}", right, line)
 
 
 def _sentences(line: str) -> Iterator[tuple[str, str]]:

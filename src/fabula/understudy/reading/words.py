@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from fabula.language.words import word_set
@@ -27,6 +29,8 @@ from fabula.understudy.reading.lexicon import (
 SMALL = PREPOSITIONS | DETERMINERS | AUXILIARIES | PRONOUNS | SUBJECTS | CONJUNCTIONS | word_set("not me us")
 """Words that hold a sentence together and name nothing."""
 _LONG_WORD = 6
+LONGEST_WORD = 40
+"""Longer words are no slips of the pen."""
 _KNOWN_VERBS = frozenset(CLASSES_OF) | frozenset(VERB_FORMS.values())
 
 
@@ -106,33 +110,76 @@ def is_word(word: str) -> bool:
     )
 
 
-def put_right(word: str, story: frozenset[str], repairs: frozenset[str]) -> str:
+def put_right(word: str, story: frozenset[str], names: frozenset[str], repairs: frozenset[str]) -> str:
     """A word as it was meant: one of the story's, or a common verb, if it is only a slip of the pen away."""
-    if len(word) < 3 or word.isdigit() or word in story or noun_of(word) in story or verb_of(word) in story:
+    if is_known(word, story, names):
         return word
     if is_word(word):
         return _nearest(word, repairs, most=1) or word if len(word) >= _LONG_WORD else word
     most = 2 if len(word) >= _LONG_WORD else 1
-    return _nearest(word, story, most=most) or _nearest(word, _COMMON, most=most) or word
+    return _nearest(word, story, names, most=most) or _nearest(word, _COMMON, most=most) or word
+
+
+def is_known(word: str, story: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a word needs no look for a slip of the pen."""
+    return (
+        len(word) < 3
+        or word.isdigit()
+        or any(form in story or form in names for form in (word, noun_of(word), verb_of(word)))
+    )
 
 
 _COMMON = frozenset(_KNOWN_VERBS) | frozenset(SYNONYMS) | SMALL | ADVERBS | NEUTRAL
 
 
-def _nearest(word: str, among: Iterable[str], *, most: int) -> str:
-    letters = sorted(word)
+@dataclass(frozen=True, kw_only=True)
+class _Index:
+    """Words by their first letter and length, and by their letters in order: a line is compared with few of them."""
+
+    by_start: Mapping[tuple[str, int], Sequence[tuple[int, str]]]
+    by_letters: Mapping[str, Sequence[str]]
+
+
+@lru_cache(maxsize=256)
+def _index(words: frozenset[str]) -> _Index:
+    by_start: defaultdict[tuple[str, int], list[tuple[int, str]]] = defaultdict(list)
+    by_letters: defaultdict[str, list[str]] = defaultdict(list)
+    for word in words:
+        if 3 <= len(word) <= LONGEST_WORD:
+            by_start[word[0], len(word)].append((_mask(word), word))
+            by_letters["".join(sorted(word))].append(word)
+    return _Index(by_start=by_start, by_letters=by_letters)
+
+
+def _mask(word: str) -> int:
+    """Which letters a word has, one bit for each; a slip of the pen changes at most two."""
+    mask = 0
+    for letter in word:
+        mask |= 1 << (ord(letter) & 63)
+    return mask
+
+
+def _nearest(word: str, *among: frozenset[str], most: int) -> str:
+    if len(word) > LONGEST_WORD:
+        return ""
+    letters, mask = "".join(sorted(word)), _mask(word)
     found: list[tuple[int, bool, str]] = []
-    for other in among:
-        if abs(len(other) - len(word)) > most or len(other) < 3:
-            continue
-        mixed = sorted(other) != letters
-        if other[0] == word[0] or not mixed:
-            found.append((slips(word, other), mixed, other))
-    return next((other for distance, _, other in sorted(found) if distance <= most), "")
+    for index in map(_index, among):
+        mixed = index.by_letters.get(letters, ())
+        found += [(slips(word, other, most), False, other) for other in mixed]
+        for length in range(len(word) - most, len(word) + most + 1):
+            for other_mask, other in index.by_start.get((word[0], length), ()):
+                if (mask ^ other_mask).bit_count() <= 2 * most and other not in mixed:
+                    found.append((slips(word, other, most), True, other))
+    distance, _, nearest = min(found, default=(most + 1, False, ""))
+    return nearest if distance <= most else ""
 
 
-def slips(one: str, other: str) -> int:
-    """How many slips of the pen make one word of the other: letters changed, lost, added, or two exchanged."""
+def slips(one: str, other: str, most: int) -> int:
+    """How many slips of the pen make one word of the other: letters changed, lost, added, or two exchanged.
+
+    Beyond `most` they are not counted to the end.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -142,4 +189,7 @@ def slips(one: str, other: str) -> int:
             if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
                 least = min(least, last[j - 2] + 1)
             row.append(least)
+        # Two exchanged letters reach back over one row, so that both rows must be beyond it.
+        if min(row) > most and min(before) > most:
+            return most + 1
     return row[-1]
