@@ -67,7 +67,7 @@ created_at_ms updated_at_ms turn_index snapshot history config +status +head_tur
 +scene +cast
 session_forked: =session
 session_summary: session_id story_id display_name player_profile_id|null player_schema_id api_group_id preset_id \
-created_at_ms updated_at_ms turn_index +status
+created_at_ms updated_at_ms turn_index +status +story_name +last_line
 sessions_listed: sessions
 session_deleted: session_id
 session_variables: custom player_state character_state

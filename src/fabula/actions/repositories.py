@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
+from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
@@ -72,12 +73,18 @@ class Repository(Generic[V]):
         await unit.resources.remove(self.kind, checked_name(id, self.noun))
 
     async def page(self, unit: Unit, paging: Paging) -> tuple[list[V], str | None]:
-        """The values of one page in id order, and the cursor of the next page if a limit cut it."""
+        """The values of one page, and the cursor of the next page if a limit cut it.
+
+        They are in the order of their ids, or as a Listing asks for."""
         rows, cursor = await self.page_of_rows(unit, paging)
         return await self.read_all(rows), cursor
 
     async def page_of_rows(self, unit: Unit, paging: Paging) -> tuple[list[Stored], str | None]:
         """The same as it is stored."""
+        if isinstance(paging, Listing) and not paging.is_plain:
+            ids, cursor = await listed_ids(unit, self.kind, paging)
+            found = await unit.resources.get_many(self.kind, ids)
+            return [found[id] for id in ids if id in found], cursor
         limit = None if paging.limit is None else paging.limit + 1
         rows = await unit.resources.page(self.kind, after=place_of(self.kind, paging.cursor), limit=limit)
         if paging.limit is None or len(rows) <= paging.limit:

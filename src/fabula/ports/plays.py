@@ -144,6 +144,9 @@ class Plays(Protocol):
       struck out.
     - `on_line` names those of the wanted turns that are on the line which ends at a turn, itself included.
     - None of these reads more of a transcript than it answers; each finds its place in a logarithmic number of reads.
+    - `last_lines` finds the last line before each of these heads, as it reads there, in one read: no more than its
+      first letters, and none where the last turns say nothing.
+    - `touch` makes a play the one that changed last.
     - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one; its turn
       in flight is cancelled.
     - `recent` lists the plays that changed last, newest first; of a token only those that it reaches.
@@ -180,6 +183,8 @@ class Plays(Protocol):
     async def remove(self, session_id: str) -> None: ...
 
     async def set_budget(self, session_id: str, token_budget: int | None) -> None: ...
+
+    async def touch(self, session_id: str) -> None: ...
 
     async def turn(self, turn_id: str) -> Turn | None: ...
 
@@ -222,5 +227,7 @@ class Plays(Protocol):
     async def wordings(self, turn_id: str, message_id: str) -> list[SpokenMessage]: ...
 
     async def on_line(self, turn_id: str, wanted: Sequence[str]) -> frozenset[str]: ...
+
+    async def last_lines(self, head_turn_ids: Sequence[str]) -> dict[str, SpokenMessage]: ...
 
     async def running(self) -> list[Turn]: ...

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
+from fabula.ports.index import Index
 from fabula.ports.models import CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Turn
@@ -283,6 +284,9 @@ class Unit(Protocol):
 
     @property
     def plays(self) -> Plays: ...
+
+    @property
+    def index(self) -> Index: ...
 
     @property
     def npcs(self) -> Npcs: ...

@@ -481,6 +481,38 @@ class PlaysKit:
             with pytest.raises(NotFound):
                 await unit.plays.invite("s", "ada")
 
+    async def test_last_lines_finds_the_last_line_before_each_head_as_it_reads_there(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0", messages=says(said("t1", 1, "first"), said("t1", 2, "second")))
+        await played(store, "t2", "t1", messages=says(said("t2", 3, "third")))
+        struck = [MessageChange(op="strike", message=said("t2", 3, "third"))]
+        await played(store, "t3", "t2", messages=struck)
+        edited = [MessageChange(op="edit", message=said("t1", 2, "second, but longer " + "x" * 900, message_id="t1-2"))]
+        await played(store, "t4", "t3", messages=edited)
+        parent = "t4"
+        for number in range(5, 15):
+            await played(store, f"t{number:02}", parent)
+            parent = f"t{number:02}"
+        async with store.reading() as unit:
+            lines = await unit.plays.last_lines(["t0", "t1", "t2", "t3", "t14", "nobody"])
+            assert await unit.plays.last_lines([]) == {}
+        assert {head: line.text for head, line in lines.items() if head != "t14"} == {
+            "t1": "second",
+            "t2": "third",
+            "t3": "second",
+        }
+        assert lines["t14"].text.startswith("second, but longer xxx") and len(lines["t14"].text) < 500
+        assert (lines["t14"].speaker_name, lines["t14"].kind) == ("Mara", "dialogue")
+
+    async def test_touch_makes_a_play_the_one_that_changed_last(self, store: Store, clock: FixedClock) -> None:
+        for id in "ab":
+            await opened(store, id, f"start-{id}")
+            clock.advance(1)
+        async with store.writing() as unit:
+            await unit.plays.touch("a")
+        async with store.reading() as unit:
+            assert [play.session_id for play in await unit.plays.recent(limit=9)] == ["a", "b"]
+
     async def test_a_fork_has_its_own_owner_and_nobody_is_invited_to_it(self, store: Store) -> None:
         await opened(store)
         async with store.writing() as unit:

@@ -7,6 +7,7 @@ from tests.unit.actions.conftest import Stage
 
 from fabula.actions.plays.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
 from fabula.actions.plays.sessions import (
+    ListSessions,
     RenameSession,
     ShowSession,
     delete_session,
@@ -14,7 +15,7 @@ from fabula.actions.plays.sessions import (
     list_sessions,
     update_session,
 )
-from fabula.actions.views import Nothing, Paging
+from fabula.actions.views import Nothing
 from fabula.ports.errors import FabulaError, NotFound
 
 
@@ -61,7 +62,7 @@ async def test_a_fork_goes_on_by_itself(stage: Stage) -> None:
 async def test_a_play_is_named_and_listed_under_its_name(stage: Stage) -> None:
     session_id = await stage.session()
     await stage.play(session_id, update_session, RenameSession(display_name="Rainy evening"))
-    listed = (await stage.do(list_sessions, Paging())).sessions
+    listed = (await stage.do(list_sessions, ListSessions())).sessions
     assert [(one.session_id, one.display_name) for one in listed] == [(session_id, "Rainy evening")]
 
 

@@ -864,6 +864,16 @@ export interface ListModels {
   api_key: string;
 }
 
+/** Of one story, in one state, or both. */
+export interface ListSessions {
+  limit?: number | null;
+  cursor?: string | null;
+  query?: string | null;
+  order?: "updated" | "created" | "name" | null;
+  story_id?: string | null;
+  status?: "open" | "ended" | null;
+}
+
 /** Calls that were made for a draft are found under its id as `story_id`. */
 export interface ListUsage {
   session_id?: string | null;
@@ -1587,7 +1597,7 @@ export interface SessionStarted {
   ink?: { [key: string]: Json } | null;
 }
 
-/** A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session. */
+/** A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session. `last_line` is the beginning of what was told or said last, with the name of who said it; empty where nothing was. */
 export interface SessionSummary {
   type: "session_summary";
   session_id: string;
@@ -1601,6 +1611,8 @@ export interface SessionSummary {
   updated_at_ms: number;
   turn_index: number;
   status: string;
+  story_name: string;
+  last_line: string;
 }
 
 export interface SessionVariables {
@@ -2329,8 +2341,8 @@ export interface Methods {
   "session.get_runtime_snapshot": { params: NoParams; result: RuntimeSnapshot; session: true };
   /** Shows the variables of world, player and characters. */
   "session.get_variables": { params: NoParams; result: SessionVariables; session: true };
-  /** Lists the caller's sessions and those they were invited to, by id and in short; an admin sees all. */
-  "session.list": { params: Paging; result: SessionsListed; session: false };
+  /** Lists the caller's sessions and those they were invited to, in short; an admin sees all. */
+  "session.list": { params: ListSessions; result: SessionsListed; session: false };
   /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
   "session.regenerate": { params: Regenerate; result: TurnAccepted; session: true };
   /** Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for. */

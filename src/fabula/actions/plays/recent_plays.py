@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.repositories import ALL_STORIES, SESSIONS
+from fabula.actions.plays.last_lines import last_lines
+from fabula.actions.repositories import SESSIONS
 from fabula.actions.views import Paging
 from fabula.ports.actors import Actor
-from fabula.ports.plays import Play, SpokenMessage
+from fabula.ports.plays import Play
 from fabula.ports.store import Unit
 from fabula.story.values import Value
 
@@ -41,25 +42,18 @@ async def recent_plays(house: House, actor: Actor, command: Paging, *, own: bool
 
 async def _found_again(unit: Unit, plays: Sequence[Play]) -> list[RecentPlay]:
     sessions = await SESSIONS.get_all(unit, [play.session_id for play in plays])
-    stories = await ALL_STORIES.get_all(unit, sorted({session.story_id for session in sessions.values()}))
+    stories = await unit.index.entries("story", [session.story_id for session in sessions.values()])
+    lines = await last_lines(unit, plays)
     return [
         RecentPlay(
             session_id=play.session_id,
             display_name=sessions[play.session_id].display_name,
             story_id=sessions[play.session_id].story_id,
-            story_name=stories[sessions[play.session_id].story_id].display_name,
+            story_name=stories[sessions[play.session_id].story_id].name,
             turn_index=play.turn_index,
             status=play.status,
             updated_at_ms=play.updated_at_ms,
-            last_line=_line(await unit.plays.transcript(play.head_turn_id, last=1)),
+            last_line=lines[play.session_id],
         )
         for play in plays
     ]
-
-
-def _line(messages: Sequence[SpokenMessage]) -> str:
-    """The last thing that was said, with who said it."""
-    if not messages:
-        return ""
-    last, text = messages[-1], " ".join(messages[-1].text.split())
-    return f"{last.speaker_name}: {text}" if last.kind == "dialogue" else text

@@ -10,14 +10,16 @@ from pydantic import Field
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.player_profiles import profile_of
+from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.last_lines import last_lines
 from fabula.actions.plays.play_states import head_state, own_play_of, play_of
 from fabula.actions.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS
-from fabula.actions.views import Command, ListView, Nothing, Paging, View, cursor_after, place_of
+from fabula.actions.views import Command, ListView, Nothing, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
-from fabula.ports.store import Stored, Unit
+from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
@@ -39,6 +41,13 @@ class ShowSession(Command):
     """`history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them."""
 
     history: History = "all"
+
+
+class ListSessions(Listing):
+    """Of one story, in one state, or both."""
+
+    story_id: str | None = None
+    status: Literal["open", "ended"] | None = None
 
 
 class RenameSession(ShowSession):
@@ -95,7 +104,10 @@ class Config(Value):
 
 
 class SessionSummary(View):
-    """A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session."""
+    """A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session.
+
+    `last_line` is the beginning of what was told or said last, with the name of who said it; empty where nothing was.
+    """
 
     type: Literal["session_summary"] = "session_summary"
     session_id: str
@@ -109,6 +121,8 @@ class SessionSummary(View):
     updated_at_ms: int
     turn_index: int
     status: str
+    story_name: str
+    last_line: str
 
 
 class SessionView(View):
@@ -183,27 +197,43 @@ async def get_session(house: House, actor: Actor, session_id: str, command: Show
 
 
 @allowed("player")
-async def list_sessions(house: House, actor: Actor, command: Paging) -> SessionsListed:
-    """Lists the caller's sessions and those they were invited to, by id and in short; an admin sees all."""
+async def list_sessions(house: House, actor: Actor, command: ListSessions) -> SessionsListed:
+    """Lists the caller's sessions and those they were invited to, in short; an admin sees all.
+
+    By id, or by `order`: "updated" has those first that were played or changed last. `query` finds the words of their
+    names and of their stories' names.
+    """
     async with house.store.reading() as unit:
-        limit = None if command.limit is None else command.limit + 1
-        rows = await _page(unit, actor, place_of(SESSIONS.kind, command.cursor), limit)
-        cursor = None
-        if command.limit is not None and len(rows) > command.limit:
-            rows = rows[: command.limit]
-            cursor = cursor_after(SESSIONS.kind, rows[-1].id)
-        ids = [row.id for row in rows]
-        plays, profiles = await unit.plays.get_many(ids), await unit.plays.profiles(ids)
-    listed = [_summary(row, plays[row.id], profiles.get(row.id)) for row in rows]
-    return SessionsListed(sessions=listed, next_cursor=cursor)
+        ids, cursor = await listed_ids(
+            unit,
+            SESSIONS.kind,
+            command,
+            reached_by=actor.sees_only,
+            story_id=command.story_id,
+            status=command.status,
+        )
+        return SessionsListed(sessions=await summaries(unit, ids), next_cursor=cursor)
 
 
-async def _page(unit: Unit, actor: Actor, after: str | None, limit: int | None) -> list[Stored]:
-    if actor.sees_only is None:
-        return await unit.resources.page("session", after=after, limit=limit)
-    ids = await unit.plays.reached_by(actor.sees_only, after=after, limit=limit)
-    found = await unit.resources.get_many("session", ids)
-    return [found[id] for id in ids if id in found]
+async def summaries(unit: Unit, session_ids: Sequence[str]) -> list[SessionSummary]:
+    """These sessions in short, in the same order; those that are gone are left out."""
+    rows = await unit.resources.get_many("session", session_ids)
+    plays, profiles = await unit.plays.get_many(session_ids), await unit.plays.profiles(session_ids)
+    sessions = {id: SESSIONS.read(rows[id]) for id in session_ids if id in rows and id in plays}
+    stories = await unit.index.entries("story", [session.story_id for session in sessions.values()])
+    lines = await last_lines(unit, [plays[id] for id in sessions])
+    return [
+        SessionSummary(
+            **{**dict(session), "player_profile_id": profiles.get(id)},
+            created_at_ms=rows[id].created_at_ms,
+            updated_at_ms=max(rows[id].updated_at_ms, plays[id].updated_at_ms),
+            turn_index=plays[id].turn_index,
+            status=plays[id].status,
+            story_name=stories[session.story_id].name,
+            last_line=lines[id],
+        )
+        for id, session in sessions.items()
+    ]
 
 
 @allowed("player")
@@ -215,6 +245,7 @@ async def update_session(house: House, actor: Actor, session_id: str, command: R
         await own_play_of(unit, actor, session_id)
         session = await SESSIONS.get(unit, session_id)
         await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
+        await unit.plays.touch(session_id)
         return await session_view(house, unit, actor, session_id, command.history)
 
 
@@ -271,6 +302,7 @@ async def update_config(house: House, actor: Actor, session_id: str, command: Up
         changes = command.model_dump(exclude={"token_budget"}, exclude_none=True)
         session = session.model_copy(update=changes)
         await SESSIONS.put(unit, session_id, session)
+        await unit.plays.touch(session_id)
         if command.token_budget is not None:
             await unit.plays.set_budget(session_id, command.token_budget or None)
         return _config(session, await play_of(unit, actor, session_id))
@@ -356,16 +388,6 @@ def _lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
 def variables_view(state: PlayState) -> SessionVariables:
     world = state.snapshot.world_state
     return SessionVariables(custom=world.custom, player_state=world.player_state, character_state=world.character_state)
-
-
-def _summary(stored: Stored, play: Play, player_profile_id: str | None) -> SessionSummary:
-    return SessionSummary(
-        **{**dict(SESSIONS.read(stored)), "player_profile_id": player_profile_id},
-        created_at_ms=stored.created_at_ms,
-        updated_at_ms=max(stored.updated_at_ms, play.updated_at_ms),
-        turn_index=play.turn_index,
-        status=play.status,
-    )
 
 
 def _config(session: SessionSettings, play: Play) -> SessionConfig:

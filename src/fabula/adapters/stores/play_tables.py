@@ -141,15 +141,15 @@ LOCK_PLAY = GET_PLAY.with_for_update()
 GET_PLAYS = select(PLAYS).where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 HEADS = select(PLAYS).where(_p.tree_id == bindparam("tree")).order_by(_p.session_id)
 RECENT_PLAYS = select(PLAYS).order_by(_p.updated_at_ms.desc(), _p.session_id.desc()).limit(bindparam("limit"))
-_reached = union(
+REACHED = union(
     select(_p.session_id).where(_p.owner_token_id == bindparam("token")),
     select(_i.session_id).where(_i.token_id == bindparam("token")),
 ).subquery("reached")
-REACHED_BY = select(_reached.c.session_id).where(_reached.c.session_id > bindparam("after")).order_by("session_id")
-COUNT_REACHED = select(func.count()).select_from(_reached)
+REACHED_BY = select(REACHED.c.session_id).where(REACHED.c.session_id > bindparam("after")).order_by("session_id")
+COUNT_REACHED = select(func.count()).select_from(REACHED)
 RECENT_REACHED = (
     select(PLAYS)
-    .where(_p.session_id.in_(select(_reached.c.session_id)))
+    .where(_p.session_id.in_(select(REACHED.c.session_id)))
     .order_by(_p.updated_at_ms.desc(), _p.session_id.desc())
     .limit(bindparam("limit"))
 )
@@ -211,6 +211,7 @@ MOVE_HEAD = SET_PLAY.values(
     status=bindparam("ended"),
     updated_at_ms=bindparam("now"),
 )
+TOUCH = SET_PLAY.values(updated_at_ms=bindparam("now"))
 LEAVE = SET_PLAY.values(active_turn_id=None, updated_at_ms=bindparam("now"))
 FAIL_TURN = SET_TURN.values(status=bindparam("how"), error=bindparam("why"), finished_at_ms=bindparam("now"))
 OCCUPY = SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now"))
@@ -332,3 +333,24 @@ _rise = _rise.union_all(
 )
 AT_DEPTH = select(_rise.c.turn_id).order_by(_rise.c.depth).limit(1)
 """The turn of a line that is so many turns below its beginning, or its end where it is shorter."""
+
+_ends = (
+    select(_t.turn_id.label("head"), _t.turn_id, _t.parent_id, _t.depth, literal(0).label("steps"))
+    .where(_t.turn_id.in_(bindparam("heads", expanding=True)))
+    .cte("ends", recursive=True)
+)
+_ends = _ends.union_all(
+    select(_ends.c.head, _t.turn_id, _t.parent_id, _t.depth, _ends.c.steps + 1).where(
+        _t.turn_id == _ends.c.parent_id, _ends.c.steps < bindparam("furthest")
+    )
+)
+LAST_LINES = (
+    select(
+        _ends.c.head,
+        *(column for column in _m if column.name != "text"),
+        func.substr(_m.text, 1, bindparam("letters")).label("text"),
+    )
+    .join_from(_ends, MESSAGES, _m.turn_id == _ends.c.turn_id)
+    .order_by(_ends.c.head, _ends.c.depth, _m.ordinal)
+)
+"""What the last few turns before each of many heads say, in one read; of long lines only the beginning."""

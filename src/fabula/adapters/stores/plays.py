@@ -34,12 +34,14 @@ from fabula.adapters.stores.play_tables import (
     RUNNING,
     SET_BUDGET,
     STATE,
+    TOUCH,
     TREE,
     UNINVITE,
     UNINVITE_ALL,
 )
 from fabula.adapters.stores.tables import Access, spelled, unpack
 from fabula.adapters.stores.transcript_steps import (
+    read_last_lines,
     read_lines_after,
     read_lines_before,
     read_on_line,
@@ -161,6 +163,9 @@ class SqlPlays:
     async def set_budget(self, session_id: str, token_budget: int | None) -> None:
         await self._connection.execute(SET_BUDGET, {"session": session_id, "budget": token_budget})
 
+    async def touch(self, session_id: str) -> None:
+        await self._connection.execute(TOUCH, {"session": session_id, "now": self._clock.now_ms()})
+
     async def turn(self, turn_id: str) -> Turn | None:
         row = (await self._connection.execute(GET_TURN, {"turn": spelled(turn_id)})).first()
         return None if row is None else turn_of(row)
@@ -246,6 +251,9 @@ class SqlPlays:
 
     async def on_line(self, turn_id: str, wanted: Sequence[str]) -> frozenset[str]:
         return await self._connection.run(read_on_line(turn_id, wanted))
+
+    async def last_lines(self, head_turn_ids: Sequence[str]) -> dict[str, SpokenMessage]:
+        return await self._connection.run(read_last_lines(head_turn_ids))
 
     async def running(self) -> list[Turn]:
         query = self._access.choose(RUNNING, LOCK_RUNNING)

@@ -24,6 +24,13 @@ from sqlalchemy import (
     update,
 )
 
+from fabula.adapters.stores.index_tables import (
+    ADD_ENTRIES,
+    ADD_WORDS,
+    DIGESTS,
+    REMOVE_ENTRY,
+    index_changes,
+)
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import (
     METADATA,
@@ -37,6 +44,7 @@ from fabula.adapters.stores.tables import (
 )
 from fabula.ports.errors import Conflict, InUse, NotFound
 from fabula.ports.store import Kind, Reference, Stored
+from fabula.ports.threads import run_in_thread
 from fabula.story.values import Json, JsonObject
 
 RESOURCES = Table(
@@ -51,6 +59,7 @@ RESOURCES = Table(
     Column("updated_at_ms", NUMBER, nullable=False),
     PrimaryKeyConstraint("kind", "id", name="resources_pk"),
     Index("resources_by_change", "kind", "updated_at_ms", "id"),
+    Index("resources_by_creation", "kind", "created_at_ms", "id"),
     Index("resources_by_origin", "kind", "built_in", "id"),
 )
 
@@ -74,6 +83,9 @@ REFERENCES = Table(
 
 USERS_NAMED = 100
 """How many users an InUse error names; the rest is counted."""
+
+MAY_BE_LARGE: frozenset[Kind] = frozenset({"story", "story_draft", "lorebook"})
+"""What is looked through in a thread for the words that it is found by."""
 
 _CHUNK = 500
 """How many names one query asks for: far below the parameter limit of either engine."""
@@ -144,6 +156,7 @@ class SqlResources:
         if not (await self._connection.execute(ADD, _row(stored))).rowcount:
             raise Conflict(f"There is already {_named(kind, id)}. Choose another id, or change that one.")
         await self._refer(kind, id, set(references))
+        await self._index(stored, {})
         return stored
 
     async def get(self, kind: Kind, id: str) -> Stored | None:
@@ -194,6 +207,8 @@ class SqlResources:
         values = {"new_revision": new.revision, "new_doc": pack(kind, doc), "now": new.updated_at_ms}
         await self._connection.execute(PUT, {"kind_is": kind, "id_is": id, **values})
         await self._refer(kind, id, set(references))
+        rows = await self._connection.execute(DIGESTS, {"kind": kind, "id": id})
+        await self._index(new, {row.part: row.digest for row in rows})
         return new
 
     async def remove(self, kind: Kind, id: str) -> None:
@@ -246,6 +261,18 @@ class SqlResources:
             await self._connection.execute(
                 REFER, [{"user_kind": kind, "user_id": id, "kind": one.kind, "id": one.id} for one in new]
             )
+
+    async def _index(self, stored: Stored, before: dict[str, str]) -> None:
+        """Makes the resource found by what it is now."""
+        what = (stored.kind, stored.id, stored.doc, before)
+        large = stored.kind in MAY_BE_LARGE
+        changes = await run_in_thread(index_changes, *what) if large else index_changes(*what)
+        if changes.remove:
+            await self._connection.execute(REMOVE_ENTRY, changes.remove)
+        if changes.entries:
+            await self._connection.execute(ADD_ENTRIES, changes.entries)
+        if changes.words:
+            await self._connection.execute(ADD_WORDS, changes.words)
 
     async def _check_known(self, names: Sequence[Reference]) -> None:
         known: set[Reference] = set()

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from fabula.adapters.stores.database import Database
+from fabula.adapters.stores.index_tables import index_missing
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.ports.errors import StoreError
 
@@ -60,3 +61,5 @@ def _upgrade(connection: Connection, *, place: str) -> None:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+    # Not in a revision, which never changes: what things are found by is decided by the code of today.
+    index_missing(connection)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
-from fabula.adapters.stores.play_tables import AT_DEPTH, GET_TURN, ON_LINE, SAID, TRANSCRIPT, WORDINGS
+from fabula.adapters.stores.play_tables import AT_DEPTH, GET_TURN, LAST_LINES, ON_LINE, SAID, TRANSCRIPT, WORDINGS
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import spelled
 from fabula.ports.errors import NotFound
@@ -21,6 +22,11 @@ _ALL = 2**31 - 1
 _AT_ONCE = 512
 _LINES_OF_A_TURN = 3
 """About so many lines a turn has; where it has fewer, more turns are read in a second step."""
+HEADS_AT_ONCE = 200
+LAST_LINE_LETTERS = 400
+LOOKED_BACK = (2, 64)
+"""How many turns back a last line is looked for: nearly always it is in the last one. Changes by hand say nothing, and
+lines may have been struck out; who did that for longer has no last line."""
 
 
 def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[SpokenMessage]]:
@@ -32,6 +38,19 @@ def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[Spok
         turns *= 4
         messages, complete = yield from _read_back(turn_id, turns)
     return messages[max(0, len(messages) - last) :]
+
+
+def read_last_lines(head_turn_ids: Sequence[str]) -> Steps[dict[str, SpokenMessage]]:
+    """The last line before each of these heads; of all of them in one read, and a second for those that need it."""
+    found: dict[str, SpokenMessage] = {}
+    for turns in LOOKED_BACK:
+        wanted = sorted({spelled(head) for head in head_turn_ids} - found.keys())
+        for start in range(0, len(wanted), HEADS_AT_ONCE):
+            asked = {"heads": wanted[start : start + HEADS_AT_ONCE], "furthest": turns, "letters": LAST_LINE_LETTERS}
+            lines = groupby((yield LAST_LINES, asked), key=lambda row: str(row.head))
+            ends = {head: _fold(list(rows)) for head, rows in lines}
+            found |= {head: said[-1] for head, said in ends.items() if said}
+    return found
 
 
 def read_lines_before(turn_id: str, message_id: str, *, limit: int) -> Steps[list[SpokenMessage] | None]:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
+from fabula.adapters.stores.index import SqlIndex
 from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
 from fabula.adapters.stores.memo import SqlMemo
 from fabula.adapters.stores.npcs import SqlNpcs
@@ -53,6 +54,10 @@ class SqlUnit:
     @cached_property
     def plays(self) -> SqlPlays:
         return SqlPlays(self._access)
+
+    @cached_property
+    def index(self) -> SqlIndex:
+        return SqlIndex(self._access)
 
     @cached_property
     def npcs(self) -> SqlNpcs:

@@ -300,7 +300,7 @@ def _session_keeping() -> list[Method]:
             start_session.start_session,
             start_session.SessionStarted,
         ),
-        method("session.list", Paging, s.list_sessions, s.SessionsListed),
+        method("session.list", s.ListSessions, s.list_sessions, s.SessionsListed),
         m("session.get", s.ShowSession, s.get_session, s.SessionView),
         m("session.update", s.RenameSession, s.update_session, s.SessionView),
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),

@@ -6,6 +6,7 @@ made, `store`, one that is open there, and `clock`, the FixedClock that this sto
 
 from __future__ import annotations
 
+from fabula.testing.store_kit.index import IndexLaw
 from fabula.testing.store_kit.npcs import NpcsLaw
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.store_kit.references import ReferencesLaw
@@ -20,6 +21,7 @@ from fabula.testing.store_kit.writers import WritersLaw
 class StoreKit(
     ResourcesLaw,
     ReferencesLaw,
+    IndexLaw,
     BlobsLaw,
     SecretsLaw,
     TokensLaw,
