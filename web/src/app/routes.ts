@@ -18,6 +18,7 @@ export const ROUTES = {
   "/app": { page: () => import("../rooms/shelf/Shelf.svelte"), role: "player", title: "shelf" },
   "/app/story/:story_id": { page: () => import("../rooms/story/StoryPage.svelte"), role: "player", title: "story" },
   "/app/play/:session_id": { page: () => import("../rooms/stage/Stage.svelte"), role: "player", title: "stage", bare: true },
+  "/app/play/:session_id/tree": { page: () => import("../rooms/stage/TreePage.svelte"), role: "player", title: "tree" },
   "/app/me": { page: () => import("../rooms/me/Me.svelte"), role: "player", title: "me" },
   "/app/npc": { page: () => import("../rooms/npc/Npc.svelte"), role: "player", title: "npc" },
   "/app/house": { page: () => import("../rooms/house/House.svelte"), role: "admin", title: "house" },

@@ -19,13 +19,10 @@ import type {
   StreamFrame,
   WorldState,
 } from "../protocol/protocol.gen";
+import type { Told } from "../protocol/sse";
 
-/** One frame, with the id under which it can be asked for again. */
-export interface Told {
-  id: string;
-  sequence: number;
-  frame: StreamFrame;
-}
+export type { Told };
+
 
 /** A part of what somebody says; `messageId` is there once the line is kept. */
 export interface Part {

@@ -87,3 +87,15 @@ function marked(whole: string, inner: string, flags: Pick<Run, "em" | "strong" |
 function setType(text: string): string {
   return text.replaceAll(/(?<!-)--(?!-)/g, "—").replace(/\n\s*$/, "");
 }
+
+/** What somebody says and does, as paragraphs: parts flow on in one paragraph until one of them breaks it. */
+export function paragraphsOf<Part extends { text: string }>(parts: readonly Part[]): { part: Part; raw: string }[][] {
+  const paragraphs: { part: Part; raw: string }[][] = [];
+  for (const part of parts)
+    splitBlocks(part.text).forEach((raw, n) => {
+      const last = paragraphs.at(-1);
+      if (n === 0 && last !== undefined) last.push({ part, raw });
+      else paragraphs.push([{ part, raw }]);
+    });
+  return paragraphs;
+}

@@ -3,6 +3,15 @@
  *  Lines end with LF, and an empty line ends an event. Comments and unknown fields are passed over, and an event whose
  *  last line did not come is never told: the stream broke there, and is asked for again. */
 
+import type { StreamFrame } from "./protocol.gen";
+
+/** One frame of a turn, with the id under which it can be asked for again. */
+export interface Told {
+  id: string;
+  sequence: number;
+  frame: StreamFrame;
+}
+
 export interface ServerEvent {
   /** What kind of event; "message" where none was named. */
   event: string;

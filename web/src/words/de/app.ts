@@ -6,6 +6,7 @@ export const titles: Words["titles"] = {
   shelf: "Regal",
   story: "Geschichte",
   stage: "Bühne",
+  tree: "Baum der Fassungen",
   me: "Ich",
   house: "Haus",
   npc: "Eine Figur ausprobieren",

@@ -1,7 +1,6 @@
 /** Words of the stage. */
 
 import type { Words } from "../en";
+import { stage as english } from "../en/stage";
 
-export const stage: Words["stage"] = {
-  title: "Stage",
-};
+export const stage: Words["stage"] = { ...english };

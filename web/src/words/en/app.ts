@@ -4,6 +4,7 @@ export const titles = {
   shelf: "Shelf",
   story: "Story",
   stage: "Stage",
+  tree: "Tree of lines",
   me: "Me",
   house: "House",
   npc: "Try an NPC",

@@ -6,6 +6,7 @@ export const titles: Words["titles"] = {
   shelf: "书架",
   story: "故事",
   stage: "舞台",
+  tree: "分支树",
   me: "我",
   house: "本馆",
   npc: "试一个角色",

@@ -1,0 +1,137 @@
+"""Turns on the stage: words that appear while they are told, a view that holds still, stopping, failing, tellings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.playhouse import (
+    LONG,
+    SLOW,
+    Playhouse,
+    box,
+    newest,
+    open_stage,
+    playhouse,
+    send,
+    settled,
+    turns,
+)
+
+from fabula.testing.model_script import Fail, Pace, Say
+
+SCROLLED = "document.querySelector('main.scroll').scrollTop"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playhouse]:
+    with playhouse(tmp_path_factory.mktemp("house"), FABULA_MODEL_ATTEMPTS="1") as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def good_manners(house: Playhouse) -> None:
+    house.players.forgive()
+    house.players.pace = None
+    house.players.narration = None
+
+
+def test_words_appear_while_the_model_still_writes_and_the_line_that_is_being_read_does_not_move(
+    page: Page, house: Playhouse
+) -> None:
+    session = house.begin()
+    house.say(session, "Good evening.", "I wait.")
+    open_stage(page, house, session)
+    house.players.narration = Say(text=LONG, pace=Pace(first_token_ms=20, tokens_per_second=150))
+    send(page, "I listen to the bell.")
+    expect(newest(page)).to_contain_text("the 3th time")
+    top = newest(page).locator(".said").bounding_box()
+    scrolled = page.evaluate(SCROLLED)
+    assert newest(page).get_attribute("aria-busy") == "true"
+    expect(newest(page)).to_contain_text("the 50th time", timeout=30_000)
+    assert newest(page).locator(".said").bounding_box() == top
+    assert page.evaluate(SCROLLED) == scrolled
+    expect(page.get_by_role("button", name="More below")).to_be_visible()
+    settled(page)
+    assert newest(page).locator(".said").bounding_box() == top
+
+
+def test_follow_the_text_follows_and_lets_go_at_the_first_turn_of_the_wheel(page: Page, house: Playhouse) -> None:
+    page.add_init_script("localStorage.setItem('fabula.reading', JSON.stringify({scroll: 'follow'}))")
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.narration = Say(text=LONG, pace=Pace(first_token_ms=20, tokens_per_second=120))
+    send(page, "I listen to the bell.")
+    expect(newest(page)).to_contain_text("the 30th time", timeout=30_000)
+    followed = page.evaluate(SCROLLED)
+    assert followed > 200
+    page.mouse.move(600, 300)
+    page.mouse.wheel(0, -120)
+    page.wait_for_timeout(200)
+    left = page.evaluate(SCROLLED)
+    expect(newest(page)).to_contain_text("the 50th time", timeout=30_000)
+    assert page.evaluate(SCROLLED) == left
+
+
+def test_stop_takes_effect_within_200_ms_and_the_words_come_back_to_the_box(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.narration = Say(text=LONG, pace=SLOW)
+    send(page, "I listen to the bell.")
+    expect(newest(page)).to_contain_text("The bell tolls")
+    expect(box(page)).to_have_value("")
+    began = time.monotonic()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.wait_for_function("document.querySelector('footer textarea').value === 'I listen to the bell.'", polling=10)
+    took = time.monotonic() - began
+    shown = newest(page).inner_text()
+    expect(page.get_by_role("feed").get_by_text("Stopped. It is not part of the story.")).to_be_visible()
+    page.wait_for_timeout(700)
+    assert newest(page).inner_text() == shown
+    assert took < 0.5, took
+    page.get_by_role("button", name="Other words").click()
+    expect(turns(page)).to_have_count(0)
+    assert house.lines(session) == []
+
+
+def test_a_failed_turn_says_why_and_again_plays_the_same_words(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.misbehave("narrator", Fail(status=500))
+    send(page, "I listen to the bell.")
+    expect(page.get_by_role("feed").get_by_text("The turn failed:")).to_be_visible()
+    expect(box(page)).to_have_value("I listen to the bell.")
+    page.get_by_role("group", name="The turn could not be told.").get_by_role(
+        "button", name="Again", exact=True
+    ).click()
+    settled(page)
+    said = [line["text"] for line in house.lines(session) if line["kind"] == "player_input"]
+    assert said == ["I listen to the bell."]
+
+
+def test_a_failed_turn_can_be_played_by_the_understudy(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.misbehave("narrator", Fail(status=500))
+    send(page, "I look around.")
+    page.get_by_role("button", name="With the understudy").click()
+    settled(page)
+    expect(newest(page)).to_contain_text("I look around.")
+
+
+def test_telling_again_makes_two_of_two_and_the_left_arrow_returns_the_first_byte_for_byte(
+    page: Page, house: Playhouse
+) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    send(page, "Good evening, Mara.")
+    settled(page)
+    first = newest(page).locator(".piece").all_inner_texts()
+    newest(page).get_by_role("button", name="Tell it again (regenerate)").click()
+    expect(newest(page).get_by_text("2/2", exact=True)).to_be_visible()
+    page.locator("main").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(newest(page).get_by_text("1/2", exact=True)).to_be_visible()
+    assert newest(page).locator(".piece").all_inner_texts() == first
