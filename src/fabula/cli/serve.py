@@ -123,11 +123,12 @@ def spare_what_stays() -> None:
     """Has the collector pass over all that is there now, and look through little at a time.
 
     Without this, every few turns would wait tens of milliseconds while modules are searched for garbage, and a crowd of
-    streams would all wait while everything that lives is looked through. That is left to `_tidy_up`.
+    streams would all wait while everything that lives is looked through. That is left to `_tidy_up`. What is new is
+    looked through once, five thousand things at a time: a hundred thousand took eighty milliseconds.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 4, 1_000_000)
+    gc.set_threshold(5_000, 1_000, 1_000)
 
 
 async def _tidy_up(house: House) -> None:

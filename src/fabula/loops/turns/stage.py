@@ -42,6 +42,8 @@ class Stage:
 
     def __init__(self, sender: Sender[TurnFrame], *, gather_s: float = 0.0) -> None:
         self._sender, self.gather_s = sender, gather_s
+        # Kept, because finding the loop that runs asks the system for the process, and that for every piece of text.
+        self._loop = asyncio.get_running_loop()
         self._gathered: TextDelta | None = None
         self._place: object = None
         self._texts: list[str] = []
@@ -95,9 +97,8 @@ class Stage:
 
     def _is_quick(self) -> bool:
         """Whether a piece comes soon after the last one was sent. Only then is a timer worth its price."""
-        loop = asyncio.get_running_loop()
-        if self._timer is None and loop.time() < self._gathers_until:
-            self._timer = loop.call_at(self._gathers_until, self._time_is_up)
+        if self._timer is None and self._loop.time() < self._gathers_until:
+            self._timer = self._loop.call_at(self._gathers_until, self._time_is_up)
         return self._timer is not None
 
     def _goes_on(self, event: TextDelta) -> bool:
@@ -121,7 +122,7 @@ class Stage:
         self._send_text(replace(self._gathered, delta=text))
 
     def _send_text(self, event: TextDelta) -> None:
-        self._gathers_until = asyncio.get_running_loop().time() + GATHER_S
+        self._gathers_until = self._loop.time() + GATHER_S
         self._sender.send(event)
 
     def _end(self, frame: Completed | Failed) -> None:

@@ -81,8 +81,7 @@ def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset
     last = before & own
     all_things = own.union(*(way.shared for way in scene.ways))
     for deed in deeds:
-        points = deed.pronoun or {"there", "this", "that"} & set(deed.clause.words[-2:])
-        if points and last and not content(deed.things):
+        if last and points_back(deed) and not content(deed.things):
             deed = replace(deed, things=(*deed.things, *sorted(last)), nouns=deed.nouns | last)
         named = deed.nouns & own
         handled = content(deed.things) - deed.said_in_phrase
@@ -97,6 +96,11 @@ def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset
             last = handled
         found.append(deed)
     return found
+
+
+def points_back(deed: Deed) -> bool:
+    """Whether a deed is done to `it` or `there`: to something that was named before."""
+    return bool(deed.pronoun or {"there", "this", "that"} & set(deed.clause.words[-2:]))
 
 
 def _decided(scores: list[float]) -> Decision | None:

@@ -159,7 +159,7 @@ class PhraseBook:
         there = frozenset().union(*lemmas)
         for word in there & self._by_word.keys():
             for one in self._by_word[word]:
-                if all(need & there for need in one.needs):
+                if not any(map(there.isdisjoint, one.needs)):
                     places = _match(one.parts, lemmas)
                     if places is not None:
                         yield Hit(phrase=one, places=places)
@@ -168,7 +168,7 @@ class PhraseBook:
 def _match(parts: tuple[frozenset[str] | None, ...], lemmas: Lemmas) -> tuple[int, ...] | None:
     for start, found in enumerate(lemmas):
         first = parts[0]
-        if first is not None and first & found:
+        if first is not None and not first.isdisjoint(found):
             places = _match_from(parts, lemmas, 0, start)
             if places is not None:
                 return places
@@ -189,7 +189,7 @@ def _match_from(
             if rest is not None:
                 return rest
         return None
-    if place >= len(lemmas) or not wanted & lemmas[place]:
+    if place >= len(lemmas) or wanted.isdisjoint(lemmas[place]):
         return None
     rest = _match_from(parts, lemmas, part + 1, place + 1)
     return None if rest is None else (place, *rest)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fabula.story.readings import AskBack, Decision, Intent, OpenQuestion, Stay, TakeWay, Unclear, Understood
 from fabula.understudy.reading.clauses import Line, read_clauses
-from fabula.understudy.reading.decisions import decide
+from fabula.understudy.reading.decisions import decide, points_back
 from fabula.understudy.reading.deeds import Deed, content, deed_of
 from fabula.understudy.reading.intents import intents_of
 from fabula.understudy.reading.lexicon import DETERMINERS, FOREIGN, NO, YES
@@ -46,7 +46,9 @@ def read_line(
         return Understood(line=text, node_id=scene.node_id, decision=Unclear(reason="language"), intents=_unknown(line))
     deeds = [deed_of(clause) for clause in line.clauses if clause.words]
     intents = intents_of(line, deeds, here)
-    decision, scores = decide(line, deeds, here, _named_in(before, here) if before else frozenset())
+    # Most lines point at nothing, and then nobody needs to know what the one before named.
+    named = _named_in(before, here) if before and any(map(points_back, deeds)) else frozenset[str]()
+    decision, scores = decide(line, deeds, here, named)
     answer = _answer(line, deeds, here, question, scene.node_id)
     if answer is not None:
         decision = answer
