@@ -48,6 +48,7 @@ METHODS = {
         session.regenerate session_character.create session_character.get session_character.list
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
+        session_turn.get session_turn.list session_turn.siblings session_turn.update
         usage.list
     """,
 }
@@ -64,6 +65,9 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.update_player_description": {"player_description": "Tall."},
     "session.switch_branch": {"turn_id": "turn_x"},
     "session.run_turn": {"player_input": "Hello."},
+    "session_turn.get": {"turn_index": 0},
+    "session_turn.siblings": {"turn_ids": ["turn_x"]},
+    "session_turn.update": {"turn_id": "turn_x", "bookmarked": True},
     "session_character.create": WORDS,
     "session_character.get": GUEST,
     "session_character.update": {**GUEST, **WORDS},

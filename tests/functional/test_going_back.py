@@ -10,11 +10,10 @@ from tests.mass import Mass
 from tests.templates import fill_folder
 
 from fabula.actions.house import House
-from fabula.actions.plays.branches import Backtrack, SwitchBranch, backtrack, list_branches, switch_branch
+from fabula.actions.plays.branches import Backtrack, ListBranches, SwitchBranch, backtrack, list_branches, switch_branch
 from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.turns.run_turn import RunTurn, run_turn
-from fabula.actions.views import Nothing
 from fabula.ports.actors import OPERATOR
 from fabula.server.app import create_app
 from fabula.settings import Settings
@@ -73,7 +72,7 @@ async def no_branch_is_lost(house: House, session_id: str, known: dict[str, Sess
         await backtrack(house, OPERATOR, session_id, Backtrack(turn_id=turn_id))
         branched = await play(house, session_id, "I go another way.")
         known[branched.head_turn_id] = branched
-    listed = {turn.turn_id: turn for turn in (await list_branches(house, OPERATOR, session_id, Nothing())).turns}
+    listed = {turn.turn_id: turn for turn in (await list_branches(house, OPERATOR, session_id, ListBranches())).turns}
     assert set(known) <= set(listed)
     for turn_id in (*ids[:3], ids[len(ids) // 20], ids[-1], *list(known)[-3:]):
         there = await switch_branch(house, OPERATOR, session_id, SwitchBranch(turn_id=turn_id))

@@ -42,6 +42,8 @@ async def everything(client: Client, house: Theatre, pace: str) -> tuple[list[di
         ("session_message.list", {}),
         ("session.get_variables", {}),
         ("session.branches", {}),
+        ("session.branches", {"collapse": True}),
+        ("session_turn.get", {"turn_index": 2}),
         ("session.update", {"display_name": "Renamed"}),
         ("session.update_player_description", {"player_description": "Tall."}),
         ("session.fork", {}),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from fabula.story.error_values import ErrorValue
+from fabula.story.turn_tree import TurnPlace
 from fabula.story.values import JsonObject
 
 TurnKind = Literal["start", "play", "amend"]
@@ -102,6 +103,15 @@ class SpokenMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TurnMark:
+    """What somebody wrote beside a turn: a name, a bookmark, or both. Going back does not undo it."""
+
+    turn_id: str
+    name: str = ""
+    bookmarked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class MessageChange:
     """What a turn says about a message: it is said, reads differently from now on, or is struck out."""
 
@@ -147,6 +157,12 @@ class Plays(Protocol):
     - `last_lines` finds the last line before each of these heads, as it reads there, in one read: no more than its
       first letters, and none where the last turns say nothing.
     - `touch` makes a play the one that changed last.
+    - `shape` lists the finished turns of a tree in short, by id; `turns` finds those among the named that exist.
+    - `tellings` are the completed turns of play directly below some turns, by id.
+    - `beginnings` are the first words that were told in a turn, of those that told anything.
+    - `messages_of` names the messages that a turn said, changed or struck out, in order.
+    - `mark` writes a name or a bookmark beside a turn, in place of what stood there; neither of both removes the mark.
+      `marks` lists those of a tree by turn; `marks_of` finds those of some turns. They go with the tree.
     - `remove` of a play keeps the tree while another play stands on it, and removes it with the last one; its turn
       in flight is cancelled.
     - `recent` lists the plays that changed last, newest first; of a token only those that it reaches.
@@ -207,6 +223,22 @@ class Plays(Protocol):
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn: ...
 
     async def tree(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[Turn]: ...
+
+    async def shape(self, tree_id: str) -> list[TurnPlace]: ...
+
+    async def turns(self, turn_ids: Sequence[str]) -> dict[str, Turn]: ...
+
+    async def tellings(self, parent_ids: Sequence[str]) -> list[Turn]: ...
+
+    async def beginnings(self, turn_ids: Sequence[str], *, letters: int) -> dict[str, str]: ...
+
+    async def messages_of(self, turn_id: str) -> list[str]: ...
+
+    async def mark(self, mark: TurnMark) -> None: ...
+
+    async def marks(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[TurnMark]: ...
+
+    async def marks_of(self, turn_ids: Sequence[str]) -> dict[str, TurnMark]: ...
 
     async def heads(self, tree_id: str) -> list[Play]: ...
 

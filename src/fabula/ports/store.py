@@ -241,7 +241,7 @@ class Calls(Protocol):
     Law:
     - `page` lists in the order of recording, newest last, filtered by session or story; `after` starts behind a number.
     - `tokens_used` adds up what a session's calls cost; answers from the memo cost nothing.
-    - `totals` adds up all calls of a session or story, or of everyone.
+    - `totals` adds up all calls of a session or story, or of everyone; `totals_of_turn` those of one turn.
     - `latest` lists the newest first.
     """
 
@@ -254,6 +254,8 @@ class Calls(Protocol):
     async def tokens_used(self, session_id: str) -> int: ...
 
     async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals: ...
+
+    async def totals_of_turn(self, turn_id: str) -> CallTotals: ...
 
     async def latest(self, *, limit: int) -> list[CallRecord]: ...
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
-from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn
+from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, SpokenMessage, Turn, TurnMark
 from fabula.ports.store import Store
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.values import JsonObject
@@ -396,6 +396,86 @@ class PlaysKit:
             found = [await unit.plays.message(turn, first.message_id) for turn in ("t0", "t1", "t2")]
             assert [None if one is None else one.text for one in found] == [None, "First.", "Edited."]
             assert await unit.plays.message("t2", second.message_id) is None
+
+    async def test_shape_lists_the_finished_turns_of_a_tree_in_short(self, store: Store) -> None:
+        await opened(store)
+        await opened(store, "other", "o0")
+        await played(store, "t1", "t0")
+        await begun(store, "t2", "t1", turn_index=2)
+        async with store.writing() as unit:
+            await unit.plays.fail("t2", status="failed", error=BROKEN)
+        await begun(store, "t3", "t1", turn_index=2)
+        async with store.reading() as unit:
+            assert [tuple(place) for place in await unit.plays.shape("t0")] == [
+                ("t0", None, "s", "start", "committed"),
+                ("t1", "t0", "s", "play", "committed"),
+                ("t2", "t1", "s", "play", "failed"),
+            ]
+            assert sorted(await unit.plays.turns(["t3", "o0", "never"])) == ["o0", "t3"]
+            assert await unit.plays.turns([]) == {}
+
+    async def test_tellings_are_the_completed_turns_of_play_directly_below_some_turns(self, store: Store) -> None:
+        await opened(store)
+        for turn_id in ("t1", "t2"):
+            await played(store, turn_id, "t0")
+            async with store.writing() as unit:
+                await unit.plays.move_head("s", "t0")
+        await begun(store, "t3", "t0")
+        async with store.writing() as unit:
+            await unit.plays.fail("t3", status="cancelled", error=BROKEN)
+            await unit.plays.amend(new_turn("a1", "t0", turn_index=0, kind="amend"), finished("a1"))
+            await unit.plays.begin(new_turn("t4", "a1"))
+            await unit.plays.commit(finished("t4"))
+        async with store.reading() as unit:
+            assert [turn.turn_id for turn in await unit.plays.tellings(["t0"])] == ["t1", "t2"]
+            assert [turn.turn_id for turn in await unit.plays.tellings(["a1", "t0", "t4"])] == ["t1", "t2", "t4"]
+
+    async def test_beginnings_are_the_first_words_that_were_told_in_a_turn(self, store: Store) -> None:
+        await opened(store)
+        asked = replace(said("t1", 0, "What the player said."), kind="player_input")
+        told = said("t1", 1, "What was told, at length.")
+        await played(store, "t1", "t0", messages=says(asked, told, said("t1", 2, "And more.")))
+        await played(store, "t2", "t1", messages=says(replace(said("t2", 3, "Only words."), kind="player_input")))
+        edit = MessageChange(op="edit", message=replace(told, text="Corrected."))
+        await played(store, "t3", "t2", messages=[edit, *says(said("t3", 4, "At last."))])
+        async with store.reading() as unit:
+            found = await unit.plays.beginnings(["t0", "t1", "t2", "t3"], letters=8)
+            assert found == {"t1": "What was", "t3": "At last."}
+            assert await unit.plays.messages_of("t3") == ["t1-1", "t3-4"]
+            assert await unit.plays.messages_of("t0") == []
+
+    async def test_mark_writes_a_name_or_a_bookmark_beside_a_turn_in_place_of_what_stood_there(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await played(store, "t1", "t0")
+        async with store.writing() as unit:
+            await unit.plays.mark(TurnMark(turn_id="t1", name="The cellar"))
+            await unit.plays.mark(TurnMark(turn_id="t0", bookmarked=True))
+            await unit.plays.mark(TurnMark(turn_id="t1", name="The cellar door", bookmarked=True))
+        async with store.reading() as unit:
+            every = await unit.plays.marks("t0")
+            assert every == [
+                TurnMark(turn_id="t0", bookmarked=True),
+                TurnMark(turn_id="t1", name="The cellar door", bookmarked=True),
+            ]
+            assert await unit.plays.marks("t0", limit=1) == every[:1]
+            assert await unit.plays.marks("t0", after="t0") == every[1:]
+            assert await unit.plays.marks_of(["t1", "never"]) == {"t1": every[1]}
+        with pytest.raises(NotFound):
+            async with store.writing() as unit:
+                await unit.plays.mark(TurnMark(turn_id="never", bookmarked=True))
+
+    async def test_marks_without_name_and_bookmark_are_removed_and_all_go_with_the_tree(self, store: Store) -> None:
+        await opened(store)
+        await played(store, "t1", "t0")
+        async with store.writing() as unit:
+            await unit.plays.mark(TurnMark(turn_id="t0", name="Here"))
+            await unit.plays.mark(TurnMark(turn_id="t1", bookmarked=True))
+            await unit.plays.mark(TurnMark(turn_id="t0"))
+            assert [mark.turn_id for mark in await unit.plays.marks("t0")] == ["t1"]
+            await unit.plays.remove("s")
+            assert await unit.plays.marks("t0") == []
 
     async def test_remove_of_a_play_keeps_the_tree_while_another_play_stands_on_it(self, store: Store) -> None:
         await opened(store)

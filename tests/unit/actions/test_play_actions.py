@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from tests.unit.actions.conftest import Stage
 
-from fabula.actions.plays.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
+from fabula.actions.plays.branches import (
+    Backtrack,
+    Fork,
+    ListBranches,
+    SwitchBranch,
+    backtrack,
+    fork,
+    list_branches,
+    switch_branch,
+)
 from fabula.actions.plays.sessions import (
     ListSessions,
     RenameSession,
@@ -55,7 +64,7 @@ async def test_a_fork_goes_on_by_itself(stage: Stage) -> None:
     await stage.say(copy.session_id, "I climb over.")
     here = await stage.play(session_id, get_session, ShowSession())
     assert (here.turn_index, here.state_hash) == (1, before.state_hash)
-    heads = (await stage.play(session_id, list_branches, Nothing())).heads
+    heads = (await stage.play(session_id, list_branches, ListBranches())).heads
     assert {head.session_id for head in heads} == {session_id, copy.session_id}
 
 

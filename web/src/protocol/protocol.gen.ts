@@ -200,7 +200,7 @@ export interface BranchHead {
   turn_id: string;
 }
 
-/** A turn as the list of branches shows it. */
+/** A turn as the list of branches shows it. `label` is what the player said, `preview` how the telling begins. A preview is there where runs are collapsed, or a limit is given. */
 export interface BranchTurn {
   turn_id: string;
   parent_id: string | null;
@@ -210,6 +210,9 @@ export interface BranchTurn {
   label: string;
   state_hash: string | null;
   created_at_ms: number;
+  name: string | null;
+  bookmarked: boolean;
+  preview: string | null;
 }
 
 /** One call. `memo_hit` means that the answer was known already and cost nothing. */
@@ -577,6 +580,11 @@ export interface FailedFrame {
   error: ErrorPayload;
 }
 
+/** The turns whose other tellings are wanted. */
+export interface FindSiblings {
+  turn_ids: string[];
+}
+
 export interface Fork {
   history?: "all" | "none" | number;
   turn_id?: string | null;
@@ -617,6 +625,12 @@ export interface GenerateStory {
 export interface GeneratedText {
   type: "generated_text";
   text: string;
+}
+
+/** A turn by its `turn_id`, or the one with this `turn_index` on the session's own line. */
+export interface GetTurn {
+  turn_id?: string | null;
+  turn_index?: number | null;
 }
 
 export interface GlobalConfig {
@@ -841,6 +855,13 @@ export interface LintFinding {
   message: string;
 }
 
+/** `collapse` shows turns in a row that nobody forked from, marked or stands at as runs. `limit` shows so many turns and runs, those nearest to the turn `around`, which is the head unless told. */
+export interface ListBranches {
+  collapse?: boolean;
+  around?: string | null;
+  limit?: number | null;
+}
+
 export interface ListLorebookEntries {
   limit?: number | null;
   cursor?: string | null;
@@ -872,6 +893,13 @@ export interface ListSessions {
   order?: "updated" | "created" | "name" | null;
   story_id?: string | null;
   status?: "open" | "ended" | null;
+}
+
+/** `bookmarked` true lists the turns with a bookmark; else those that only have a name are listed, too. */
+export interface ListTurns {
+  limit?: number | null;
+  cursor?: string | null;
+  bookmarked?: boolean;
 }
 
 /** Calls that were made for a draft are found under its id as `story_id`. */
@@ -1490,12 +1518,15 @@ export interface Segment {
   text: string;
 }
 
+/** A tree of turns. `runs` stand for the turns that are not listed; `left_out` counts turns and runs beyond the limit. */
 export interface SessionBranches {
   type: "session_branches";
   session_id: string;
   head_turn_id: string;
   turns: BranchTurn[];
   heads: BranchHead[];
+  runs?: TurnRun[];
+  left_out?: number;
 }
 
 /** A guest was invented. */
@@ -1615,6 +1646,26 @@ export interface SessionSummary {
   last_line: string;
 }
 
+/** A turn. `result` is what it answered when it was completed; `siblings` are all tellings of its place, itself among them and oldest first; `message_ids` are the messages that it said or changed. */
+export interface SessionTurn {
+  type: "session_turn";
+  turn_id: string;
+  parent_id: string | null;
+  turn_index: number;
+  kind: string;
+  status: string;
+  player_input: string;
+  choice?: number | null;
+  result: { [key: string]: Json } | null;
+  message_ids: string[];
+  siblings: Sibling[];
+  usage: TurnUsage;
+  name: string | null;
+  bookmarked: boolean;
+  created_at_ms: number;
+  finished_at_ms?: number | null;
+}
+
 export interface SessionVariables {
   type: "session_variables";
   custom: { [key: string]: Json };
@@ -1690,6 +1741,28 @@ export interface SetState {
 /** `history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. */
 export interface ShowSession {
   history?: "all" | "none" | number;
+}
+
+/** One telling of a place in the story. `leaf_turn_id` is the newest end of a line that goes through it. */
+export interface Sibling {
+  turn_id: string;
+  parent_id: string | null;
+  turn_index: number;
+  kind: string;
+  status: string;
+  label: string;
+  state_hash: string | null;
+  created_at_ms: number;
+  name: string | null;
+  bookmarked: boolean;
+  preview: string | null;
+  leaf_turn_id: string;
+}
+
+/** The tellings of those turns that have more than one; the others are left out. */
+export interface SiblingsFound {
+  type: "session_turn_siblings";
+  turns: TurnSiblings[];
 }
 
 /** What a turn leaves behind: enough to go on from there without reading the history. */
@@ -1980,11 +2053,41 @@ export interface TurnCompleted {
   result: SceneTurnResult | InkTurnResult;
 }
 
+/** Turns in a row that nobody forked from, marked or stands at; `parent_id` is the turn above the first. */
+export interface TurnRun {
+  first_turn_id: string;
+  last_turn_id: string;
+  count: number;
+  parent_id: string | null;
+}
+
+/** A turn, and all tellings of its place. */
+export interface TurnSiblings {
+  turn_id: string;
+  siblings: Sibling[];
+}
+
 /** The turn began; a choice stands in `player_input` by its text. */
 export interface TurnStarted {
   type: "turn_started";
   next_turn_index: number;
   player_input: string;
+}
+
+/** The model calls of one turn, added up. */
+export interface TurnUsage {
+  calls: number;
+  failed: number;
+  memo_hits: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+export interface TurnsListed {
+  next_cursor?: string | null;
+  type: "session_turns_listed";
+  turns: BranchTurn[];
 }
 
 /** Nobody until the condition holds; then those who are named, or everyone. */
@@ -2124,6 +2227,13 @@ export interface UpdateStoryResources {
   world_schema_id_seed?: string | null;
   lorebook_ids?: string[] | null;
   planned_story?: string | null;
+}
+
+/** What is left out stays as it is; an empty `name` takes the name away. */
+export interface UpdateTurn {
+  turn_id: string;
+  name?: string | null;
+  bookmarked?: boolean | null;
 }
 
 export interface UpdateVariables {
@@ -2323,8 +2433,8 @@ export interface Methods {
   "schema.update": { params: UpdateSchema; result: SchemaView; session: false };
   /** Returns to the state after an earlier turn, exactly; the line that is left stays as a branch. */
   "session.backtrack": { params: Backtrack; result: SessionView; session: true };
-  /** Shows the tree: every finished turn with its parent, and where sessions stand. */
-  "session.branches": { params: NoParams; result: SessionBranches; session: true };
+  /** Shows the tree: every finished turn with its parent, or an outline of it, and where sessions stand. */
+  "session.branches": { params: ListBranches; result: SessionBranches; session: true };
   /** Stops the turn in flight; its words are kept, and can be played again. */
   "session.cancel_turn": { params: NoParams; result: TurnCancelled; session: true };
   /** Removes a session; its turns go too, unless another session was forked from them. */
@@ -2387,6 +2497,14 @@ export interface Methods {
   "session_message.list": { params: ListMessages; result: MessagesListed; session: true };
   /** Rewrites a line; the roles see the new words wherever they still see that line. */
   "session_message.update": { params: UpdateMessage; result: MessageView; session: true };
+  /** Shows one turn: what was said, what it answered, its other tellings, and what it cost. */
+  "session_turn.get": { params: GetTurn; result: SessionTurn; session: true };
+  /** Lists the turns that were bookmarked or named, oldest first. */
+  "session_turn.list": { params: ListTurns; result: TurnsListed; session: true };
+  /** Finds the other tellings of some turns, each with the newest end of the lines that go through it. */
+  "session_turn.siblings": { params: FindSiblings; result: SiblingsFound; session: true };
+  /** Names or bookmarks a turn; this is written beside the story, and going back does not undo it. */
+  "session_turn.update": { params: UpdateTurn; result: SessionTurn; session: true };
   /** Adds a copy of a story under an id of its own; cast and lore are shared with the first one. */
   "story.copy": { params: CopyStory; result: StoryView | InkStoryView; session: false };
   /** Adds a story that its author wrote by hand. */

@@ -11,8 +11,14 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
-from fabula.actions.plays.play_states import play_of, reaches, state_at
-from fabula.actions.plays.reached_turns import completed, turn_within_reach, turns_of
+from fabula.actions.plays.play_states import play_of, state_at
+from fabula.actions.plays.reached_turns import (
+    completed,
+    reached_heads,
+    tree_within_reach,
+    turn_within_reach,
+    turns_of,
+)
 from fabula.actions.plays.sessions import (
     SHORT_TRANSCRIPT,
     SessionView,
@@ -22,16 +28,19 @@ from fabula.actions.plays.sessions import (
     session_view,
 )
 from fabula.actions.repositories import SESSIONS
-from fabula.actions.views import Nothing, View
+from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
-from fabula.ports.errors import InvalidRequest
-from fabula.ports.plays import Play, Turn
+from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.plays import Play, Turn, TurnMark
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.error_values import Hint
+from fabula.story.turn_tree import Outline, TurnRun, TurnTree, outline
 from fabula.story.values import Value
 
 LABEL_LENGTH = 80
+USUAL_OUTLINE = 500
+"""How many turns and runs an outline shows where no limit says it."""
 
 
 class Backtrack(ShowSession):
@@ -48,8 +57,22 @@ class SwitchBranch(ShowSession):
     turn_id: str
 
 
+class ListBranches(Command):
+    """`collapse` shows turns in a row that nobody forked from, marked or stands at as runs.
+
+    `limit` shows so many turns and runs, those nearest to the turn `around`, which is the head unless told.
+    """
+
+    collapse: bool = False
+    around: str | None = None
+    limit: int | None = Field(default=None, ge=1, le=1000)
+
+
 class BranchTurn(Value):
-    """A turn as the list of branches shows it."""
+    """A turn as the list of branches shows it. `label` is what the player said, `preview` how the telling begins.
+
+    A preview is there where runs are collapsed, or a limit is given.
+    """
 
     turn_id: str
     parent_id: str | None
@@ -59,6 +82,9 @@ class BranchTurn(Value):
     label: str
     state_hash: str | None
     created_at_ms: int
+    name: str | None = None
+    bookmarked: bool = False
+    preview: str | None = None
 
 
 class BranchHead(Value):
@@ -69,12 +95,19 @@ class BranchHead(Value):
 
 
 class SessionBranches(View):
+    """A tree of turns. `runs` stand for the turns that are not listed; `left_out` counts turns and runs beyond the
+    limit.
+    """
+
     may_be_large = True
+    optional = frozenset({"runs", "left_out"})
     type: Literal["session_branches"] = "session_branches"
     session_id: str
     head_turn_id: str
     turns: list[BranchTurn]
     heads: list[BranchHead]
+    runs: list[TurnRun] = []
+    left_out: int = 0
 
 
 class SessionForked(SessionView):
@@ -131,27 +164,65 @@ async def fork(house: House, actor: Actor, session_id: str, command: Fork) -> Se
 
 
 @allowed("player")
-async def list_branches(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionBranches:
-    """Shows the tree: every finished turn with its parent, and where sessions stand."""
+async def list_branches(house: House, actor: Actor, session_id: str, command: ListBranches) -> SessionBranches:
+    """Shows the tree: every finished turn with its parent, or an outline of it, and where sessions stand."""
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-        turns = await unit.plays.tree(play.tree_id)
-        heads = [head for head in await unit.plays.heads(play.tree_id) if await reaches(unit, actor, head)]
-    if not actor.may_act_as("admin"):
-        turns = turns_of(turns, heads)
+        heads = await reached_heads(unit, actor, play)
+        if command.collapse or command.around is not None or command.limit is not None:
+            shown, runs, left_out = await _outline(unit, actor, play, heads, command)
+        else:
+            shown, runs, left_out = await _whole_tree(unit, actor, play, heads), [], 0
     return SessionBranches(
         session_id=session_id,
         head_turn_id=play.head_turn_id,
-        turns=await _all_listed(turns),
+        turns=shown,
         heads=[BranchHead(session_id=head.session_id, turn_id=head.head_turn_id) for head in heads],
+        runs=runs,
+        left_out=left_out,
     )
 
 
-async def _all_listed(turns: Sequence[Turn]) -> list[BranchTurn]:
+async def _whole_tree(unit: Unit, actor: Actor, play: Play, heads: Sequence[Play]) -> list[BranchTurn]:
+    turns = await unit.plays.tree(play.tree_id)
+    if not actor.may_act_as("admin"):
+        turns = turns_of(turns, heads)
+    marks = {mark.turn_id: mark for mark in await unit.plays.marks(play.tree_id)}
+
     def listed() -> list[BranchTurn]:
-        return [_listed(turn) for turn in turns]
+        return [branch_turn(turn, marks.get(turn.turn_id)) for turn in turns]
 
     return listed() if len(turns) <= SHORT_TRANSCRIPT else await run_in_thread(listed)
+
+
+async def _outline(
+    unit: Unit, actor: Actor, play: Play, heads: Sequence[Play], command: ListBranches
+) -> tuple[list[BranchTurn], list[TurnRun], int]:
+    """The turns by themselves, the runs, and how many of both were left out."""
+    places = await tree_within_reach(unit, actor, play)
+    marks = await unit.plays.marks(play.tree_id)
+    marked = {mark.turn_id for mark in marks} | {head.head_turn_id for head in heads}
+    around, limit = command.around or play.head_turn_id, command.limit or USUAL_OUTLINE
+
+    def draw() -> Outline:
+        tree = TurnTree(places)
+        if around not in tree.parents:
+            raise NotFound(f"There is no completed turn named '{around}'.", hint=Hint.LIST_BRANCHES)
+        return outline(tree, marked=marked, collapse=command.collapse, around=around, limit=limit)
+
+    drawn = await run_in_thread(draw)
+    return await branch_turns(unit, drawn.turn_ids), list(drawn.runs), drawn.left_out
+
+
+async def branch_turns(unit: Unit, turn_ids: Sequence[str]) -> list[BranchTurn]:
+    """Some turns with their marks and beginnings, by id."""
+    turns, marks = await unit.plays.turns(turn_ids), await unit.plays.marks_of(turn_ids)
+    beginnings = await unit.plays.beginnings(turn_ids, letters=2 * LABEL_LENGTH)
+    return [
+        branch_turn(turns[id], marks.get(id), preview=_shortened(beginnings.get(id, "")))
+        for id in sorted(turn_ids)
+        if id in turns
+    ]
 
 
 @allowed("player")
@@ -173,7 +244,7 @@ async def _move(unit: Unit, play: Play, turn: Turn) -> None:
     await hold_profile(unit, play.session_id, await existing_profile(unit, state.player_profile_id))
 
 
-def _listed(turn: Turn) -> BranchTurn:
+def branch_turn(turn: Turn, mark: TurnMark | None, *, preview: str | None = None) -> BranchTurn:
     label = {"start": "the beginning", "amend": "changed by hand"}.get(turn.kind, turn.player_input)
     return BranchTurn(
         turn_id=turn.turn_id,
@@ -181,7 +252,14 @@ def _listed(turn: Turn) -> BranchTurn:
         turn_index=turn.turn_index,
         kind=turn.kind,
         status=turn.status,
-        label=label if len(label) <= LABEL_LENGTH else f"{label[: LABEL_LENGTH - 1]}…",
+        label=_shortened(label),
         state_hash=turn.state_hash,
         created_at_ms=turn.created_at_ms,
+        name=None if mark is None else mark.name or None,
+        bookmarked=mark is not None and mark.bookmarked,
+        preview=preview,
     )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…"

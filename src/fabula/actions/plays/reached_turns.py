@@ -10,7 +10,9 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.error_values import Hint
+from fabula.story.turn_tree import TurnPlace, reached
 
 
 async def turn_within_reach(unit: Unit, actor: Actor, play: Play, turn_id: str) -> Turn:
@@ -41,24 +43,41 @@ def completed(turn: Turn) -> Turn:
 async def _is_within_reach(unit: Unit, actor: Actor, play: Play, turn: Turn) -> bool:
     if actor.may_act_as("admin") or turn.session_id == play.session_id:
         return True
-    if turn.tree_id != play.tree_id:
-        return False
+    return turn.tree_id == play.tree_id and bool(await turns_within_reach(unit, actor, play, [turn]))
+
+
+async def turns_within_reach(unit: Unit, actor: Actor, play: Play, turns: Sequence[Turn]) -> list[Turn]:
+    """Those turns of a play's tree that the actor may see; the tree is read only where nothing else tells."""
+    if actor.may_act_as("admin"):
+        return list(turns)
+    heads = await reached_heads(unit, actor, play)
+    sessions = {head.session_id for head in heads}
+    seen = {turn.turn_id for turn in turns if turn.session_id in sessions}
     # Most turns of others that one may see led to where one stands, and that is found without reading the tree.
-    if await unit.plays.on_line(play.head_turn_id, [turn.turn_id]):
-        return True
-    heads = [head for head in await unit.plays.heads(play.tree_id) if await reaches(unit, actor, head)]
-    return turn.turn_id in {one.turn_id for one in turns_of(await unit.plays.tree(play.tree_id), heads)}
+    for head in heads:
+        seen |= await unit.plays.on_line(head.head_turn_id, [one.turn_id for one in turns if one.turn_id not in seen])
+    if any(turn.turn_id not in seen for turn in turns):
+        seen |= reached(await unit.plays.shape(play.tree_id), sessions, ())
+    return [turn for turn in turns if turn.turn_id in seen]
+
+
+async def tree_within_reach(unit: Unit, actor: Actor, play: Play) -> list[TurnPlace]:
+    """The completed turns of a play's tree that the actor may see, in short."""
+    places = await unit.plays.shape(play.tree_id)
+    if not actor.may_act_as("admin"):
+        heads = await reached_heads(unit, actor, play)
+        sessions, ends = {head.session_id for head in heads}, [head.head_turn_id for head in heads]
+        seen = await run_in_thread(reached, places, sessions, ends)
+        places = [place for place in places if place.turn_id in seen]
+    return [place for place in places if place.status not in ("failed", "cancelled")]
+
+
+async def reached_heads(unit: Unit, actor: Actor, play: Play) -> list[Play]:
+    """The sessions on a play's tree that the actor reaches."""
+    return [head for head in await unit.plays.heads(play.tree_id) if await reaches(unit, actor, head)]
 
 
 def turns_of(turns: Sequence[Turn], heads: Sequence[Play]) -> list[Turn]:
     """The turns of a tree that belong to some of its sessions: what they played, and what led there."""
-    known = {turn.turn_id: turn for turn in turns}
-    sessions = {head.session_id for head in heads}
-    found: set[str] = set()
-    starts = [turn.turn_id for turn in turns if turn.session_id in sessions] + [head.head_turn_id for head in heads]
-    for start in starts:
-        step = known.get(start)
-        while step is not None and step.turn_id not in found:
-            found.add(step.turn_id)
-            step = known.get(step.parent_id or "")
-    return [turn for turn in turns if turn.turn_id in found]
+    seen = reached(turns, {head.session_id for head in heads}, [head.head_turn_id for head in heads])
+    return [turn for turn in turns if turn.turn_id in seen]

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 
 from fabula.adapters.stores.sql import Steps
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, spelled
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 
 CALLS = Table(
@@ -41,6 +41,7 @@ CALLS = Table(
     PrimaryKeyConstraint("number", name="calls_pk"),
     Index("calls_by_session", "session_id", "number"),
     Index("calls_by_story", "story_id", "number"),
+    Index("calls_by_turn", "turn_id"),
 )
 
 _c = CALLS.c
@@ -50,6 +51,7 @@ PAGE = select(CALLS).where(_c.number > bindparam("after")).order_by(_c.number).l
 LATEST = select(CALLS).order_by(_c.number.desc()).limit(bindparam("limit"))
 OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")
+OF_TURN = _c.turn_id == bindparam("turn")
 TOKENS_USED = select(func.sum(_c.prompt_tokens + _c.completion_tokens)).where(OF_SESSION, _c.memo_hit.is_(False))
 TOTALS = select(
     func.count().label("calls"),
@@ -81,6 +83,10 @@ class SqlCalls:
     async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals:
         query, names = _filtered(TOTALS, session_id, story_id)
         row = (await self._connection.execute(query, names)).first()
+        return CallTotals(**{name: int(value or 0) for name, value in row._asdict().items()})
+
+    async def totals_of_turn(self, turn_id: str) -> CallTotals:
+        row = (await self._connection.execute(TOTALS.where(OF_TURN), {"turn": spelled(turn_id)})).first()
         return CallTotals(**{name: int(value or 0) for name, value in row._asdict().items()})
 
     async def latest(self, *, limit: int) -> list[CallRecord]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ForeignKeyConstraint,
     Index,
@@ -23,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, add_or_change, json_field
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, add_or_change, add_or_replace, json_field
 
 PLAYS = Table(
     "plays",
@@ -131,6 +132,18 @@ MESSAGES = Table(
     Index("messages_by_id", "message_id"),
 )
 
+TURN_MARKS = Table(
+    "turn_marks",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("tree_id", NAME, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("bookmarked", Boolean, nullable=False),
+    PrimaryKeyConstraint("turn_id", name="turn_marks_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="turn_marks_turn_fk", ondelete="CASCADE"),
+    Index("turn_marks_by_tree", "tree_id", "turn_id"),
+)
+
 _p, _t, _s, _m, _i = PLAYS.c, TURNS.c, TURN_STATES.c, MESSAGES.c, INVITATIONS.c
 _this_play = _p.session_id == bindparam("session")
 _this_turn = _t.turn_id == bindparam("turn")
@@ -177,6 +190,42 @@ TREE = (
     .where(_t.tree_id == bindparam("tree"), _t.turn_id > bindparam("after"), _t.status != "running")
     .order_by(_t.turn_id)
 )
+_these_turns = _t.turn_id.in_(bindparam("turns", expanding=True))
+SHAPE = (
+    select(_t.turn_id, _t.parent_id, _t.session_id, _t.kind, _t.status)
+    .where(_t.tree_id == bindparam("tree"), _t.status != "running")
+    .order_by(_t.turn_id)
+)
+"""The columns stand before the player's words in their row, so that long words are not read."""
+GET_TURNS = select(TURNS).where(_these_turns)
+TELLINGS = (
+    select(TURNS)
+    .where(
+        _t.parent_id.in_(bindparam("parents", expanding=True)),
+        _t.kind == "play",
+        _t.status.not_in(("running", "failed", "cancelled")),
+    )
+    .order_by(_t.turn_id)
+)
+BEGINNINGS = (
+    select(_m.turn_id, func.substr(_m.text, 1, bindparam("letters", type_=Integer())).label("text"))
+    .where(
+        _m.turn_id.in_(bindparam("turns", expanding=True)),
+        _m.op == "say",
+        _m.kind != "player_input",
+    )
+    .order_by(_m.turn_id, _m.ordinal)
+)
+MESSAGES_OF = select(_m.message_id).where(_m.turn_id == bindparam("turn")).order_by(_m.ordinal)
+_k = TURN_MARKS.c
+MARK = add_or_replace(TURN_MARKS)
+UNMARK = delete(TURN_MARKS).where(_k.turn_id == bindparam("turn"))
+MARKS = (
+    select(_k.turn_id, _k.name, _k.bookmarked)
+    .where(_k.tree_id == bindparam("tree"), _k.turn_id > bindparam("after"))
+    .order_by(_k.turn_id)
+)
+MARKS_OF = select(_k.turn_id, _k.name, _k.bookmarked).where(_k.turn_id.in_(bindparam("turns", expanding=True)))
 _heads = select(_p.session_id).join(TURN_STATES, _s.turn_id == _p.head_turn_id)
 _heads = _heads.where(_p.session_id.in_(bindparam("sessions", expanding=True)))
 PROFILES = _heads.add_columns(json_field(_s.state, literal_column("'player_profile_id'")).label("profile"))

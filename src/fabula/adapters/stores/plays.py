@@ -22,6 +22,7 @@ from fabula.adapters.stores.play_tables import (
     LOCK_PLAY,
     LOCK_RUNNING,
     LOCK_TREE,
+    MESSAGES_OF,
     MOVE_HEAD,
     OTHERS_ON_TREE,
     PROFILES,
@@ -48,6 +49,15 @@ from fabula.adapters.stores.transcript_steps import (
     read_transcript,
     read_wordings,
 )
+from fabula.adapters.stores.tree_steps import (
+    read_beginnings,
+    read_marks,
+    read_marks_of,
+    read_shape,
+    read_tellings,
+    read_turns_named,
+    write_mark,
+)
 from fabula.adapters.stores.turn_steps import (
     add_start,
     amend_play,
@@ -65,8 +75,9 @@ from fabula.adapters.stores.turn_steps import (
     turn_of,
 )
 from fabula.ports.errors import Cancelled, NotFound
-from fabula.ports.plays import Finished, NewTurn, Play, SpokenMessage, Turn, TurnStatus
+from fabula.ports.plays import Finished, NewTurn, Play, SpokenMessage, Turn, TurnMark, TurnStatus
 from fabula.story.error_values import ErrorValue
+from fabula.story.turn_tree import TurnPlace
 from fabula.story.values import JsonObject
 
 DELETED = Cancelled("The session was deleted.").value()
@@ -217,6 +228,31 @@ class SqlPlays:
         query = TREE if limit is None else TREE.limit(limit)
         # As steps, because a large tree is made of its rows where they are read, not on the event loop.
         return await self._connection.run(read_turns(query, {"tree": spelled(tree_id), "after": spelled(after or "")}))
+
+    async def shape(self, tree_id: str) -> list[TurnPlace]:
+        return await self._connection.run(read_shape(tree_id))
+
+    async def turns(self, turn_ids: Sequence[str]) -> dict[str, Turn]:
+        return await self._connection.run(read_turns_named(turn_ids))
+
+    async def tellings(self, parent_ids: Sequence[str]) -> list[Turn]:
+        return await self._connection.run(read_tellings(parent_ids))
+
+    async def beginnings(self, turn_ids: Sequence[str], *, letters: int) -> dict[str, str]:
+        return await self._connection.run(read_beginnings(turn_ids, letters=letters))
+
+    async def messages_of(self, turn_id: str) -> list[str]:
+        found = (await self._connection.execute(MESSAGES_OF, {"turn": spelled(turn_id)})).scalars()
+        return list(dict.fromkeys(found))
+
+    async def mark(self, mark: TurnMark) -> None:
+        await self._connection.run(write_mark(mark))
+
+    async def marks(self, tree_id: str, *, after: str | None = None, limit: int | None = None) -> list[TurnMark]:
+        return await self._connection.run(read_marks(tree_id, after=after, limit=limit))
+
+    async def marks_of(self, turn_ids: Sequence[str]) -> dict[str, TurnMark]:
+        return await self._connection.run(read_marks_of(turn_ids))
 
     async def heads(self, tree_id: str) -> list[Play]:
         return [play_of(row) for row in await self._connection.execute(HEADS, {"tree": spelled(tree_id)})]

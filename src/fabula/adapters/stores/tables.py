@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,6 +26,8 @@ S = TypeVar("S", bound=Select[Any])
 LOCK_NAME = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text()), 0)))
 
 METADATA = MetaData()
+
+NAMES_AT_ONCE = 512
 
 NAME = Text().with_variant(Text(collation="C"), "postgresql")
 """Text that is compared and sorted by its bytes, as SQLite does anyway."""
@@ -86,6 +88,13 @@ def spelled(name: str) -> str:
     if legible(name) != name:
         raise InvalidParams("A name may not contain a NUL character or half a surrogate pair.")
     return name
+
+
+def portions(names: Sequence[str]) -> Iterator[list[str]]:
+    """Names in lists of few different lengths, the last name repeated: each length is a statement of its own."""
+    for start in range(0, len(names), NAMES_AT_ONCE):
+        some = [spelled(name) for name in names[start : start + NAMES_AT_ONCE]]
+        yield some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
 
 
 def legible(text: str) -> str:

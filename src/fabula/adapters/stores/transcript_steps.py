@@ -7,19 +7,18 @@ lines that were found is looked up by their ids. So a part costs what it shows, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from fabula.adapters.stores.play_tables import AT_DEPTH, GET_TURN, LAST_LINES, ON_LINE, SAID, TRANSCRIPT, WORDINGS
 from fabula.adapters.stores.sql import Steps
-from fabula.adapters.stores.tables import spelled
+from fabula.adapters.stores.tables import portions, spelled
 from fabula.ports.errors import NotFound
 from fabula.ports.plays import SpokenMessage
 
 _ALL = 2**31 - 1
-_AT_ONCE = 512
 _LINES_OF_A_TURN = 3
 """About so many lines a turn has; where it has fewer, more turns are read in a second step."""
 HEADS_AT_ONCE = 200
@@ -93,16 +92,9 @@ def read_wordings(turn_id: str, message_id: str) -> Steps[list[SpokenMessage]]:
 
 def read_on_line(turn_id: str, wanted: Sequence[str]) -> Steps[frozenset[str]]:
     found: set[str] = set()
-    for some in _portions([spelled(one) for one in wanted]):
+    for some in portions(wanted):
         found.update((yield ON_LINE, {"turn": spelled(turn_id), "wanted": some}).scalars())
     return frozenset(found)
-
-
-def _portions(names: Sequence[str]) -> Iterator[list[str]]:
-    """Names in lists of few different lengths, the last name repeated: each length is a statement of its own."""
-    for start in range(0, len(names), _AT_ONCE):
-        some = list(names[start : start + _AT_ONCE])
-        yield some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
 
 
 def _turns_for(lines: int) -> int:
@@ -134,7 +126,7 @@ def _place_of(turn_id: str, message_id: str) -> Steps[Any]:
 def _as_they_read(turn_id: str, said: Sequence[Any]) -> Steps[list[SpokenMessage]]:
     """Lines as the end of their line words them, without those that it struck out."""
     changes: list[Any] = []
-    for some in _portions([row.message_id for row in said]):
+    for some in portions([row.message_id for row in said]):
         rows = yield WORDINGS, {"messages": some}
         changes += [row for row in rows if row.op != "say"]
     return _fold([*said, *(yield from _of_line(turn_id, changes))])

@@ -13,7 +13,16 @@ from typing import Generic, Literal, Protocol, TypeVar
 from fabula.actions.house import House
 from fabula.actions.library.apis import list_apis
 from fabula.actions.library.model_choice import group_of_model
-from fabula.actions.plays.branches import Backtrack, Fork, SwitchBranch, backtrack, fork, list_branches, switch_branch
+from fabula.actions.plays.branches import (
+    Backtrack,
+    Fork,
+    ListBranches,
+    SwitchBranch,
+    backtrack,
+    fork,
+    list_branches,
+    switch_branch,
+)
 from fabula.actions.plays.sessions import (
     RenameSession,
     SessionView,
@@ -118,7 +127,7 @@ def _too_far(played: int) -> str:
 
 
 async def _branches(player_session: Seated, _: str) -> None:
-    view = await list_branches(player_session.house, OPERATOR, player_session.session_id, Nothing())
+    view = await list_branches(player_session.house, OPERATOR, player_session.session_id, ListBranches())
     for line, here in drawn_tree(view):
         player_session.writer.row(line, "bold" if here else "")
     if len(leaves_of(view)) > 1:
@@ -126,7 +135,7 @@ async def _branches(player_session: Seated, _: str) -> None:
 
 
 async def _switch(player_session: Seated, rest: str) -> None:
-    leaves = leaves_of(await list_branches(player_session.house, OPERATOR, player_session.session_id, Nothing()))
+    leaves = leaves_of(await list_branches(player_session.house, OPERATOR, player_session.session_id, ListBranches()))
     number = typed_number(rest)
     if number is None or not 1 <= number <= len(leaves):
         player_session.writer.say(_which_line(len(leaves)), "yellow")

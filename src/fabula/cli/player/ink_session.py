@@ -8,10 +8,9 @@ from typing import Any
 
 from fabula.actions.house import House
 from fabula.actions.library.stories import NameStory, show_story
-from fabula.actions.plays.branches import list_branches
+from fabula.actions.plays.branches import ListBranches, list_branches
 from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.turns.run_turn import Regenerate, regenerate, retry_turn, run_turn
-from fabula.actions.views import Nothing
 from fabula.cli.player.commands import INK_COMMANDS, is_command, run_command
 from fabula.cli.player.history import show_history
 from fabula.cli.player.ink_lines import meant
@@ -146,7 +145,7 @@ class InkSitting:
         if "resume_turn_id" not in error.data:
             return for_terminal(error)
         reason = str(error.data["reason"]).rstrip(".")
-        branches = await list_branches(self.house, OPERATOR, self.session_id, Nothing())
+        branches = await list_branches(self.house, OPERATOR, self.session_id, ListBranches())
         places = {turn.turn_id: turn.turn_index for turn in branches.turns}
         sound = places.get(str(error.data["resume_turn_id"]))
         if sound is None:

@@ -28,6 +28,7 @@ from fabula.actions.plays import (
     player,
     preview_prompts,
     session_characters,
+    session_turns,
     sessions,
     start_session,
     suggest_replies,
@@ -288,7 +289,7 @@ def _overview() -> list[Method]:
 
 
 def _sessions() -> list[Method]:
-    return [*_session_keeping(), *_tree(), *turn_methods(), *_guests(), *_messages()]
+    return [*_session_keeping(), *_tree(), *_turns(), *turn_methods(), *_guests(), *_messages()]
 
 
 def _session_keeping() -> list[Method]:
@@ -330,10 +331,20 @@ def _tree() -> list[Method]:
     return [
         m("session.backtrack", b.Backtrack, b.backtrack, sessions.SessionView),
         m("session.fork", b.Fork, b.fork, b.SessionForked),
-        m("session.branches", Nothing, b.list_branches, b.SessionBranches),
+        m("session.branches", b.ListBranches, b.list_branches, b.SessionBranches),
         m("session.switch_branch", b.SwitchBranch, b.switch_branch, sessions.SessionView),
         m("session.follow_story", sessions.ShowSession, b.follow_story, sessions.SessionView),
         m("session.cancel_turn", Nothing, run_turn.cancel_turn, run_turn.TurnCancelled),
+    ]
+
+
+def _turns() -> list[Method]:
+    m, t = session_method, session_turns
+    return [
+        m("session_turn.get", t.GetTurn, t.get_turn, t.SessionTurn),
+        m("session_turn.list", t.ListTurns, t.list_turns, t.TurnsListed),
+        m("session_turn.siblings", t.FindSiblings, t.find_siblings, t.SiblingsFound),
+        m("session_turn.update", t.UpdateTurn, t.update_turn, t.SessionTurn),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Literal
 
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
@@ -174,6 +175,16 @@ class CallsLaw:
         assert of_story == CallTotals(calls=2, failed=1, memo_hits=1, **vars(usage))
         assert (of_everyone.calls, of_everyone.prompt_tokens) == (3, 2 * usage.prompt_tokens)
         assert of_nobody == CallTotals()
+
+    async def test_totals_of_turn_adds_up_the_calls_of_one_turn(self, store: Store) -> None:
+        calls = [_call("s1", None), _call("s1", None, outcome="failed"), _call("s1", None, memo_hit=True)]
+        of_turn = [replace(call, origin=replace(call.origin, turn_id="t7")) for call in calls]
+        async with store.writing() as unit:
+            await unit.calls.add(*of_turn, replace(calls[0], origin=replace(calls[0].origin, turn_id="t8")))
+            found, none = await unit.calls.totals_of_turn("t7"), await unit.calls.totals_of_turn("t9")
+        assert (found.calls, found.failed, found.memo_hits) == (3, 1, 1)
+        assert found.prompt_tokens == 2 * calls[0].usage.prompt_tokens
+        assert none == CallTotals()
 
     async def test_a_call_that_failed_with_unspeakable_text_is_recorded_all_the_same(self, store: Store) -> None:
         async with store.writing() as unit:

@@ -118,6 +118,9 @@ class GraphPlays:
     async def on_stage(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> OnStage:
         return await scene_on_stage(house, unit, session, state)
 
+    def choice_taken(self, before: PlayState, words: str) -> int | None:
+        return None
+
     def somebody_listens(self, state: PlayState) -> bool:
         return False
 

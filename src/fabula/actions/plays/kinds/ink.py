@@ -23,6 +23,7 @@ from fabula.actions.setups.play_setup import KeptSetup
 from fabula.knots.edited_history import reworded
 from fabula.loops.conversation import knot_player
 from fabula.loops.conversation.persistence import ink_view
+from fabula.loops.conversation.player_move import chosen_index
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
@@ -93,6 +94,15 @@ class InkPlays:
         player = CastMember(id="player", kind="player", name=state.player_name, in_scene=True)
         scene = SceneOnStage(node_id=state.world.current_node, title=story.display_name, number=1)
         return OnStage(scene=scene, cast=[*cast, player])
+
+    def choice_taken(self, before: PlayState, words: str) -> int | None:
+        waiting = ink_in(before).waiting
+        if waiting.kind != "choice":
+            return None
+        try:
+            return chosen_index(waiting, words)
+        except InvalidRequest:
+            return None
 
     def somebody_listens(self, state: PlayState) -> bool:
         return ink_in(state).waiting.kind in ("agent", "continue")

@@ -155,6 +155,10 @@ class PlayKind(Protocol):
         """The scene and the cast, as the player may know them."""
         ...
 
+    def choice_taken(self, before: PlayState, words: str) -> int | None:
+        """Which of the choices on offer a player took with these words; None where there were none."""
+        ...
+
     def somebody_listens(self, state: PlayState) -> bool:
         """Whether a character of the story waits for the player's words."""
         ...
