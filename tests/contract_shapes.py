@@ -49,7 +49,8 @@ story_resources_deleted: resource_id
 story_planned: resource_id story_script
 story: story_id display_name resource_id graph world_schema_id player_schema_id introduction common_variables +kind
 story_generated: =story
-story_summary: story_id display_name resource_id world_schema_id player_schema_id introduction common_variables +kind
+story_summary: story_id display_name resource_id world_schema_id player_schema_id introduction common_variables +kind \
++created_at_ms +updated_at_ms +plays +words
 stories_listed: stories
 story_deleted: story_id
 session_started: story_id display_name snapshot player_profile_id|null player_schema_id api_group_id preset_id history \

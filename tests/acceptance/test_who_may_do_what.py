@@ -36,7 +36,7 @@ METHODS = {
         data_package.export_prepare data_package.import_prepare data_package.import_commit
     """,
     "player": """
-        api.list api_group.list preset.list schema.get schema.list character.list story.list
+        api.list api_group.list preset.list schema.get schema.list character.list story.list story.summary
         player_profile.create player_profile.get player_profile.list player_profile.update player_profile.delete
         access.whoami config.get_global dashboard.get rpc.discover story.start_session session.list
     """,
@@ -84,6 +84,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "player_profile.update": {"player_profile_id": "OWN", "display_name": "Bea"},
     "player_profile.delete": {"player_profile_id": "OWN"},
     "story.start_session": {"story_id": "STORY"},
+    "story.summary": {"story_id": "STORY"},
 }
 
 ROUTES = {

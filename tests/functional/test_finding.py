@@ -118,3 +118,104 @@ async def test_a_cursor_of_another_list_or_order_is_refused(tmp_path: Path) -> N
             with pytest.raises(RpcFailed) as refused:
                 await client.call("session.list", **params)
             assert refused.value.code in (-32600, -32602)
+
+
+async def test_stories_are_listed_with_their_length_and_the_callers_plays(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        gate = await gate_story(client)
+        source = "Fog has come up the river.\n-> END\n"
+        fog = (await client.call("story.create_ink", display_name="Älter Nebel", source=source))["story_id"]
+        for name in ("one", "two"):
+            await started(client, gate, name)
+        first, second = (await client.call("story.list", order="name"))["stories"]
+        assert [(one["story_id"], one["plays"], one["kind"]) for one in (first, second)] == [
+            (fog, 0, "ink"),
+            (gate, 2, "graph"),
+        ]
+        assert first["words"] == 6 and second["words"] > 3 and "graph" not in second
+        assert first["created_at_ms"] >= second["created_at_ms"] > 0
+        assert await story_ids(client, query="alter ne") == [fog] == await story_ids(client, query="river")
+        await client.call("story.update", story_id=gate, display_name="The Old Gate")
+        assert await story_ids(client, order="updated") == [gate, fog]
+        assert await story_ids(client, query="gate old", order="created", limit=1) == [gate]
+
+
+async def story_ids(client: Client, **params: Any) -> list[str]:
+    return [one["story_id"] for one in (await client.call("story.list", **params))["stories"]]
+
+
+async def test_a_title_page_tells_a_player_what_they_may_know(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        gate = await gate_story(client)
+        await started(client, gate, "one")
+        page = await client.call("story.summary", story_id=gate)
+        assert (page["display_name"], page["introduction"]) == ("The Gate", "Rain falls on the old road.")
+        assert page["cast"] == [{"character_id": "mara", "name": "Mara", "has_cover": False}]
+        assert (page["scenes"], page["endings"], page["plays"], page["kind"]) == (2, 1, 1, "graph")
+        assert page["pinned"] == [one["display_name"] for one in await pinned(client, gate)]
+        story = await client.call("story.get", story_id=gate)
+        hidden = [
+            node[field] for node in story["graph"]["nodes"] for field in ("title", "scene", "goal") if node[field]
+        ]
+        assert [text for text in hidden if text in str(page)] == ["The Gate"]
+        ink = await client.call("story.create_ink", display_name="Fog", source="Fog.\n-> END\n")
+        page = await client.call("story.summary", story_id=ink["story_id"])
+        assert (page["cast"], page["kind"], page["words"]) == ([], "ink", 1) and "scenes" not in page
+        with pytest.raises(RpcFailed, match="There is no story named 'nowhere'"):
+            await client.call("story.summary", story_id="nowhere")
+
+
+async def pinned(client: Client, story_id: str) -> list[dict[str, Any]]:
+    return [one for one in (await client.call("story.get", story_id=story_id))["common_variables"] if one["pinned"]]
+
+
+async def test_everything_that_authors_keep_is_found_by_words_and_in_an_order(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        texts = {"personality": "Gruff.", "style": "", "system_prompt": "", "schema_id": "weather"}
+        for id, name in (("weather", "Wetter"), ("tides", "Gezeiten")):
+            await client.call("schema.create", schema_id=id, display_name=name, fields={"wind": {"value_type": "int"}})
+        for id, name, tags in (("jo", "Jörn", ["keeper"]), ("ada", "Ada", [])):
+            await client.call("character.create", content={"id": id, "name": name, "tags": tags, **texts})
+        entry = {"entry_id": "reef", "title": "The Reef", "content": "Ships ran aground."}
+        await client.call("lorebook.create", lorebook_id="sarn", display_name="Sarn", entries=[entry])
+        await client.call("lorebook.create", lorebook_id="vesk", display_name="Court of Vesk")
+        made = await client.call("story_resources.create", story_concept="A lamp goes out.", character_ids=["jo"])
+        builtin = await client.call("preset.get", preset_id="builtin")
+        await client.call("preset.create", preset_id="dry", display_name="Dry voice", agents=builtin["agents"])
+
+        async def found(method: str, items: str, name: str, **params: Any) -> list[str]:
+            return [one[name] for one in (await client.call(method, **params))[items]]
+
+        assert await found("schema.list", "schemas", "schema_id", query="wind", order="name") == ["tides", "weather"]
+        assert await found("schema.list", "schemas", "schema_id", query="wett") == ["weather"]
+        assert await found("character.list", "characters", "character_id", query="jorn keep") == ["jo"]
+        assert await found("character.list", "characters", "character_id", query="gruf", order="updated") == [
+            "ada",
+            "jo",
+        ]
+        assert await found("lorebook.list", "lorebooks", "lorebook_id", query="reef") == ["sarn"]
+        assert await found("lorebook.list", "lorebooks", "lorebook_id", order="name") == ["vesk", "sarn"]
+        assert await found("story_resources.list", "resources", "resource_id", query="lamp") == [made["resource_id"]]
+        assert await found("preset.list", "presets", "preset_id", query="dry v") == ["dry"]
+        assert (await found("preset.list", "presets", "preset_id", order="created"))[0] == "dry"
+        draft = await client.call("story_draft.start", resource_id=made["resource_id"], display_name="Lampe")
+        assert await found("story_draft.list", "drafts", "draft_id", query="LAMPE", order="name") == [draft["draft_id"]]
+        assert await found("story_draft.list", "drafts", "draft_id", query="nothing") == []
+
+
+LISTS = ("story", "character", "lorebook", "schema", "preset", "story_resources", "story_draft")
+
+
+async def test_every_list_refuses_the_cursor_of_another_order(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        for kind in LISTS:
+            for order, cursor in (
+                ("updated", f"{kind}.created:5/a"),
+                ("name", f"{kind}:a"),
+                ("created", f"{kind}.created:a"),
+                ("updated", "session.updated:5/a"),
+            ):
+                with pytest.raises(RpcFailed, match="`cursor` names nothing in this list"):
+                    await client.call(f"{kind}.list", order=order, cursor=cursor)
+            with pytest.raises(RpcFailed, match="`cursor` names nothing in this list"):
+                await client.call(f"{kind}.list", query="a", cursor=f"{kind}.name:a/b")

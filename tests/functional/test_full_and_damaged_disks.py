@@ -10,7 +10,7 @@ from tests.live import gate_story, live_server
 
 from fabula.actions.library.characters import list_characters
 from fabula.actions.library.stories import list_stories
-from fabula.actions.views import Paging
+from fabula.actions.listing import Listing
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError, StoreError
 from fabula.server.ops.disk_space import disk_problem
@@ -43,7 +43,7 @@ async def test_a_folder_in_place_of_the_database_is_named(tmp_path: Path) -> Non
 async def test_a_folder_in_place_of_an_old_file_harms_nobody(tmp_path: Path) -> None:
     (tmp_path / "loops.db").mkdir()
     async with open_house(Settings(data_dir=tmp_path)) as house:
-        assert (await list_stories(house, OPERATOR, Paging())).stories == []
+        assert (await list_stories(house, OPERATOR, Listing())).stories == []
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -54,8 +54,8 @@ async def test_a_damaged_database_is_named_with_what_to_do(tmp_path: Path, seed:
     (tmp_path / "bad" / "fabula.db").write_bytes(_damaged((tmp_path / "good" / "fabula.db").read_bytes(), seed))
     try:
         async with open_house(Settings(data_dir=tmp_path / "bad")) as house:
-            await list_stories(house, OPERATOR, Paging())
-            await list_characters(house, OPERATOR, Paging())
+            await list_stories(house, OPERATOR, Listing())
+            await list_characters(house, OPERATOR, Listing())
     except FabulaError as error:
         assert "restore" in error.message.lower() or "damaged" in error.message, error.message
 

@@ -12,11 +12,12 @@ from fabula.actions.house import House
 from fabula.actions.library.characters import NameCharacter, get_character, list_characters
 from fabula.actions.library.samples import install_samples, install_samples_at_first, read_worlds, sample_folder
 from fabula.actions.library.stories import NameStory, delete_story, list_stories
+from fabula.actions.listing import Listing
 from fabula.actions.plays.sessions import ShowSession, get_session
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.repositories import LOREBOOKS
 from fabula.actions.turns.run_turn import RunTurn, run_turn
-from fabula.actions.views import Nothing, Paging
+from fabula.actions.views import Nothing
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
@@ -64,7 +65,7 @@ async def test_a_world_is_installed_whole_or_not_at_all(house: House) -> None:
         await unit.resources.add("story", story.story_id, {}, references=[])
     with pytest.raises(StoreError):
         await install_samples(house)
-    assert (await list_characters(house, OPERATOR, Paging())).characters == []
+    assert (await list_characters(house, OPERATOR, Listing())).characters == []
 
 
 async def test_the_first_start_installs_and_later_ones_leave_the_store_alone(house: House) -> None:
@@ -75,7 +76,7 @@ async def test_the_first_start_installs_and_later_ones_leave_the_store_alone(hou
 async def test_who_wants_no_samples_gets_none(tmp_path: Path) -> None:
     async with open_house(Settings(data_dir=tmp_path / "data", samples=False)) as house:
         assert await install_samples_at_first(house) == []
-        assert (await list_stories(house, OPERATOR, Paging())).stories == []
+        assert (await list_stories(house, OPERATOR, Listing())).stories == []
 
 
 async def test_sample_characters_can_travel_as_archives(house: House) -> None:

@@ -10,10 +10,10 @@ from rich.table import Table
 from fabula.actions.house import House
 from fabula.actions.library.copy_story import CopyStory, copy_story
 from fabula.actions.library.stories import NameStory, delete_story, list_stories
-from fabula.actions.plays.recent_plays import recent_plays
+from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.sessions import delete_session
-from fabula.actions.repositories import ALL_STORIES
-from fabula.actions.views import Nothing, Paging
+from fabula.actions.repositories import ALL_STORIES, SESSIONS
+from fabula.actions.views import Nothing
 from fabula.cli.in_house import in_house
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, confirm, print_json, screen, settings_from
 from fabula.cli.player.sentences import counted
@@ -56,7 +56,7 @@ def delete(
     async def remove(house: House) -> str:
         async with house.store.reading() as unit:
             title = (await ALL_STORIES.get(unit, story)).display_name
-        plays = [one.session_id for one in await recent_plays(house, OPERATOR, Paging()) if one.story_id == story]
+            plays, _ = await listed_ids(unit, SESSIONS.kind, Listing(), story_id=story)
         if plays and not with_plays:
             raise Conflict(f"“{title}” has {counted(len(plays), 'play')}. To remove them with it, add --with-plays.")
         also = f" with {counted(len(plays), 'play')}" if plays else ""
@@ -87,9 +87,5 @@ def copy(
 
 
 async def _rows(house: House) -> list[Row]:
-    stories = (await list_stories(house, OPERATOR, Paging())).stories
-    plays = [play.story_id for play in await recent_plays(house, OPERATOR, Paging())]
-    return [
-        {"id": one.story_id, "title": one.display_name, "kind": one.kind, "plays": plays.count(one.story_id)}
-        for one in stories
-    ]
+    stories = (await list_stories(house, OPERATOR, Listing())).stories
+    return [{"id": one.story_id, "title": one.display_name, "kind": one.kind, "plays": one.plays} for one in stories]

@@ -254,6 +254,13 @@ export interface CastMember {
   has_cover: boolean;
 }
 
+/** Somebody of a story's cast, by name alone: who they are is for the story to tell. */
+export interface CastName {
+  character_id: string;
+  name: string;
+  has_cover: boolean;
+}
+
 /** A character as its author wrote it. `facts` are what is true of it, each with who else may know it. */
 export interface CharacterContent {
   id: string;
@@ -908,6 +915,14 @@ export interface ListUsage {
   story_id?: string | null;
   limit?: number | null;
   cursor?: string | null;
+}
+
+/** A list may be narrowed down to what has words that begin as those of `query` do, whatever their case and accents. `order` is that of the last change or the creation, newest first, or of the names; without it lists go by id. */
+export interface Listing {
+  limit?: number | null;
+  cursor?: string | null;
+  query?: string | null;
+  order?: "updated" | "created" | "name" | null;
 }
 
 export interface LorebookDeleted {
@@ -1951,7 +1966,7 @@ export interface StoryResourcesView {
   type: "story_resources";
 }
 
-/** A story in short. Ink stories have neither resource nor schemas: those fields are empty. */
+/** A story in short. Ink stories have neither resource nor schemas: those fields are empty. `plays` are those that the caller reaches. `words` are about those that its author wrote into its scenes. */
 export interface StorySummary {
   type: "story_summary";
   kind: "graph" | "ink";
@@ -1962,6 +1977,27 @@ export interface StorySummary {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
+  created_at_ms: number;
+  updated_at_ms: number;
+  plays: number;
+  words?: number | null;
+}
+
+/** A story as a player meets it. How many scenes and endings it has tells how long it is, and nothing of them. `pinned` are the names of the variables that the stage shows. `plays` are those that the caller reaches. Ink stories have no cast, and neither scenes nor endings that could be counted. */
+export interface StoryTitlePage {
+  type: "story_title_page";
+  story_id: string;
+  kind: "graph" | "ink";
+  display_name: string;
+  introduction: string;
+  cast: CastName[];
+  pinned: string[];
+  words?: number | null;
+  scenes?: number | null;
+  endings?: number | null;
+  plays: number;
+  created_at_ms: number;
+  updated_at_ms: number;
 }
 
 export interface StoryView {
@@ -2349,8 +2385,8 @@ export interface Methods {
   "character.delete": { params: NameCharacter; result: CharacterDeleted; session: false };
   /** Shows a character. */
   "character.get": { params: NameCharacter; result: CharacterView; session: false };
-  /** Lists all characters by id, in short. */
-  "character.list": { params: Paging; result: CharactersListed; session: false };
+  /** Lists characters in short, by id or `order`. `query` finds words of names, tags, folders and personalities. */
+  "character.list": { params: Listing; result: CharactersListed; session: false };
   /** Replaces a character's content; its cover stays. */
   "character.update": { params: UpdateCharacter; result: CharacterView; session: false };
   /** The api group and preset that are taken when none is named. */
@@ -2371,8 +2407,8 @@ export interface Methods {
   "lorebook.delete": { params: NameLorebook; result: LorebookDeleted; session: false };
   /** Shows a lorebook with all entries. */
   "lorebook.get": { params: NameLorebook; result: LorebookView; session: false };
-  /** Lists all lorebooks by id. */
-  "lorebook.list": { params: Paging; result: LorebooksListed; session: false };
+  /** Lists lorebooks, by id or `order`. `query` finds words of names and ids, and of titles, keywords and contents. */
+  "lorebook.list": { params: Listing; result: LorebooksListed; session: false };
   /** Renames a lorebook. */
   "lorebook.update": { params: UpdateLorebook; result: LorebookView; session: false };
   /** Adds an entry at the end of a lorebook. */
@@ -2407,8 +2443,8 @@ export interface Methods {
   "preset.delete": { params: NamePreset; result: PresetDeleted; session: false };
   /** Shows a preset with all modules and texts. */
   "preset.get": { params: NamePreset; result: PresetView; session: false };
-  /** Lists all presets by id, without their texts. */
-  "preset.list": { params: Paging; result: PresetsListed; session: false };
+  /** Lists presets without their texts, by id or `order`. `query` finds words of names and ids. */
+  "preset.list": { params: Listing; result: PresetsListed; session: false };
   /** Changes a preset; `agents` is replaced whole. */
   "preset.update": { params: UpdatePreset; result: PresetView; session: false };
   /** Adds the author's own text to a module of a role's prompt. */
@@ -2427,8 +2463,8 @@ export interface Methods {
   "schema.delete": { params: NameSchema; result: SchemaDeleted; session: false };
   /** Shows a schema. */
   "schema.get": { params: NameSchema; result: SchemaView; session: false };
-  /** Lists all schemas by id. */
-  "schema.list": { params: Paging; result: SchemasListed; session: false };
+  /** Lists schemas, by id or `order`. `query` finds words of names, ids, tags and fields. */
+  "schema.list": { params: Listing; result: SchemasListed; session: false };
   /** Changes a schema; fields that are not given stay as they are. */
   "schema.update": { params: UpdateSchema; result: SchemaView; session: false };
   /** Returns to the state after an earlier turn, exactly; the line that is left stays as a branch. */
@@ -2519,10 +2555,12 @@ export interface Methods {
   "story.generate_plan": { params: GeneratePlan; result: StoryPlanned; session: false };
   /** Shows a story: its graph, or of an Ink story its source and files. */
   "story.get": { params: NameStory; result: StoryView | InkStoryView; session: false };
-  /** Lists all stories by id, without their graphs. */
-  "story.list": { params: Paging; result: StoriesListed; session: false };
+  /** Lists stories without their graphs, by id or `order`. `query` finds words of titles and introductions. */
+  "story.list": { params: Listing; result: StoriesListed; session: false };
   /** Starts a new play of a story; an Ink story is told up to its first stop. */
   "story.start_session": { params: StartSession; result: SessionStarted; session: false };
+  /** Shows what a player may know of a story before it begins: introduction, cast by name, how long it is. */
+  "story.summary": { params: NameStory; result: StoryTitlePage; session: false };
   /** Renames a story or changes its pinned variables. */
   "story.update": { params: UpdateStory; result: StoryView; session: false };
   /** Replaces a story's graph. Sessions that are under way keep the graph they started with. */
@@ -2537,8 +2575,8 @@ export interface Methods {
   "story_draft.finalize": { params: NameDraft; result: StoryGenerated; session: false };
   /** Shows a draft with its graph so far, and what lint finds in it. */
   "story_draft.get": { params: NameDraft; result: StoryDraftView; session: false };
-  /** Lists all drafts by id, without their graphs. */
-  "story_draft.list": { params: Paging; result: StoryDraftsListed; session: false };
+  /** Lists drafts without their graphs, by id or `order`. `query` finds words of names and introductions. */
+  "story_draft.list": { params: Listing; result: StoryDraftsListed; session: false };
   /** Starts a draft: plans the story if it has no plan, and builds the first section. */
   "story_draft.start": { params: StartDraft; result: StoryDraftView; session: false };
   /** Replaces the graph of a draft that is not a story yet; the next section is built upon it. */
@@ -2549,8 +2587,8 @@ export interface Methods {
   "story_resources.delete": { params: NameStoryResources; result: StoryResourcesDeleted; session: false };
   /** Shows a story resource. */
   "story_resources.get": { params: NameStoryResources; result: StoryResourcesView; session: false };
-  /** Lists all story resources by id. */
-  "story_resources.list": { params: Paging; result: StoryResourcesListed; session: false };
+  /** Lists story resources, by id or `order`. `query` finds words of names and concepts. */
+  "story_resources.list": { params: Listing; result: StoryResourcesListed; session: false };
   /** Changes a story resource; fields that are not given stay, an empty plan or seed is cleared. */
   "story_resources.update": { params: UpdateStoryResources; result: StoryResourcesUpdated; session: false };
   /** Lists model calls with their tokens and times, oldest first, and adds them up. */

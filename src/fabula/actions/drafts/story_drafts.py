@@ -8,9 +8,10 @@ from fabula.actions.authority import allowed
 from fabula.actions.drafts.draft_work import cancel_work, refuse_busy
 from fabula.actions.house import House
 from fabula.actions.library.stories import CreateStory, StoryGenerated, add_story
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import DRAFTS, SCHEMAS, STORIES, checked_name
 from fabula.actions.setups.draft_setup import draft_findings
-from fabula.actions.views import Command, ListView, Paging, View, refuse
+from fabula.actions.views import Command, ListView, View, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Stored, Unit
@@ -92,8 +93,8 @@ async def get_draft(house: House, actor: Actor, command: NameDraft) -> StoryDraf
 
 
 @allowed("author")
-async def list_drafts(house: House, actor: Actor, command: Paging) -> StoryDraftsListed:
-    """Lists all drafts by id, without their graphs."""
+async def list_drafts(house: House, actor: Actor, command: Listing) -> StoryDraftsListed:
+    """Lists drafts without their graphs, by id or `order`. `query` finds words of names and introductions."""
     async with house.store.reading() as unit:
         rows, cursor = await DRAFTS.page_of_rows(unit, command)
     return StoryDraftsListed(drafts=[_summary(row) for row in rows], next_cursor=cursor)

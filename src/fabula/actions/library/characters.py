@@ -8,8 +8,9 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import CHARACTERS, checked_name, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View, refuse
+from fabula.actions.views import Command, ListView, View, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
@@ -113,8 +114,8 @@ async def update_character(house: House, actor: Actor, command: UpdateCharacter)
 
 
 @allowed("player")
-async def list_characters(house: House, actor: Actor, command: Paging) -> CharactersListed:
-    """Lists all characters by id, in short."""
+async def list_characters(house: House, actor: Actor, command: Listing) -> CharactersListed:
+    """Lists characters in short, by id or `order`. `query` finds words of names, tags, folders and personalities."""
     async with house.store.reading() as unit:
         characters, cursor = await CHARACTERS.page(unit, command)
     return CharactersListed(characters=[summary_of(one) for one in characters], next_cursor=cursor)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import LOREBOOKS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, Paging, View, changed, part_of, refuse
 from fabula.ports.actors import Actor
@@ -144,8 +145,8 @@ async def get_lorebook(house: House, actor: Actor, command: NameLorebook) -> Lor
 
 
 @allowed("author")
-async def list_lorebooks(house: House, actor: Actor, command: Paging) -> LorebooksListed:
-    """Lists all lorebooks by id."""
+async def list_lorebooks(house: House, actor: Actor, command: Listing) -> LorebooksListed:
+    """Lists lorebooks, by id or `order`. `query` finds words of names and ids, and of titles, keywords and contents."""
     async with house.store.reading() as unit:
         books, cursor = await LOREBOOKS.page(unit, command)
     return LorebooksListed(lorebooks=[_view(book) for book in books], next_cursor=cursor)

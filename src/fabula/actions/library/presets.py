@@ -6,8 +6,9 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import PRESETS, checked_name, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.actions.views import Command, ListView, View, changed, refuse
 from fabula.agents.presets.entries import Changed, Refusal, create_entry, delete_entry, update_entry
 from fabula.agents.presets.forms import expand, normalise
 from fabula.agents.presets.summaries import summary
@@ -115,8 +116,8 @@ async def get_preset(house: House, actor: Actor, command: NamePreset) -> PresetV
 
 
 @allowed("player")
-async def list_presets(house: House, actor: Actor, command: Paging) -> PresetsListed:
-    """Lists all presets by id, without their texts."""
+async def list_presets(house: House, actor: Actor, command: Listing) -> PresetsListed:
+    """Lists presets without their texts, by id or `order`. `query` finds words of names and ids."""
     async with house.store.reading() as unit:
         presets, cursor = await PRESETS.page(unit, command)
     return PresetsListed(presets=[PresetSummary.model_validate(summary(one)) for one in presets], next_cursor=cursor)

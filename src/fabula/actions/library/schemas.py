@@ -6,8 +6,9 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import SCHEMAS, checked_new_name
-from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.actions.views import Command, ListView, View, changed, refuse
 from fabula.ports.actors import Actor
 from fabula.story.schemas import Schema, SchemaField, schema_problems
 
@@ -71,8 +72,8 @@ async def get_schema(house: House, actor: Actor, command: NameSchema) -> SchemaV
 
 
 @allowed("player")
-async def list_schemas(house: House, actor: Actor, command: Paging) -> SchemasListed:
-    """Lists all schemas by id."""
+async def list_schemas(house: House, actor: Actor, command: Listing) -> SchemasListed:
+    """Lists schemas, by id or `order`. `query` finds words of names, ids, tags and fields."""
     async with house.store.reading() as unit:
         schemas, cursor = await SCHEMAS.page(unit, command)
     return SchemasListed(schemas=[_view(schema) for schema in schemas], next_cursor=cursor)

@@ -7,16 +7,18 @@ from typing import Any, Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
-from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
+from fabula.actions.views import Command, ListView, View, changed, refuse
 from fabula.knots.published import publish
 from fabula.language.titles import title_of
 from fabula.ports.actors import Actor
-from fabula.ports.store import Unit
+from fabula.ports.store import Stored, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.graph import Graph, graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
+from fabula.story.values import JsonObject
 
 
 class CreateStory(Command):
@@ -45,8 +47,12 @@ class NameStory(Command):
 
 
 class StorySummary(View):
-    """A story in short. Ink stories have neither resource nor schemas: those fields are empty."""
+    """A story in short. Ink stories have neither resource nor schemas: those fields are empty.
 
+    `plays` are those that the caller reaches. `words` are about those that its author wrote into its scenes.
+    """
+
+    optional = frozenset({"words"})
     type: Literal["story_summary"] = "story_summary"
     kind: Literal["graph", "ink"] = "graph"
     story_id: str
@@ -56,6 +62,10 @@ class StorySummary(View):
     player_schema_id: str
     introduction: str
     common_variables: list[CommonVariable]
+    created_at_ms: int
+    updated_at_ms: int
+    plays: int
+    words: int | None = None
 
 
 class _StoryFields(View):
@@ -149,11 +159,15 @@ _VIEWS: Mapping[str, type[StoryView] | type[InkStoryView]] = {"graph": StoryView
 
 
 @allowed("player")
-async def list_stories(house: House, actor: Actor, command: Paging) -> StoriesListed:
-    """Lists all stories by id, without their graphs."""
+async def list_stories(house: House, actor: Actor, command: Listing) -> StoriesListed:
+    """Lists stories without their graphs, by id or `order`. `query` finds words of titles and introductions."""
     async with house.store.reading() as unit:
-        stories, cursor = await ALL_STORIES.page(unit, command)
-    return StoriesListed(stories=[_summary(story) for story in stories], next_cursor=cursor)
+        rows, cursor = await ALL_STORIES.page_of_rows(unit, command)
+        ids = [row.id for row in rows]
+        plays = await unit.index.count_plays(ids, token_id=actor.sees_only)
+        known = await unit.index.entries("story", ids)
+    stories = [_summary(row, plays=plays.get(row.id, 0), words=known[row.id].words) for row in rows]
+    return StoriesListed(stories=stories, next_cursor=cursor)
 
 
 @allowed("author")
@@ -221,5 +235,29 @@ async def variable_problems(unit: Unit, story: Story) -> list[str]:
     )
 
 
-def _summary(story: AnyStory) -> StorySummary:
-    return StorySummary(**{name: getattr(story, name) for name in StorySummary.model_fields if name != "type"})
+def _summary(row: Stored, *, plays: int, words: int | None) -> StorySummary:
+    """Of the document only what is shown: a graph may be as large as its author likes, and is not looked at."""
+
+    def told(name: str) -> str:
+        return str(row.doc.get(name, ""))
+
+    return StorySummary(
+        kind="ink" if row.doc.get("kind") == "ink" else "graph",
+        story_id=row.id,
+        display_name=told("display_name"),
+        resource_id=told("resource_id"),
+        world_schema_id=told("world_schema_id"),
+        player_schema_id=told("player_schema_id"),
+        introduction=told("introduction"),
+        common_variables=pinned_variables(row.doc),
+        created_at_ms=row.created_at_ms,
+        updated_at_ms=row.updated_at_ms,
+        plays=plays,
+        words=words,
+    )
+
+
+def pinned_variables(doc: JsonObject) -> list[CommonVariable]:
+    """The variables that a story's author pinned; Ink stories have none."""
+    pinned = doc.get("common_variables")
+    return [CommonVariable.model_validate(one) for one in pinned] if isinstance(pinned, list) else []

@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.listing import Listing
 from fabula.actions.repositories import STORY_RESOURCES, checked_name
-from fabula.actions.views import Command, ListView, Paging, View, changed
+from fabula.actions.views import Command, ListView, View, changed
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.story.resources import StoryResources
@@ -89,8 +90,8 @@ async def get_story_resources(house: House, actor: Actor, command: NameStoryReso
 
 
 @allowed("author")
-async def list_story_resources(house: House, actor: Actor, command: Paging) -> StoryResourcesListed:
-    """Lists all story resources by id."""
+async def list_story_resources(house: House, actor: Actor, command: Listing) -> StoryResourcesListed:
+    """Lists story resources, by id or `order`. `query` finds words of names and concepts."""
     async with house.store.reading() as unit:
         found, cursor = await STORY_RESOURCES.page(unit, command)
     views = [StoryResourcesView(**shown(resource)) for resource in found]

@@ -12,7 +12,7 @@ from fabula.actions.library.characters import (
 )
 from fabula.actions.library.files import take_file
 from fabula.actions.library.schemas import CreateSchema, NameSchema, create_schema, get_schema
-from fabula.actions.views import Paging
+from fabula.actions.listing import Listing
 from fabula.cli.author.questions import Author
 from fabula.cli.player.lines import typed_number
 from fabula.formats.portraits import draw_portrait, portrait_for
@@ -27,7 +27,7 @@ NEW, DONE = "new", "done"
 
 async def cast_story(house: House, author: Author) -> list[str]:
     """The ids of the cast; at least one."""
-    known = (await list_characters(house, OPERATOR, Paging())).characters
+    known = (await list_characters(house, OPERATOR, Listing())).characters
     if known:
         author.writer.say("Who is in it? These are there already:", "bold")
         for number, character in enumerate(known, 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabula.actions.house import House
 from fabula.actions.library.stories import StorySummary, list_stories
-from fabula.actions.views import Paging
+from fabula.actions.listing import Listing
 from fabula.cli.player.lines import Lines, typed_number
 from fabula.cli.player.sentences import shortened
 from fabula.cli.player.terminal_writer import TerminalWriter
@@ -14,7 +14,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 
 async def pick_story(house: House, writer: TerminalWriter, lines: Lines) -> str:
     """The id of the story that the player chooses by number or id."""
-    stories = (await list_stories(house, OPERATOR, Paging())).stories
+    stories = (await list_stories(house, OPERATOR, Listing())).stories
     if not stories:
         raise NotFound("There is no story yet. `fabula samples install` brings some; `fabula story new` makes one.")
     if len(stories) == 1:

@@ -21,7 +21,9 @@ from fabula.actions.library import (
     schemas,
     stories,
     story_resources,
+    title_pages,
 )
+from fabula.actions.listing import Listing
 from fabula.actions.plays import (
     branches,
     messages,
@@ -116,7 +118,7 @@ def _presets() -> list[Method]:
     return [
         m("preset.create", p.CreatePreset, p.create_preset, p.PresetView),
         m("preset.get", p.NamePreset, p.get_preset, p.PresetView),
-        m("preset.list", Paging, p.list_presets, p.PresetsListed),
+        m("preset.list", Listing, p.list_presets, p.PresetsListed),
         m("preset.update", p.UpdatePreset, p.update_preset, p.PresetView),
         m("preset.delete", p.NamePreset, p.delete_preset, p.PresetDeleted),
         m("preset_entry.create", p.CreatePresetEntry, p.create_preset_entry, p.PresetEntryView),
@@ -132,7 +134,7 @@ def _schemas() -> list[Method]:
     return [
         m("schema.create", s.CreateSchema, s.create_schema, s.SchemaView),
         m("schema.get", s.NameSchema, s.get_schema, s.SchemaView),
-        m("schema.list", Paging, s.list_schemas, s.SchemasListed),
+        m("schema.list", Listing, s.list_schemas, s.SchemasListed),
         m("schema.update", s.UpdateSchema, s.update_schema, s.SchemaView),
         m("schema.delete", s.NameSchema, s.delete_schema, s.SchemaDeleted),
     ]
@@ -143,7 +145,7 @@ def _lorebooks() -> list[Method]:
     return [
         m("lorebook.create", b.CreateLorebook, b.create_lorebook, b.LorebookView),
         m("lorebook.get", b.NameLorebook, b.get_lorebook, b.LorebookView),
-        m("lorebook.list", Paging, b.list_lorebooks, b.LorebooksListed),
+        m("lorebook.list", Listing, b.list_lorebooks, b.LorebooksListed),
         m("lorebook.update", b.UpdateLorebook, b.update_lorebook, b.LorebookView),
         m("lorebook.delete", b.NameLorebook, b.delete_lorebook, b.LorebookDeleted),
         m(
@@ -206,7 +208,7 @@ def _characters() -> list[Method]:
         m("character.create", c.CreateCharacter, c.create_character, c.CharacterCreated),
         m("character.get", c.NameCharacter, c.get_character, c.CharacterView),
         m("character.update", c.UpdateCharacter, c.update_character, c.CharacterView),
-        m("character.list", Paging, c.list_characters, c.CharactersListed),
+        m("character.list", Listing, c.list_characters, c.CharactersListed),
         m("character.delete", c.NameCharacter, c.delete_character, c.CharacterDeleted),
     ]
 
@@ -221,7 +223,7 @@ def _resources() -> list[Method]:
             r.StoryResourcesCreated,
         ),
         m("story_resources.get", r.NameStoryResources, r.get_story_resources, r.StoryResourcesView),
-        m("story_resources.list", Paging, r.list_story_resources, r.StoryResourcesListed),
+        m("story_resources.list", Listing, r.list_story_resources, r.StoryResourcesListed),
         m(
             "story_resources.update",
             r.UpdateStoryResources,
@@ -242,7 +244,8 @@ def _stories() -> list[Method]:
     return [
         m("story.create", s.CreateStory, s.create_story, s.StoryGenerated),
         m("story.get", s.NameStory, s.show_story, s.StoryView, other_result=s.InkStoryView),
-        m("story.list", Paging, s.list_stories, s.StoriesListed),
+        m("story.list", Listing, s.list_stories, s.StoriesListed),
+        m("story.summary", s.NameStory, title_pages.show_title_page, title_pages.StoryTitlePage),
         m("story.update", s.UpdateStory, s.update_story, s.StoryView),
         m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView),
         m("story.copy", c.CopyStory, c.copy_story, s.StoryView, other_result=s.InkStoryView),
@@ -262,7 +265,7 @@ def _drafts() -> list[Method]:
         w("story_draft.start", b.StartDraft, b.start_draft, view),
         w("story_draft.continue", b.ContinueDraft, b.continue_draft, view),
         m("story_draft.get", d.NameDraft, d.get_draft, view),
-        m("story_draft.list", Paging, d.list_drafts, d.StoryDraftsListed),
+        m("story_draft.list", Listing, d.list_drafts, d.StoryDraftsListed),
         m("story_draft.update_graph", d.UpdateDraftGraph, d.update_draft_graph, view),
         m("story_draft.finalize", d.NameDraft, d.finalize_draft, stories.StoryGenerated),
         m("story_draft.delete", d.NameDraft, d.delete_draft, d.StoryDraftDeleted),
