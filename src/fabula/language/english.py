@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from fabula.language.words import STOP, word_set, words_of
 
-_SENTENCE = re.compile(r"(?<=[.!?])[\"'’”]?\s+(?=[\"'‘“A-Z0-9])")
+_SENTENCE = re.compile(
+    r"(?:(?<=[.!?])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)|(?<=[.!?][\"'’”]))\s+(?=[\"'‘“A-Z0-9])"
+)
 _MINE_TO_YOURS = {
     "i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are", "i'm": "you're",
     "i've": "you've", "i'll": "you'll", "i'd": "you'd",

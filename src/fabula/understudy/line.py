@@ -9,6 +9,7 @@ from fabula.language.english import bare, sentences
 from fabula.language.words import STOP, stems, word_set, words_of
 from fabula.story.contexts import CastMember, SceneContext, SwiftContext
 from fabula.story.readings import Intent, IntentKind, Mood, Unclear, Understood
+from fabula.understudy.reading.lexicon import VERB_FORMS
 from fabula.understudy.scene_view import addressed, last_words
 from fabula.understudy.utterance import Deed, Kind, Reading, read
 
@@ -38,6 +39,7 @@ _NO_TOPIC = word_set(
     "i you me we us he she it they him her them this that these those who what where when why how my your if "
     "did do does was were is are have has had can could will would know knows saw see happened happen"
 )
+_POINTS = re.compile(r"\b(?:they|them|it|he|she|him|her|that|those)\b", re.IGNORECASE)
 _KINDS: dict[Kind, IntentKind] = {
     "silence": "silence",
     "greeting": "greet",
@@ -112,6 +114,9 @@ def _understood(context: SceneContext, known: Understood) -> Line:
     what = _object(act, form)
     named = act.about or what or act.where
     topic = stems(named) or frozenset[str]().union(*map(stems, known.topic))
+    topic |= stems(" ".join(VERB_FORMS[word] for word in words_of(named) if word in VERB_FORMS)) - SAYS_LITTLE
+    if not topic and act.kind == "ask" and _POINTS.search(known.line) and _asks(known.line) != "why":
+        topic = _last_topic(context)
     unclear = known.decision.reason if isinstance(known.decision, Unclear) else ""
     asked = act.kind == "ask" or act.mood == "question" or bool(_TELL_ME.search(known.line))
     asked = asked or (act.kind == "speech" and bool(_CLIPPED.match(known.line)))
@@ -132,6 +137,13 @@ def _understood(context: SceneContext, known: Understood) -> Line:
         deed=form.done or _told_of_oneself(known.line),
         unclear=unclear,
     )
+
+
+def _last_topic(context: SceneContext) -> frozenset[str]:
+    """What `they` and `it` may be: what the player spoke of before, or else what the scene is about."""
+    lines = [entry.text for entry in context.shared_history if entry.kind == "player_input"]
+    before = stems(lines[-2]) - _NO_TOPIC if len(lines) > 1 else frozenset[str]()
+    return before or stems(f"{context.current_node.title} {context.current_node.goal}")
 
 
 def _told_of_oneself(text: str) -> str:

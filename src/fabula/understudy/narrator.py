@@ -13,6 +13,7 @@ from fabula.understudy import phrases
 from fabula.understudy.director import is_spoken
 from fabula.understudy.doubts import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.line import Line, absent_person, line_of
+from fabula.understudy.reminders import AGAIN, remind
 from fabula.understudy.scene_view import (
     details,
     first_trait,
@@ -211,8 +212,11 @@ def _examined(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]
     if not _is_here(context, line):
         return [_not_here(line, voice)]
     told = _about(context, line, voice)
+    again = remind(context, stems(line.what), AGAIN, voice, line=line.text)
     if told:
-        return [voice.pick(phrases.CLOSER, {"thing": line.thing or "it"}) if voice.chance(2) else "", *told]
+        return [voice.pick(phrases.CLOSER, {"thing": line.thing or "it"}) if voice.chance(2) else "", again, *told]
+    if again:
+        return [again]
     return [voice.pick(phrases.NOTHING_MORE, {"thing": line.thing or "it"}) or voice.pick(phrases.NOTHING_MORE_BARE)]
 
 

@@ -62,7 +62,7 @@ MEANING = (
 )  # fmt: skip
 LOOK_OUT = (
     "warn {short}", "I warn you", "look out", "watch out", "be careful", "look behind you",
-    "we are in danger", "look at that",
+    "we are in danger",
     "I shout a warning",
 )  # fmt: skip
 PRICE = (

@@ -8,6 +8,7 @@ from fabula.language.english import closed
 from fabula.language.words import stems, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
 from fabula.understudy.line import Line
+from fabula.understudy.reminders import SEEN, asks_time, remind, remind_of_time
 from fabula.understudy.scene_view import first_trait, goal_line, in_own_mouth, place_name, player_name
 from fabula.understudy.tones import Tone, is_terse, sayings_of, tone_of
 from fabula.understudy.topics import Subject, find_subjects, near_best
@@ -124,11 +125,17 @@ SORRY = ("There is nothing to forgive.", "Never mind. It is forgotten.", "It is 
 WELL = ("Well enough, for a day like this.", "I have had better days, and worse.", "I am still standing.")
 HERE = ("{who} is right here. You can ask {who} yourself.", "You need not look far. {who} is here.")
 AWAY = ("{who} is not here.", "I have not seen {who} in this place today.", "Not here. {who} goes about alone.")
-_WHO_ARE_YOU = re.compile(r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat are you\b|\bwho you are\b")
+_WHO_ARE_YOU = re.compile(
+    r"\byour (?:job|work|trade|profession|duty|duties|business|task)\b|"
+    r"\bdo you do (?:here|up here|down here|for a living)\b|"
+    r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat are you\b(?! \w+ing\b)|\bwho you are\b|"
+    r"\bwho might you be\b"
+)
 _HOW_ARE_YOU = re.compile(r"\bhow are you\b|\bare you (all right|well|okay|ok)\b|\bhow do you feel\b")
 _OF_YOU = re.compile(
     r"^(\w+ )?(did|do|are|were|have|had|will|would) you (?!know|remember|tell|mind|have|think|mean|say|ever hear of)"
 )
+_ASKS_OF_THINGS = ("what", "which", "how", "when", "whether")
 _WHERE = re.compile(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b")
 _WHAT_NOW = re.compile(r"\bwhat (should|do|can|must|shall) (i|we)( \w+)?$|\bwhat now\b|\bhelp me\b|\bwhat next\b")
 
@@ -186,6 +193,10 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
         return [_fresh(voice, _place(context)), _saying(actor, voice)]
     if _WHAT_NOW.search(text):
         return [_point(context, actor, voice) or _saying(actor, voice)]
+    if asks_time(text):
+        timed = remind_of_time(context, line.topic, SEEN, voice)
+        if timed:
+            return [timed]
     if line.asks == "whether" and _OF_YOU.search(text):
         return _of_itself(context, actor, line, voice)
     if line.asks == "where":
@@ -227,6 +238,11 @@ def _on_topic(context: SceneContext, actor: CastMember, tone: Tone, line: Line, 
 
 
 def _does_not_know(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
+    seen = (
+        remind(context, line.topic, SEEN, voice, line=line.text) if line.asks in _ASKS_OF_THINGS and line.thing else ""
+    )
+    if seen:
+        return [seen]
     if line.asks == "why":
         reason = _reason(context, actor, line, voice)
         if reason:

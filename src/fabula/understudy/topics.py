@@ -20,6 +20,12 @@ from fabula.understudy.line import SAYS_LITTLE, Line
 from fabula.understudy.scene_view import in_own_mouth, passages, scene_sentences, trait_of
 
 _OF_YOU = re.compile(r"\b(?:did|do|are|were|have|had|will|would) you (?!know|think|mean|say|remember|tell)")
+_HOW_MANY = re.compile(r"\bhow (?:many|much|long|far|old)\b")
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand)\b",
+    re.IGNORECASE,
+)
+_BECAUSE = re.compile(r"\b(?:because|so that|for fear|in order|lest)\b", re.IGNORECASE)
 ENOUGH = 1.5
 NEAR_BEST = 0.75
 SubjectKind = Literal["lore", "fact", "note", "person", "thing"]
@@ -110,6 +116,7 @@ class _Words:
         self._beside = stems(line.text) - self._topic - SAYS_LITTLE
         self._of_you = bool(_OF_YOU.search(self._text))
         self._asks = line.asks
+        self._counts = bool(_HOW_MANY.search(self._text))
         holding = [_stems_of(subject) for subject in subjects]
         counts = Counter(word for every in holding for word in every & (self._topic | self._beside))
         total = max(2, len(subjects))
@@ -129,6 +136,7 @@ class _Words:
                 named = 1.2 * bool(self._topic & stems(subject.name))
                 # Who is asked `why did you` is asked about themselves, before anything else.
                 named += 4.0 if subject.own and self._of_you else 0
+                named += 1.0 if self._asks == "why" and _BECAUSE.search(" ".join(subject.passages)) else 0
                 return sum(1.0 + 0.6 * self._idf.get(word, 0) for word in hits) + (named if hits else 0)
 
     def _lore(self, subject: Subject) -> float:
@@ -139,7 +147,12 @@ class _Words:
         title += sum(0.8 for _ in self._beside & named)
         title += 1.5 if title and self._asks and words_of(subject.name)[:1] == [self._asks] else 0
         body = sum(0.35 * self._idf.get(word, 0) for word in self._topic & stems(" ".join(subject.passages)))
-        return keywords + min(also, 0.8) + title + body
+        # A thought that has several words of the question is likely to answer it.
+        shared = max((len(self._topic & stems(passage)) for passage in subject.passages), default=0)
+        thought = 0.7 * shared if shared > 1 else 0.0
+        counted = self._counts and any(self._topic & stems(one) and _NUMBER.search(one) for one in subject.passages)
+        thought += 0.8 if counted else 0.0
+        return keywords + min(also, 0.8) + title + body + thought
 
     def _keyword(self, keyword: str) -> float:
         words = words_of(keyword)

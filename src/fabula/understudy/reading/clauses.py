@@ -43,7 +43,10 @@ _PAST_SIGNS = pattern("past")
 _WHOLE_IF = pattern("supposed")
 _ONLY_THOUGHT = pattern("only_thought")
 _SAYING = r"(?:says|said|claims?|claimed|thinks?|thought|believes?|told (?:me|us)|swears?|swore|insists?|wrote|writes)"
-_ATTRIBUTED = re.compile(rf"\b(?!i\b|we\b|you\b)[a-z]+ (?:always |once |often |used to )?(?:say\b|{_SAYING}\b)")
+_ATTRIBUTED = re.compile(
+    rf"\b(?!i\b|we\b|you\b)[a-z]+ (?:always |once |often |used to )?(?:say\b|{_SAYING}\b)|"
+    rf"^\s*{_SAYING} (?!i\b|we\b)[a-z]"
+)
 _OTHERS_SAY = re.compile(
     r"^(?!i\b|we\b|you\b|who\b|what\b)(?:[a-z]+ ){1,3}?"
     rf"(?:{_SAYING}|(?<=they )say|(?<=people )say)\b(?! (?:yes|no|nothing)\b)"
@@ -518,6 +521,7 @@ def _told_of_past(words: tuple[str, ...], sentence: str, subject: Subject, verb_
         and "to" not in before_verb
         and verb_at is not None
         and words[verb_at] != "have"
+        and is_past_form(words[verb_at])
     ):
         return True
     past = verb_at is not None and any(is_past_form(word) for word in words[: verb_at + 1])

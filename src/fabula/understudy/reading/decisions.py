@@ -82,7 +82,8 @@ def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset
     all_things = own.union(*(way.shared for way in scene.ways))
     for deed in deeds:
         if last and points_back(deed) and not content(deed.things):
-            deed = replace(deed, things=(*deed.things, *sorted(last)), nouns=deed.nouns | last)
+            places = (*deed.places, ("to", tuple(sorted(last)))) if "there" in deed.clause.words else deed.places
+            deed = replace(deed, things=(*deed.things, *sorted(last)), nouns=deed.nouns | last, places=places)
         named = deed.nouns & own
         handled = content(deed.things) - deed.said_in_phrase
         if named and not deed.clause.negated and not deed.clause.rejected:
@@ -121,6 +122,10 @@ def _undecided(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> Decision 
     every = list(range(len(scene.ways)))
     named = frozenset(noun for deed in deeds if deed.clause.verb_at is None for noun in deed.nouns)
     meant = [at for at in every if named & scene.ways[at].own]
+    weighed = [deed.done for deed in deeds if deed.clause.mood == "question" and deed.clause.subject == "order"]
+    meant = meant if len(meant) > 1 else [at for at in every if any(done & scene.ways[at].distinct for done in weighed)]
+    if "or" in line.words and len(meant) > 1 and len(weighed) > 1:
+        return AskBack(ways=meant)
     asked = any(deed.clause.mood == "question" and deed.clause.verb_at is not None for deed in deeds)
     asked = asked or any(deed.clause.words[0] in WH for deed in deeds)
     if "or" in line.words and len(meant) > 1 and not asked:
@@ -172,7 +177,7 @@ def _is_worth_asking(deed: Deed, way: Way, scene: SceneWays, line: Line) -> bool
         return False
     if clause.verb in ("speak", "talk", "announce") and way.classes & _TOLD_TO | way.classes & {"read"}:
         return not named & here
-    if _root(clause.verb) in {_root(thing) for thing in way.own}:
+    if _root(clause.verb) in {_root(thing) for thing in way.own & way.things}:
         return True
     if deed.harmless:
         return bool(((clause.wished and way.going) or fits) and named & way.own)
@@ -258,12 +263,16 @@ def _is_for_another(deed: Deed, line: Line, way: Way) -> bool:
     clause = deed.clause
     if {"yourself", "yourselves"} & set(clause.words):
         return True
-    if deed.to_me and clause.verb in _FOR_ME:
+    if clause.verb in _FOR_ME and (deed.to_me or (clause.verb in _HANDING and not _HIM & set(clause.words))):
         return False
     return deed.to_me or clause.told
 
 
-_FOR_ME = word_set("give hand pass show tell take bring lead let lend explain read translate teach guide carry deal")
+_HANDING = word_set("give hand pass surrender")
+_HIM = word_set("him her them to")
+_FOR_ME = word_set(
+    "give hand surrender pass show tell take bring lead let lend explain read translate teach guide carry deal"
+)
 
 
 def _state(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> list[Weight]:
@@ -361,6 +370,7 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     named = content(tuple(deed.nouns))
     things = frozenset(deed.nouns)
     things -= frozenset(word for one in scene.people if one.here for word in one.words) & way.people
+    things -= frozenset(noun for prep, nouns in deed.places if prep == "from" for noun in nouns)
     if things and things <= way.near and len(clause.words) <= 3:
         return [Weight(way=place, value=0.5, against=against)]
     if len(clause.words) <= 2 and frozenset(clause.words) & way.directions and way.going:
@@ -397,11 +407,14 @@ def _acted(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
         if scene_manner(scene) and not deed.manner & way.own_manner and not fits & way.distinct:
             value = (
                 MAYBE
-                if not deed.manner and not deed.harmless and not _misses(deed, way) and not _chosen(deed, scene)
+                if not deed.manner & _manners(scene)
+                and not deed.harmless
+                and not _misses(deed, way)
+                and not _chosen(deed, scene)
                 else 0.0
             )
         elif way.own_manner and deed.manner & way.own_manner:
-            value = 1.0 if not _misses(deed, way) else 0.0
+            value = 1.0 if not _misses(deed, way) else 0.8 if frozenset(deed.things) & scene.seen else 0.0
         else:
             value = _by_things(deed, way, scene, fits)
         if value:
@@ -436,6 +449,10 @@ def scene_manner(scene: SceneWays) -> bool:
     return all(way.own_manner for way in scene.ways)
 
 
+def _manners(scene: SceneWays) -> frozenset[str]:
+    return frozenset(name for way in scene.ways for name in way.own_manner)
+
+
 def _chosen(deed: Deed, scene: SceneWays) -> bool:
     """Whether the act has the manner of some way by what it is."""
     return any(deed.classes & way.distinct for way in scene.ways)
@@ -464,6 +481,8 @@ def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> 
     alone = way.own | way.shared
     if things & way.own and not _only_described(things & way.own, deed):
         return 1.0
+    if way.means is None and distinct and things & (way.verbs - _sibling_verbs(way, scene)):
+        return 0.9
     if way.going and behind & way.own:
         return 0.9
     if way.going and behind & way.near:
@@ -475,14 +494,14 @@ def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> 
     said = {name for name in fits & deed.by_phrase if CLASSES[name].said}
     if _misses(deed, way) and not said and not (way.on_person and _is_somebody_here(deed, scene)):
         return _by_neighbours(deed, way, scene, fits, distinct, behind)
+    if all(name != "_verb" and CLASSES[name].harmless for name in fits):
+        return 0.0
     if deed.pronoun:
         return 0.75 if distinct else 0.4
     if way.on_person and _is_somebody_here(deed, scene):
         return 0.75 if distinct else 0.4
     if behind & way.own:
         return 0.85 if distinct else 0.5
-    if all(name != "_verb" and CLASSES[name].harmless for name in fits):
-        return 0.0
     if fits & deed.by_phrase:
         only_going = all(CLASSES[name].intent == "go" for name in fits)
         return (0.0 if only_going and way.going and not distinct else 0.75) if distinct else 0.4
@@ -512,19 +531,33 @@ def _only_described(found: frozenset[str], deed: Deed) -> bool:
 def _perhaps(deed: Deed, place: int, way: Way) -> list[Weight]:
     """A thing of the way, and an act that no lexicon fits to it: worth a question, if the act is not a mere look."""
     clause = deed.clause
+    behind = frozenset(noun for prep, nouns in deed.places if prep in ("on", "against", "to") for noun in nouns)
+    if deed.done & deed.by_phrase == {"touch"} and behind & (way.own | way.shared) and not clause.negated:
+        return [Weight(way=place, value=MAYBE)]
     if (
         clause.verb in _LEAVING
         or deed.harmless
         or clause.negated
         or clause.rejected
         or (deed.clause.told and clause.subject == "order")
+        or (deed.done and deed.done <= _ROUGH)
+        or _undoes(deed, way)
     ):
         return []
-    if frozenset(deed.things) & (way.own - way.people) - ADJECTIVES and clause.verb not in ("be", "have"):
+    own = way.own & (way.things | way.named) if way.going else way.own
+    if frozenset(deed.things) & (own - way.people) - ADJECTIVES and clause.verb not in ("be", "have"):
         return [Weight(way=place, value=MAYBE)]
     if frozenset(deed.things) & way.shared - ADJECTIVES and clause.verb in _VAGUE:
         return [Weight(way=place, value=MAYBE)]
     return []
+
+
+_ROUGH = word_set("throw drop break destroy attack tear distract kill")
+
+
+def _undoes(deed: Deed, way: Way) -> bool:
+    """Whether the act is the opposite of one that would take the way: a closed book is not read."""
+    return any(CLASSES[name].opposite & way.accepts for name in deed.done) and not deed.done & way.accepts
 
 
 _VAGUE = word_set("deal do finish handle settle see attend tend use take")

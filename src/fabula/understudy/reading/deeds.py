@@ -100,7 +100,7 @@ def _is_said_by(hits: list[Hit], clause: Clause) -> bool:
     for hit in hits:
         if clause.verb_at in hit.places and hit.phrase.length > 1:
             denies = any(place in clause.negations for place in hit.places)
-            if denies or clause.verb in LIGHT_VERBS or hit.phrase.meaning == "gesture":
+            if denies or clause.verb in LIGHT_VERBS or hit.phrase.meaning in ("gesture", "touch"):
                 return True
     return False
 
@@ -183,7 +183,7 @@ def _spoken(clause: Clause) -> tuple[tuple[str, str], ...]:
     for word in clause.words[start:]:
         if word in PREPOSITIONS and word != "of":
             parts.append((word, []))
-        elif word not in _UNSAID:
+        elif word not in _UNSAID and not (word in ADVERBS and word.endswith("ly")):
             parts[-1][1].append(word)
     return tuple((prep, " ".join(words).removeprefix("of ")) for prep, words in parts if words or prep)
 

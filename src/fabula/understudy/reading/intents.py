@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fabula.language.words import word_set
 from fabula.story.readings import Intent, IntentKind, Mood
 from fabula.understudy.reading.clauses import Clause, Line
-from fabula.understudy.reading.deeds import Deed, content
-from fabula.understudy.reading.lexicon import CLASSES, CLASSES_OF, FAREWELLS, GREETINGS, pattern
+from fabula.understudy.reading.deeds import Deed, content, names_something
+from fabula.understudy.reading.lexicon import (
+    ADJECTIVES,
+    CLASSES,
+    CLASSES_OF,
+    DETERMINERS,
+    FAREWELLS,
+    GREETINGS,
+    SYNONYMS,
+    pattern,
+)
 from fabula.understudy.reading.ways import Person, SceneWays
+from fabula.understudy.reading.words import is_verb, noun_of
 
 _HINT = pattern("hint")
 _WHERE = pattern("where")
 _WHO = pattern("who_is_here")
 _SORRY = pattern("sorry")
 _THANKS = pattern("thanks")
+_THANKED = re.compile(r"(?:many |oh |well |and )?thank(?:s| you)\b")
 _GREETED = pattern("greeting")
 _BYE = pattern("farewell")
 _FIRST: tuple[IntentKind, ...] = (
@@ -26,7 +38,8 @@ _OF_VERB: dict[str, IntentKind] = {
     "go": "go", "walk": "go", "climb": "go", "enter": "go", "leave": "go", "follow": "go", "run": "go", "return": "go",
     "look": "look", "see": "look", "watch": "look", "stare": "look", "glance": "look", "gaze": "look", "peer": "look",
     "admire": "look", "examine": "examine", "inspect": "examine", "study": "examine", "check": "examine",
-    "search": "examine", "investigate": "examine", "find": "examine", "read": "read", "open": "open", "unlock": "open",
+    "count": "examine", "search": "examine", "investigate": "examine", "find": "examine", "read": "read",
+    "open": "open", "unlock": "open",
     "close": "close", "shut": "close", "take": "take", "grab": "take", "pick": "take", "steal": "take",
     "pocket": "take", "give": "give", "hand": "give", "offer": "give", "show": "give", "put": "put",
     "place": "put", "drop": "put",
@@ -52,6 +65,8 @@ def intents_of(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> list[Inte
     if not intents:
         kind: IntentKind = "agree" if line.yes else "refuse" if line.no else "speech"
         return [Intent(kind=kind, text=plain, whom=_called(line, scene), mood="statement")]
+    if _THANKED.match(plain) and intents[0].kind == "speech":
+        intents[0] = intents[0].model_copy(update={"kind": "thank"})
     if line.yes and not any(intent.kind == "agree" for intent in intents):
         intents.insert(0, Intent(kind="agree", text="yes", whom=_called(line, scene), mood="statement"))
     return intents
@@ -72,7 +87,7 @@ def _intent(deed: Deed, line: Line, scene: SceneWays) -> Intent:
     what = spoken.get("", "") or (
         deed.spoken[0][1] if deed.spoken and kind not in ("go", "ask", "talk", "tell") else ""
     )
-    about = spoken.get("about", "") or (" ".join(sorted(content(tuple(deed.nouns)))) if kind == "ask" else "")
+    about = spoken.get("about", "") or (_asked_about(clause) if kind == "ask" else "")
     where = next((words for prep, words in deed.spoken if kind == "go" and prep and words), "") or (
         what if kind == "go" else ""
     )
@@ -89,6 +104,21 @@ def _intent(deed: Deed, line: Line, scene: SceneWays) -> Intent:
         mood=_mood(clause, kind),
         negated=clause.negated or clause.rejected,
     )
+
+
+def _asked_about(clause: Clause) -> str:
+    """What a question is about, as it was written: the nouns in their order, without what is only asked of them."""
+    found: list[str] = []
+    for place, word in enumerate(clause.words):
+        noun = noun_of(word)
+        if not names_something(word) or not content((noun,)):
+            continue
+        before = clause.words[place - 1] if place else ""
+        named = before in DETERMINERS or before in ADJECTIVES or before == "'s"
+        if place == clause.verb_at or (found and not named and is_verb(word) and word not in SYNONYMS):
+            continue
+        found.append(word)
+    return " ".join(found)
 
 
 def _mood(clause: Clause, kind: IntentKind) -> Mood:
@@ -110,7 +140,7 @@ def _kind(deed: Deed, line: Line) -> IntentKind:
         return "greet"
     if (clause.words[:1] and clause.words[0] in FAREWELLS) or _BYE.search(text):
         return "farewell"
-    if clause.verb in ("", "thank", "be") and _THANKS.search(text):
+    if (clause.verb in ("", "thank", "be") or clause.words[:1] in (("thanks",), ("thank",))) and _THANKS.search(text):
         return "thank"
     if clause.verb in ("", "be", "forgive", "excuse", "apologise", "apologize", "pardon") and _SORRY.search(text):
         return "apologise"

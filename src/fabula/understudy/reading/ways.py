@@ -23,6 +23,7 @@ from fabula.understudy.reading.lexicon import (
     MANNER_ACTS,
     NEUTRAL,
     PERSONS,
+    PREPOSITIONS,
     STATES,
     SYNONYMS,
     Phrase,
@@ -50,7 +51,9 @@ DIRECTIONS = word_set(
 _TALKING = word_set("ask tell talk listen say gossip persuade")
 _ANY_PLACE = word_set("door room house hall place street road gate wagon court box")
 _COLOURS = word_set("black white red green blue yellow grey gray brown golden silver pink purple orange crimson")
-_PLAIN_KEYS = word_set("choice plan decision visit answer state status next action done first")
+_PLAIN_KEYS = word_set(
+    "part settled begun started finished choice plan decision visit answer state status next action done first"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +170,7 @@ class _Told:
 
 def _alternatives(scene: SceneText, names: frozenset[str]) -> list[list[_Told]]:
     """For each way the parts of the goal that are about it."""
-    goal = re.sub(r"^(?:choose|decide)\b[^,]*,\s*", "", scene.goal.strip().rstrip(".!").lower())
+    goal = re.sub(r"^(?:choose|decide)\b(?::\s*|[^,:]*,\s*)", "", scene.goal.strip().rstrip(".!").lower())
     parts = [part for part in re.split(r",?\s+or\s+(?:else\s+)?|;\s*", goal) if part.strip()]
     if len(parts) < len(scene.ways):
         parts = [piece for part in parts for piece in re.split(r",\s*", part) if piece.strip()]
@@ -453,7 +456,11 @@ def _means(means: Iterable[str], names: frozenset[str]) -> PhraseBook | None:
 
 
 def _loose(text: str) -> Phrase:
-    return phrase(" ".join(word for word in _words(plain_wish(plain_line(text))) if word not in BETWEEN), "means")
+    """The phrase without its small words; nothing where one of them was the point: `look at that`."""
+    every = _words(plain_wish(plain_line(text)))
+    kept = [word for word in every if word not in BETWEEN]
+    dangles = 0 < len(kept) < 3 and kept[-1] in PREPOSITIONS and every[-1] in BETWEEN
+    return phrase("" if dangles else " ".join(kept), "means")
 
 
 def _wide(things: frozenset[str]) -> frozenset[str]:

@@ -42,7 +42,7 @@ def verb_of(word: str) -> str:
     if word in _KNOWN_VERBS:
         return word
     return next((base for base in _verb_bases(word) if base in _KNOWN_VERBS), "") or next(
-        (base for base in _verb_bases(word) if base in ENGLISH), word
+        (base for base in _verb_bases(word) if base in ENGLISH and len(base) > 2), word
     )
 
 
@@ -117,7 +117,7 @@ def put_right(word: str, story: frozenset[str], names: frozenset[str], repairs: 
     if is_word(word):
         return _nearest(word, repairs, most=1) or word if len(word) >= _LONG_WORD else word
     most = 2 if len(word) >= _LONG_WORD else 1
-    return _nearest(word, story, names, most=most) or _nearest(word, _COMMON, most=most) or word
+    return _nearest(word, story, names, most=most) or _nearest(word, _COMMON, most=most) or _english(word) or word
 
 
 def is_known(word: str, story: frozenset[str], names: frozenset[str]) -> bool:
@@ -127,6 +127,27 @@ def is_known(word: str, story: frozenset[str], names: frozenset[str]) -> bool:
         or word.isdigit()
         or any(form in story or form in names for form in (word, noun_of(word), verb_of(word)))
     )
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@lru_cache(maxsize=4_000)
+def _english(word: str) -> str:
+    """A common word that a long one is one slip away from: a letter left out, two exchanged, one changed, one too many.
+
+    The slips are undone one by one: to compare with 40,000 words would take an index of all of them.
+    """
+    if not _LONG_WORD <= len(word) <= LONGEST_WORD:
+        return ""
+    cuts = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
+    undone = [
+        [f"{head}{letter}{tail}" for head, tail in cuts for letter in _LETTERS],
+        [f"{head}{tail[1]}{tail[0]}{tail[2:]}" for head, tail in cuts if len(tail) > 1],
+        [f"{head}{letter}{tail[1:]}" for head, tail in cuts if tail for letter in _LETTERS],
+        [f"{head}{tail[1:]}" for head, tail in cuts if tail],
+    ]
+    return next((other for slip in undone for other in slip if other in ENGLISH), "")
 
 
 _COMMON = frozenset(_KNOWN_VERBS) | frozenset(SYNONYMS) | SMALL | ADVERBS | NEUTRAL
@@ -171,7 +192,9 @@ def _nearest(word: str, *among: frozenset[str], most: int) -> str:
             for other_mask, other in index.by_start.get((word[0], length), ()):
                 if (mask ^ other_mask).bit_count() <= 2 * most and other not in mixed:
                     found.append((slips(word, other, most), True, other))
-    distance, _, nearest = min(found, default=(most + 1, False, ""))
+    # The longer one of two: letters are left out more often than put in.
+    ranked = min(found, key=lambda one: (one[0], one[1], -len(one[2]), one[2]), default=(most + 1, False, ""))
+    distance, _, nearest = ranked
     return nearest if distance <= most else ""
 
 
