@@ -18,7 +18,7 @@ TOKEN_NEEDED, DENIED, NOT_FOUND = 40101, 40303, 40404
 METHODS = {
     "admin": """
         api.create api.list_models api.test api.update api.delete model.detect model.use model.remove
-        api_group.create api_group.update api_group.delete
+        api_group.create api_group.update api_group.delete outbox.list outbox.retry outbox.drop
     """,
     "author": """
         api.get api_group.get

@@ -41,6 +41,7 @@ from fabula.story.graph import Graph
 from fabula.story.npc import GameEvent, PlayedTag
 from fabula.story.plays import PlayState
 from fabula.story.stored import CURRENT, STEPS, Shape
+from fabula.story.summaries import StorySoFar
 from fabula.story.values import JsonObject
 
 HERE = Path(__file__).parent
@@ -101,6 +102,7 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "turn_result": lambda doc: doc["turn_index"],
     "error": stored_error,
     "graph": Graph.model_validate,
+    "story_so_far": StorySoFar.model_validate,
     "story": story,
     **{repository.kind: resource(repository) for repository in RESOURCES},
     "upload": dict,

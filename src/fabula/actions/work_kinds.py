@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.actions.drafts.build_story import draft_kinds
+from fabula.actions.followers.dispatch import follower_kinds
 from fabula.actions.house import House
 from fabula.actions.library.packages import import_kinds
 from fabula.actions.turns.turn_runner import turn_kinds
@@ -11,4 +12,4 @@ from fabula.actions.work.work_kind import WorkKind
 
 def work_kinds(house: House) -> dict[str, WorkKind]:
     """The kinds by name."""
-    return {**turn_kinds(house), **draft_kinds(house), **import_kinds(house)}
+    return {**turn_kinds(house), **draft_kinds(house), **import_kinds(house), **follower_kinds(house)}

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Entry] = {
     "doctor": Entry(module="fabula.cli.doctor", sentence="Show what works, and the next step for what does not."),
     "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),
     "models": Entry(module="fabula.cli.models", sentence="See, find, test and choose models."),
+    "outbox": Entry(module="fabula.cli.outbox", sentence="See what still follows turns; try it again, or drop it."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
     "ink": Entry(module="fabula.cli.ink", sentence="Compile, play and check Ink stories."),

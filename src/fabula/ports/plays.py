@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from fabula.ports.work import NewWork
 from fabula.story.error_values import ErrorValue
 from fabula.story.turn_tree import TurnPlace
 from fabula.story.values import JsonObject
@@ -121,7 +122,7 @@ class MessageChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """What a turn leaves behind when it is committed."""
+    """What a turn leaves behind when it is committed. `follow` is the work on what follows it, one row for all."""
 
     turn_id: str
     state: JsonObject
@@ -129,6 +130,7 @@ class Finished:
     result: JsonObject | None = None
     messages: Sequence[MessageChange] = ()
     ended: bool = False
+    follow: NewWork | None = None
 
 
 class Plays(Protocol):
@@ -144,6 +146,8 @@ class Plays(Protocol):
     - `move_head` to a turn of another tree, or one that is not committed, is refused with InvalidRequest.
     - A play is `ended` where it stands at a turn that ended it, also after `move_head` and `fork`.
     - `profiles` finds the player profile that the state at a head names; plays whose state names none are left out.
+    - `keep_summary` keeps the story so far after a turn, over one that was kept before; `nearest_summary` finds the one
+      of the nearest turn at or above a turn, at most so many steps up, and never that of another branch.
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
@@ -219,6 +223,10 @@ class Plays(Protocol):
     async def state(self, turn_id: str) -> JsonObject | None: ...
 
     async def result(self, turn_id: str) -> JsonObject | None: ...
+
+    async def keep_summary(self, turn_id: str, summary: JsonObject) -> None: ...
+
+    async def nearest_summary(self, turn_id: str, *, within: int) -> JsonObject | None: ...
 
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn: ...
 

@@ -15,6 +15,8 @@ from fabula.story.values import JsonObject
 
 WorkStatus = Literal["waiting", "running", "done", "failed", "dead", "cancelled"]
 OPEN: frozenset[WorkStatus] = frozenset({"waiting", "running"})
+Queue = Literal["realtime", "background", "heavy"]
+"""Who waits for work: somebody now (realtime), the next turns (background), or nobody soon (heavy)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,16 @@ class NewWork:
     held: Lease | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class WorkCount:
+    """How much work of a kind is in a status, and when the oldest of it was due."""
+
+    kind: str
+    status: WorkStatus
+    count: int
+    oldest_due_at_ms: int
+
+
 class WorkTable(Protocol):
     """All work, inside one unit of work.
 
@@ -96,9 +108,13 @@ class WorkTable(Protocol):
       from an earlier attempt of the same owner, they change nothing and answer False.
     - What was put off waits until it is due; what was let go is due at once, and that attempt does not count as a try.
     - `cancel` ends work that waits or runs, whoever holds it; of work that has ended it answers False.
-    - What has ended stays as it ended. `forget` removes work that ended before a time, some at a time.
+    - What has ended stays as it ended, but what was buried can be revived: `revive` makes it wait again, due at once,
+      with no try counted; of any other work, or where a repeat was begun meanwhile, it answers False.
+    - `forget` removes work that ended before a time, some at a time.
     - `abandon` cancels work of these kinds that nobody has held since a time.
     - `of_subject` lists newest first; `by_key` answers the newest.
+    - `unfinished` lists work of these kinds that waits, runs or was buried, oldest first, after the work that is named;
+      `counts` tells how much of each kind is in each of these statuses, and when the oldest of it was due.
     """
 
     async def begin(self, new: NewWork) -> Work: ...
@@ -138,6 +154,14 @@ class WorkTable(Protocol):
     async def bury(self, held: Work, error: ErrorValue) -> bool: ...
 
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool: ...
+
+    async def revive(self, work_id: str) -> bool: ...
+
+    async def unfinished(
+        self, kinds: Sequence[str], *, status: WorkStatus | None = None, after: str | None = None, limit: int = 100
+    ) -> list[Work]: ...
+
+    async def counts(self, kinds: Sequence[str]) -> list[WorkCount]: ...
 
     async def abandon(self, kinds: Sequence[str], *, left_before_ms: int) -> int: ...
 

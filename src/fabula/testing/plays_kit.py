@@ -272,6 +272,30 @@ class PlaysKit:
                 assert (await unit.plays.ancestor("a69", asked)).turn_id == f"t{asked}"
             assert (await unit.plays.ancestor("a69", 69)).turn_id == "a69"
 
+    async def test_nearest_summary_finds_the_one_of_the_nearest_turn_at_or_above_and_never_that_of_another_branch(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        for turn_id, parent in (("t1", "t0"), ("t2", "t1"), ("t3", "t2"), ("other", "t1")):
+            await played(store, turn_id, parent)
+            if turn_id == "t3":
+                async with store.writing() as unit:
+                    await unit.plays.move_head("s", "t1")
+        async with store.writing() as unit:
+            await unit.plays.keep_summary("t1", {"story": "old"})
+            await unit.plays.keep_summary("t1", {"story": "at t1"})
+            await unit.plays.keep_summary("other", {"story": "at other"})
+        async with store.reading() as unit:
+            found = {name: await unit.plays.nearest_summary(name, within=5) for name in ("t0", "t1", "t3", "other")}
+            near = [await unit.plays.nearest_summary("t3", within=steps) for steps in (1, 2)]
+        assert found == {
+            "t0": None,
+            "t1": {"story": "at t1"},
+            "t3": {"story": "at t1"},
+            "other": {"story": "at other"},
+        }
+        assert near == [None, {"story": "at t1"}]
+
     async def test_ancestors_are_a_logarithmic_number_of_reads_away(self, store: Store) -> None:
         await opened(store)
         async with store.writing() as unit:

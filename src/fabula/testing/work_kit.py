@@ -302,3 +302,57 @@ class WorkKit:
         async with store.reading() as unit:
             assert [work.work_id for work in await unit.work.of_subject("s")] == ["c", "a", "b"]
             assert [work.work_id for work in await unit.work.of_subject("s", limit=1)] == ["c"]
+
+    async def test_what_was_buried_can_be_revived_due_at_once_with_no_try_counted(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        assert await end(store, await held(store, clock, "w1"), "dead")
+        async with store.writing() as unit:
+            assert await unit.work.revive("w1")
+            assert not await unit.work.revive("w1") and not await unit.work.revive("nothing")
+        work = await stored(store, "w1")
+        assert (work.status, work.owner, work.tries, work.due_at_ms) == ("waiting", "", 0, clock.now_ms())
+        assert await taken(store, clock, "w1", "another")
+
+    @pytest.mark.parametrize("how", ["done", "failed", "cancelled"])
+    async def test_of_any_other_work_revive_answers_false(self, store: Store, clock: FixedClock, how: str) -> None:
+        assert await end(store, await held(store, clock, "w1"), how)
+        async with store.writing() as unit:
+            assert not await unit.work.revive("w1")
+        assert (await stored(store, "w1")).status == how
+
+    async def test_where_a_repeat_was_begun_meanwhile_nothing_is_revived(self, store: Store, clock: FixedClock) -> None:
+        assert await end(store, await held(store, clock, "w1", key="k"), "dead")
+        await begun(store, "w2", key="k")
+        async with store.writing() as unit:
+            assert not await unit.work.revive("w1")
+
+    async def test_unfinished_lists_what_waits_runs_or_was_buried_oldest_first_after_the_work_that_is_named(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        for number, how in enumerate(["waiting", "running", "dead", "done", "cancelled", "waiting"]):
+            work = await begun(store, f"w{number}", held=None if how == "waiting" else lease(clock))
+            if how not in ("waiting", "running"):
+                await end(store, work, how)
+            clock.advance(1)
+        await begun(store, "other", kind="other")
+        async with store.reading() as unit:
+            every = [work.work_id for work in await unit.work.unfinished(["errand"])]
+            waiting = [work.work_id for work in await unit.work.unfinished(["errand"], status="waiting")]
+            rest = [work.work_id for work in await unit.work.unfinished(["errand"], after="w1", limit=1)]
+        assert (every, waiting, rest) == (["w0", "w1", "w2", "w5"], ["w0", "w5"], ["w2"])
+
+    async def test_counts_tells_how_much_of_each_kind_is_in_each_status_and_when_the_oldest_was_due(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        first = clock.now_ms()
+        await begun(store, "w0")
+        clock.advance(1)
+        await begun(store, "w1")
+        await end(store, await held(store, clock, "w2"), "dead")
+        await end(store, await held(store, clock, "w3"), "done")
+        async with store.reading() as unit:
+            counted = [(one.kind, one.status, one.count) for one in await unit.work.counts(["errand", "other"])]
+            [waiting] = [one for one in await unit.work.counts(["errand"]) if one.status == "waiting"]
+        assert sorted(counted) == [("errand", "dead", 1), ("errand", "waiting", 2)]
+        assert waiting.oldest_due_at_ms == first

@@ -892,6 +892,13 @@ export interface ListModels {
   api_key: string;
 }
 
+/** `state` keeps only what waits, runs, or is dead: buried after all its tries failed. */
+export interface ListOutbox {
+  limit?: number | null;
+  cursor?: string | null;
+  state?: "waiting" | "running" | "dead" | null;
+}
+
 /** Of one story, in one state, or both. */
 export interface ListSessions {
   limit?: number | null;
@@ -1117,6 +1124,10 @@ export interface NameModel {
   api_id: string;
 }
 
+export interface NameOutboxItem {
+  id: string;
+}
+
 export interface NamePlayerProfile {
   player_profile_id: string;
 }
@@ -1200,6 +1211,32 @@ export interface Not {
 
 /** No parameters. */
 export interface Nothing {
+}
+
+export interface OutboxDropped {
+  type: "outbox_dropped";
+  id: string;
+}
+
+/** A piece of work that follows a turn. `error` says why its last try failed. */
+export interface OutboxItem {
+  type: "outbox_item";
+  id: string;
+  kind: string;
+  session_id: string;
+  turn_id: string;
+  state: string;
+  tries: number;
+  due_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  error?: string | null;
+}
+
+export interface OutboxListed {
+  next_cursor?: string | null;
+  type: "outbox_listed";
+  items: OutboxItem[];
 }
 
 export interface PackageContents {
@@ -2427,6 +2464,12 @@ export interface Methods {
   "model.remove": { params: NameModel; result: ModelRemoved; session: false };
   /** Tests a model and, if it passes, lets new stories and plays use it; one that fails changes nothing. */
   "model.use": { params: UseModel; result: ModelUsed; session: false };
+  /** Gives work up that waits or was buried; what the turn itself told stays as it is. */
+  "outbox.drop": { params: NameOutboxItem; result: OutboxDropped; session: false };
+  /** Lists what follows turns and is not done, oldest first; what was done is not listed. */
+  "outbox.list": { params: ListOutbox; result: OutboxListed; session: false };
+  /** Tries work again that was buried, as if it had never been tried. */
+  "outbox.retry": { params: NameOutboxItem; result: OutboxItem; session: false };
   /** Adds a profile. A player's is their own; an author's or admin's is for everybody to play as. */
   "player_profile.create": { params: CreatePlayerProfile; result: PlayerProfileView; session: false };
   /** Removes a profile that no session uses. */

@@ -9,7 +9,7 @@ from typing import Literal
 from fabula.ports.bus import Sender
 from fabula.ports.errors import TakenOver
 from fabula.ports.store import Unit
-from fabula.ports.work import Work
+from fabula.ports.work import Queue, Work
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed, Progress, Told
 from fabula.story.values import JsonObject
@@ -30,6 +30,18 @@ class HeldWork:
     def tell_progress(self, event: Progress) -> None:
         """How far it has come, for those who watch."""
         self.sender.send(event)
+
+
+class Unheard:
+    """The sender of work that nobody watches."""
+
+    next_sequence = 0
+
+    def send(self, event: Told, *, last: bool = False) -> None: ...
+
+    async def flush(self) -> None: ...
+
+    async def close(self) -> None: ...
 
 
 def taken_over(work: Work) -> TakenOver:
@@ -66,7 +78,8 @@ class WorkKind:
     Without a `run` nobody takes it up after its holder died but the call that began it, which brings the function.
     `is_loop`: its checkpoints stand under the id of the work, and are of no use once it has ended.
     `on_failure` stands in the transaction that ends the work as failed, dead or cancelled, before the work itself.
-    `last_event` is what watchers are told of work that has ended.
+    `last_event` is what watchers are told of work that has ended. Of `unwatched` work nobody is told anything.
+    `queue` says who waits for it, and so what makes room for what.
     """
 
     run: Run | None = None
@@ -77,6 +90,8 @@ class WorkKind:
     sentences: Sentences = Sentences()
     on_failure: Callable[[Unit, str, BadEnd, ErrorValue], Awaitable[None]] | None = None
     last_event: Callable[[str], Awaitable[Completed | Failed]] | None = None
+    unwatched: bool = False
+    queue: Queue = "realtime"
 
 
 def doubling(*, first_s: float, longest_s: float) -> Callable[[int], float]:

@@ -3,6 +3,8 @@
 1. Work that was begun here with a lease is started at once (`start`); the one who waits for it may leave.
 2. Every two seconds the runner looks around: it renews the leases of all it runs with one statement, stops what was
    cancelled or taken over elsewhere, and, in a process that stays, takes up what others left behind.
+   What nobody waits for makes room for turns: while one runs here, at most one piece of background work runs beside
+   it, and heavy work only when it has waited for long.
 3. Work that ended well is done; work that failed is failed, put off or buried, as its kind says. Work that processes
    died with too often is not taken up again.
 4. When the process stops, it lets go of what it runs: the next process takes it up at once.
@@ -18,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from fabula.actions.work.owners import is_dead
 from fabula.actions.work.work_events import Frames, follow
-from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, WorkKind, taken_over
+from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, Unheard, WorkKind, taken_over
 from fabula.ports.bus import Bus, Frame
 from fabula.ports.checkpoints import Checkpoints
 from fabula.ports.errors import (
@@ -35,7 +37,7 @@ from fabula.ports.errors import (
 from fabula.ports.meters import TURN_SECONDS, TURNS, WORK, WORK_RUNNING, Meters
 from fabula.ports.progress import TellProgress
 from fabula.ports.store import Store, Unit
-from fabula.ports.work import Lease, Work
+from fabula.ports.work import Lease, Queue, Work
 from fabula.ports.world import Clock
 from fabula.story.error_values import ErrorValue
 from fabula.story.events import Completed, Failed, Progress, Told
@@ -47,7 +49,12 @@ LEASE_S = 15.0
 """So long, at most, does anything wait for a process that died on another machine."""
 RENEW_BELOW_S = 10.0
 LOOK_EVERY_S = 2.0
-MOST_TAKEN_UP = 32
+LOOK_AT_MOST_EVERY_S = 0.25
+"""However often it is woken: what follows many turns is found with one look."""
+MOST_TAKEN_UP: Mapping[Queue, int] = {"realtime": 32, "background": 4, "heavy": 1}
+"""How much work of each queue, taken up from the table, runs here at once."""
+WAITS_FOR_TURNS_S = 5.0
+"""So long, at most, does heavy work wait because turns are played."""
 LONGEST_WAIT_S = 30.0
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Work that ended is remembered for a week, so that a late repeat is still known as one."""
@@ -104,18 +111,26 @@ class WorkRunner:
         self._meters = meters or Meters()
         self._kinds: Mapping[str, WorkKind] = {}
         self._calls_only: list[str] = []
+        self._queues: Sequence[Queue] = ()
         self._chores: Sequence[Chore] = ()
         self._running: dict[str, RunningWork] = {}
         self._woken = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def open(self, kinds: Mapping[str, WorkKind], *, takes_up: bool, chores: Sequence[Chore] = ()) -> None:
+    async def open(
+        self,
+        kinds: Mapping[str, WorkKind],
+        *,
+        takes_up: bool,
+        chores: Sequence[Chore] = (),
+        queues: Sequence[Queue] = ("realtime", "background", "heavy"),
+    ) -> None:
         """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not.
 
-        A process that stays also does the `chores` from time to time.
+        A process that stays also does the `chores` from time to time. It takes work of these `queues` only.
         """
-        self._kinds = kinds
+        self._kinds, self._queues = kinds, queues
         self._chores = (self._forget_old, *chores)
         self._calls_only = [name for name, kind in kinds.items() if kind.run is None]
         if takes_up:
@@ -144,7 +159,7 @@ class WorkRunner:
 
     async def start(self, work: Work, run: Run | None = None, *, taken_up: bool = False) -> HeldWork:
         """Runs work that this process holds, with its kind's function unless the caller has more at hand."""
-        held = HeldWork(work=work, sender=await self._bus.open(work.stream))
+        held = await self._held(work)
         run = run or self._kinds[work.kind].run
         assert run is not None, f"the call that began {work.kind} brings its function"
         attempt = self._run(held, run)
@@ -161,8 +176,15 @@ class WorkRunner:
         task.add_done_callback(lambda _: self._forget_running(running))
         return held
 
+    async def _held(self, work: Work) -> HeldWork:
+        unwatched = self._kinds[work.kind].unwatched
+        return HeldWork(work=work, sender=Unheard() if unwatched else await self._bus.open(work.stream))
+
     def _forget_running(self, running: RunningWork) -> None:
         self._count_end(running)
+        if running.taken_up or running.held.work.kind == "turn":
+            # There may be more of it, and a turn that is over makes room.
+            self.wake()
         work_id = running.held.work.work_id
         if self._running.get(work_id) is running:
             del self._running[work_id]
@@ -250,17 +272,30 @@ class WorkRunner:
 
     async def take_up(self) -> int:
         """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
-        kinds = [name for name, kind in self._kinds.items() if kind.run is not None]
-        room = MOST_TAKEN_UP - sum(running.taken_up for running in self._running.values())
-        if not kinds or room <= 0:
-            return 0
         gone = await self.gone()
-        if not await self._store.read(lambda unit: unit.work.due(kinds, gone=gone, limit=1)):
+        return sum([await self._take_up_of(queue, gone) for queue in self._queues])
+
+    async def _take_up_of(self, queue: Queue, gone: Sequence[str]) -> int:
+        kinds = [name for name, kind in self._kinds.items() if kind.run is not None and kind.queue == queue]
+        taken = sum(one.taken_up and self._kinds[one.held.work.kind].queue == queue for one in self._running.values())
+        most = MOST_TAKEN_UP[queue] - taken
+        if not kinds or most <= 0:
+            return 0
+        oldest = await self._store.read(lambda unit: unit.work.due(kinds, gone=gone, limit=1))
+        room = min(most, self._room_beside_turns(queue, oldest[0], taken)) if oldest else 0
+        if room <= 0:
             return 0
         held = await self._store.write(lambda unit: unit.work.hold_due(kinds, self.lease(), gone=gone, limit=room))
         for work in held:
             await self._begin_again(work)
         return len(held)
+
+    def _room_beside_turns(self, queue: Queue, oldest: Work, taken: int) -> int:
+        """How much more may be taken up while turns are played here."""
+        if queue == "realtime" or not any(one.held.work.kind == "turn" for one in self._running.values()):
+            return MOST_TAKEN_UP[queue]
+        waited_s = (self._clock.now_ms() - oldest.due_at_ms) / 1000
+        return 1 - taken if queue == "background" or waited_s > WAITS_FOR_TURNS_S else 0
 
     async def gone(self) -> list[str]:
         """The owners of work whose processes are known to be dead."""
@@ -275,7 +310,7 @@ class WorkRunner:
         if work.tries <= kind.most_attempts:
             await self.start(work, taken_up=True)
             return
-        held = HeldWork(work=work, sender=await self._bus.open(work.stream))
+        held = await self._held(work)
         await self._end_badly(held, Interrupted(kind.sentences.worn_out, hint=kind.sentences.hint))
 
     async def _run(self, held: HeldWork, run: Run) -> FabulaError | None:
@@ -350,6 +385,8 @@ class WorkRunner:
             wait = min(LONGEST_WAIT_S, 2 * wait)
 
     async def _tell_end(self, held: HeldWork) -> None:
+        if self._kinds[held.work.kind].unwatched:
+            return
         work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
         ended = work or replace(held.work, status="cancelled")
         held.sender.send(await self._last_event(ended), last=True)
@@ -373,11 +410,13 @@ class WorkRunner:
 
     async def _look_around(self, *, takes_up: bool) -> None:
         """Looks after work for as long as the process lives. This is a door: a failure is logged, and waited out."""
-        chores_at, swept = self._clock.monotonic(), False
+        chores_at, swept, looked_at = self._clock.monotonic(), False, 0.0
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
                     await self._woken.wait()
+            await asyncio.sleep(looked_at + LOOK_AT_MOST_EVERY_S - self._clock.monotonic())
+            looked_at = self._clock.monotonic()
             self._woken.clear()
             await self._look(self._keep_leases)
             if takes_up:

@@ -110,6 +110,15 @@ TURN_STATES = Table(
     ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="turn_states_turn_fk", ondelete="CASCADE"),
 )
 
+SUMMARIES = Table(
+    "turn_summaries",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("summary", Text, nullable=False),
+    PrimaryKeyConstraint("turn_id", name="turn_summaries_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="turn_summaries_turn_fk", ondelete="CASCADE"),
+)
+
 MESSAGES = Table(
     "messages",
     METADATA,
@@ -403,3 +412,22 @@ LAST_LINES = (
     .order_by(_ends.c.head, _ends.c.depth, _m.ordinal)
 )
 """What the last few turns before each of many heads say, in one read; of long lines only the beginning."""
+
+KEEP_SUMMARY = add_or_change(SUMMARIES, {"summary": bindparam("new_summary")})
+_line = (
+    select(TURNS.c.turn_id, TURNS.c.parent_id, literal(0).label("steps"))
+    .where(TURNS.c.turn_id == bindparam("turn"))
+    .cte("line_up", recursive=True)
+)
+_line = _line.union_all(
+    select(TURNS.c.turn_id, TURNS.c.parent_id, _line.c.steps + 1).where(
+        TURNS.c.turn_id == _line.c.parent_id, _line.c.steps < bindparam("within")
+    )
+)
+NEAREST_SUMMARY = (
+    select(SUMMARIES.c.turn_id, SUMMARIES.c.summary)
+    .join(_line, _line.c.turn_id == SUMMARIES.c.turn_id)
+    .order_by(_line.c.steps)
+    .limit(1)
+)
+"""The summary of the nearest turn at or above a turn, so many steps up at most."""

@@ -17,6 +17,7 @@ from fabula.adapters.stores.play_tables import (
     HEADS,
     INVITE,
     IS_INVITED,
+    KEEP_SUMMARY,
     KEEP_TREE,
     LAST_FAILED,
     LOCK_PLAY,
@@ -24,6 +25,7 @@ from fabula.adapters.stores.play_tables import (
     LOCK_TREE,
     MESSAGES_OF,
     MOVE_HEAD,
+    NEAREST_SUMMARY,
     OTHERS_ON_TREE,
     PROFILES,
     REACHED_BY,
@@ -40,7 +42,7 @@ from fabula.adapters.stores.play_tables import (
     UNINVITE,
     UNINVITE_ALL,
 )
-from fabula.adapters.stores.tables import Access, spelled, unpack
+from fabula.adapters.stores.tables import Access, pack, spelled, unpack
 from fabula.adapters.stores.transcript_steps import (
     read_last_lines,
     read_lines_after,
@@ -218,6 +220,16 @@ class SqlPlays:
     async def result(self, turn_id: str) -> JsonObject | None:
         packed: str | None = (await self._connection.execute(RESULT, {"turn": spelled(turn_id)})).scalar()
         return None if packed is None else unpack("turn_result", packed)
+
+    async def keep_summary(self, turn_id: str, summary: JsonObject) -> None:
+        packed = pack("story_so_far", summary)
+        kept = {"turn_id": spelled(turn_id), "summary": packed, "new_summary": packed}
+        await self._connection.execute(KEEP_SUMMARY, kept)
+
+    async def nearest_summary(self, turn_id: str, *, within: int) -> JsonObject | None:
+        names = {"turn": spelled(turn_id), "within": within}
+        row = (await self._connection.execute(NEAREST_SUMMARY, names)).first()
+        return None if row is None else unpack("story_so_far", row.summary)
 
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn:
         names = {"turn": spelled(turn_id), "index": turn_index}

@@ -96,6 +96,14 @@ said AS (
         ordinal integer, op text, message_id text, said_in_turn_id text, turn_index bigint, sequence bigint, kind text,
         speaker_id text, speaker_name text, text text, recorded_at_ms bigint, created_at_ms bigint, updated_at_ms bigint
     )
+),
+following AS (
+    INSERT INTO work (work_id, kind, key, subject, input, status, owner, lease_until_ms, attempt, let_go, due_at_ms,
+                      trace_id, created_at_ms, updated_at_ms)
+    SELECT :follow_id, :follow_kind, :follow_key, :follow_subject, :follow_input, 'waiting', '', 0, 0, 0,
+           CAST(:follow_due AS bigint), :follow_trace, CAST(:now AS bigint), CAST(:now AS bigint)
+    FROM done WHERE :follow_id <> ''
+    ON CONFLICT DO NOTHING
 )
 UPDATE plays SET head_turn_id = done.turn_id, active_turn_id = NULL, turn_index = done.turn_index, status = :status,
                  updated_at_ms = :now
@@ -149,6 +157,7 @@ def begun(turn: NewTurn, work: NewWork, now: int, row: Any) -> tuple[Turn, Work]
 
 def commit_values(terms: Terms, finished: Finished, work: Work) -> dict[str, Any]:
     lines = [message_row(finished.turn_id, at, change) for at, change in enumerate(finished.messages)]
+    now = terms.clock.now_ms()
     return {
         "turn_id": spelled(finished.turn_id),
         "state_hash": finished.state_hash,
@@ -159,5 +168,19 @@ def commit_values(terms: Terms, finished: Finished, work: Work) -> dict[str, Any
         "work_id": work.work_id,
         "work_owner": work.owner,
         "work_attempt": work.attempt,
-        "now": terms.clock.now_ms(),
+        "now": now,
+        **_follow_values(finished.follow, now),
+    }
+
+
+def _follow_values(follow: NewWork | None, now: int) -> dict[str, Any]:
+    row = new_row(follow or NewWork(work_id="", kind=""), now)
+    return {
+        "follow_id": row.work_id,
+        "follow_kind": row.kind,
+        "follow_key": row.key,
+        "follow_subject": row.subject,
+        "follow_input": pack("work_input", row.input),
+        "follow_due": row.due_at_ms,
+        "follow_trace": row.trace_id,
     }

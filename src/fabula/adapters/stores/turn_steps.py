@@ -209,6 +209,8 @@ def _finish(terms: Terms, finished: Finished, turn: Turn) -> Steps[None]:
             "now": now,
         },
     )
+    if finished.follow is not None:
+        yield from begin_work(terms.clock, finished.follow)
 
 
 def _to_be_ended(terms: Terms, turn_id: str) -> Steps[Turn | None]:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     or_,
     select,
     text,
@@ -25,7 +26,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
-from fabula.ports.work import Lease, NewWork, Work, WorkStatus
+from fabula.ports.work import Lease, NewWork, Work, WorkCount, WorkStatus
 from fabula.ports.world import Clock
 from fabula.story.error_values import ErrorValue, stored_error
 from fabula.story.stored import Shape
@@ -63,6 +64,7 @@ WORK = Table(
     _partial_index("work_waiting", "due_at_ms", where="status = 'waiting'"),
     _partial_index("work_running", "lease_until_ms", where="status = 'running'"),
     Index("work_by_subject", "subject", "created_at_ms"),
+    _partial_index("work_unfinished", "created_at_ms", where="status IN ('waiting', 'running', 'dead')"),
     _partial_index("work_ended", "updated_at_ms", where="status NOT IN ('waiting', 'running')"),
 )
 
@@ -139,6 +141,52 @@ CANCEL = (
     update(WORK)
     .where(_this, or_(_waits, _runs))
     .values(status="cancelled", error=bindparam("new_error"), updated_at_ms=bindparam("now"))
+)
+# A repeat that was begun meanwhile stands in the way: two of one key are never open at once.
+_repeat = WORK.alias("repeat")
+REVIVE = (
+    update(WORK)
+    .where(
+        _this,
+        _w.status == "dead",
+        or_(
+            _w.key == "",
+            ~select(_repeat.c.work_id)
+            .where(
+                _repeat.c.kind == _w.kind,
+                _repeat.c.key == _w.key,
+                _repeat.c.status.in_(("waiting", "running", "done")),
+            )
+            .exists(),
+        ),
+    )
+    .values(
+        status="waiting",
+        owner="",
+        due_at_ms=bindparam("now"),
+        let_go=_w.attempt,
+        updated_at_ms=bindparam("now"),
+    )
+)
+_unfinished = and_(text("status IN ('waiting', 'running', 'dead')"), _of_kinds)
+_listed = and_(_unfinished, _w.status.in_(bindparam("statuses", expanding=True)))
+_in_order = (_w.created_at_ms, _w.work_id)
+LISTED = select(WORK).where(_listed).order_by(*_in_order).limit(bindparam("limit"))
+_place = select(_w.created_at_ms).where(_this).scalar_subquery()
+LISTED_AFTER = (
+    select(WORK)
+    .where(
+        _listed,
+        or_(_w.created_at_ms > _place, and_(_w.created_at_ms == _place, _w.work_id > bindparam("this"))),
+    )
+    .order_by(*_in_order)
+    .limit(bindparam("limit"))
+)
+COUNTS = (
+    select(_w.kind, _w.status, func.count().label("count"), func.min(_w.due_at_ms).label("oldest"))
+    .where(_unfinished)
+    .group_by(_w.kind, _w.status)
+    .order_by(_w.kind, _w.status)
 )
 ABANDON = (
     update(WORK)
@@ -223,6 +271,25 @@ class SqlWork:
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
         values = {"this": spelled(work_id), "new_error": _packed_error(error), "now": self._clock.now_ms()}
         return bool((await self._connection.execute(CANCEL, values)).rowcount)
+
+    async def revive(self, work_id: str) -> bool:
+        values = {"this": spelled(work_id), "now": self._clock.now_ms()}
+        return bool((await self._connection.execute(REVIVE, values)).rowcount)
+
+    async def unfinished(
+        self, kinds: Sequence[str], *, status: WorkStatus | None = None, after: str | None = None, limit: int = 100
+    ) -> list[Work]:
+        statuses = ["waiting", "running", "dead"] if status is None else [status]
+        names: dict[str, Any] = {"kinds": list(kinds), "statuses": statuses, "limit": limit}
+        if after is not None:
+            names["this"] = spelled(after)
+        return [_work(row) for row in await self._connection.execute(LISTED_AFTER if after else LISTED, names)]
+
+    async def counts(self, kinds: Sequence[str]) -> list[WorkCount]:
+        rows = await self._connection.execute(COUNTS, {"kinds": list(kinds)})
+        return [
+            WorkCount(kind=row.kind, status=row.status, count=row.count, oldest_due_at_ms=row.oldest) for row in rows
+        ]
 
     async def abandon(self, kinds: Sequence[str], *, left_before_ms: int) -> int:
         values = {"kinds": list(kinds), "before": left_before_ms, "now": self._clock.now_ms()}

@@ -12,6 +12,7 @@ from fabula.knots.story_steps import Line
 from fabula.loops.conversation.ink_run import InkRun
 from fabula.loops.conversation.teller import Telling, choices_view, input_asked
 from fabula.loops.conversation.turn_record import Kept, Spoken
+from fabula.loops.turns.follow import follow_up
 from fabula.loops.turns.turn_state_cache import Standing
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
@@ -134,6 +135,7 @@ async def persist(run: InkRun, kept: Kept) -> None:
             first=run.before.message_count,
         ),
         ended=play.ended,
+        follow=follow_up(run.ids, run.turn, run.before, play),
     )
     if await run.store.commit_turn(finished, work=run.held):
         run.turn_states.keep(run.turn, Standing(play=play, past=(), lines=0))

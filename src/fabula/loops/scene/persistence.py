@@ -7,6 +7,7 @@ from typing import cast
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_run import SceneRun
+from fabula.loops.turns.follow import follow_up
 from fabula.loops.turns.turn_state_cache import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
 from fabula.story.events import KeeperApplied, StoryEnded
@@ -55,6 +56,7 @@ async def persist(
         result=cast(JsonObject, result),
         messages=messages,
         ended=play.ended,
+        follow=follow_up(run.ids, run.turn, run.before, play),
     )
     if await run.store.commit_turn(finished, work=run.held):
         now = Standing(play=run.before, past=run.past, lines=run.setup.past_lines)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from fabula.actions.care import overview, usage, whoami
 from fabula.actions.drafts import build_story, story_drafts
+from fabula.actions.followers import outbox
 from fabula.actions.library import (
     api_groups,
     api_trials,
@@ -92,6 +93,9 @@ def _operating() -> list[Method]:
             api_groups.delete_api_group,
             api_groups.ApiGroupDeleted,
         ),
+        m("outbox.list", outbox.ListOutbox, outbox.list_outbox, outbox.OutboxListed),
+        m("outbox.retry", outbox.NameOutboxItem, outbox.retry_outbox, outbox.OutboxItem),
+        m("outbox.drop", outbox.NameOutboxItem, outbox.drop_outbox, outbox.OutboxDropped),
         m("model.detect", Nothing, model_choice.detect_models, model_choice.ModelsDetected),
         m("model.use", model_choice.UseModel, model_choice.use_model, model_choice.ModelUsed),
         m("model.remove", model_choice.NameModel, model_choice.remove_model, model_choice.ModelRemoved),

@@ -20,6 +20,7 @@ Shape = Literal[
     "play_state",
     "turn_result",
     "graph",
+    "story_so_far",
     "error",
     # resources, by their kind
     "api",
@@ -49,6 +50,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "play_state": (),
     "turn_result": (turn_result.from_1_to_2,),
     "graph": (),
+    "story_so_far": (),
     "error": (error.from_1_to_2,),
     "api": (resource.from_1_to_2,),
     "api_group": (resource.from_1_to_2,),

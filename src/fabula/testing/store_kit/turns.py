@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -45,6 +46,24 @@ class TurnsLaw:
         within = await store.read_turn_basis(TurnQuestion(session_id="s"))
         assert without is not None and without.tokens_used == 0
         assert within is not None and within.tokens_used == 42
+
+    async def test_the_work_on_what_follows_a_turn_is_begun_when_it_is_committed_and_only_then(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        follow = NewWork(work_id="f1", kind="followers", key="t1", subject="s", input={"turn_id": "t1"}, trace_id="t1")
+        _, work = await _begin(store, "t1", "t0")
+        done = replace(finished("t1"), follow=follow)
+        assert not await store.commit_turn(done, work=replace(work, owner="another"))
+        async with store.reading() as unit:
+            assert await unit.work.get("f1") is None
+        assert await store.commit_turn(done, work=work)
+        assert not await store.commit_turn(done, work=work)
+        async with store.reading() as unit:
+            begun = await unit.work.get("f1")
+        assert begun is not None
+        assert (begun.kind, begun.key, begun.subject, begun.status) == ("followers", "t1", "s", "waiting")
+        assert (begun.input, begun.trace_id, begun.attempt) == ({"turn_id": "t1"}, "t1", 0)
 
     async def test_begin_turn_and_commit_turn_do_what_the_plays_do(self, store: Store) -> None:
         await opened(store)

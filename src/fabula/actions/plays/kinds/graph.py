@@ -121,6 +121,9 @@ class GraphPlays:
     def choice_taken(self, before: PlayState, words: str) -> int | None:
         return None
 
+    async def scene_titles(self, house: House, unit: Unit, state: PlayState) -> Mapping[str, str]:
+        return await house.scene_titles.of(unit, state.graph)
+
     def somebody_listens(self, state: PlayState) -> bool:
         return False
 

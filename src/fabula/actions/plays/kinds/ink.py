@@ -104,6 +104,9 @@ class InkPlays:
         except InvalidRequest:
             return None
 
+    async def scene_titles(self, house: House, unit: Unit, state: PlayState) -> Mapping[str, str]:
+        return {}
+
     def somebody_listens(self, state: PlayState) -> bool:
         return ink_in(state).waiting.kind in ("agent", "continue")
 

@@ -159,6 +159,10 @@ class PlayKind(Protocol):
         """Which of the choices on offer a player took with these words; None where there were none."""
         ...
 
+    async def scene_titles(self, house: House, unit: Unit, state: PlayState) -> Mapping[str, str]:
+        """The titles of its scenes by node; empty where it has none."""
+        ...
+
     def somebody_listens(self, state: PlayState) -> bool:
         """Whether a character of the story waits for the player's words."""
         ...

@@ -1,0 +1,24 @@
+"""What follows a turn: all that the next prompt does not need at once, decided purely when the turn is committed."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from fabula.story.plays import PlayState
+
+FollowerKind = Literal["summary"]
+
+SUMMARY_EVERY: Final = 8
+"""A scene that goes on for long is summed up in parts of so many turns."""
+
+
+def followers_of(before: PlayState, after: PlayState) -> tuple[FollowerKind, ...]:
+    """The kinds that follow a turn between these states; most turns have none."""
+    return ("summary",) if _ends_a_part(before, after) else ()
+
+
+def _ends_a_part(before: PlayState, after: PlayState) -> bool:
+    """Whether what was told since the last summary is to be summed up: a scene ended, or has gone on for long."""
+    if before.world.current_node != after.world.current_node or after.ended:
+        return True
+    return after.snapshot.turn_index % SUMMARY_EVERY == 0
