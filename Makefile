@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-WORKERS ?= 2
+# Half of what a test takes is waiting, for a model, a database or another process: two for each of two cores.
+WORKERS ?= 4
 
-.PHONY: run test test-all check check-web bench torture web docs clean
+.PHONY: run test test-all check check-types check-rest check-web bench torture web docs clean
 
 # An editable install builds the browser app once; after a pull of newer sources it is built again here.
 run: $(VENV)/.ready-run
@@ -22,10 +23,16 @@ test: $(VENV)/.ready-dev check
 test-all: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m '(all or mass) and not torture' --whole
 
+# The types take longest, so the other checks run beside them.
 check: $(VENV)/.ready-dev
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check-types check-rest
+
+check-types:
+	$(BIN)/mypy
+
+check-rest:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 # The browser app's types, lint and unit tests; it fetches the tools for them, which an install leaves out.

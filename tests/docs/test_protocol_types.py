@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -31,6 +32,11 @@ export const wrong: Methods["session.run_turn"]["params"] = { ...asked, shouted:
 def fields_in(name: str) -> list[str]:
     body = WRITTEN.partition(f"export interface {name} {{\n")[2].partition("\n}")[0]
     return re.findall(r"^  (\w+\??):", body, re.MULTILINE)
+
+
+@cache
+def document() -> Any:
+    return openrpc(build_catalogue())
 
 
 def compiler() -> str | None:
@@ -61,8 +67,7 @@ def test_every_method_has_its_params_and_its_result() -> None:
 def test_every_event_has_its_type_in_both_documents(kind: type[Any]) -> None:
     names = [field.name for field in fields(kind)]
     assert fields_in(kind.__name__) == [f"{name}?" if name in kind.optional else name for name in names]
-    document: Any = openrpc(build_catalogue())
-    schema = document["components"]["schemas"][kind.__name__]
+    schema = document()["components"]["schemas"][kind.__name__]
     assert schema["required"] == [name for name in names if name not in kind.optional]
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import Place
+from tests.fork_server import script
 from tests.live import Client, RpcFailed, gate_story, live_server
 
-COMMITTER = Path(__file__).with_name("import_committer.py")
+COMMITTER = script(Path(__file__).with_name("import_committer.py"))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def uploaded(client: Client, archive: bytes) -> str:
 
 async def killed_at(client: Client, import_id: str, taken: int) -> None:
     settings = client.house.settings.model_dump_json()
-    process = await asyncio.create_subprocess_exec(sys.executable, str(COMMITTER), settings, import_id, str(taken))
+    process = await asyncio.create_subprocess_exec(*COMMITTER, settings, import_id, str(taken))
     assert await process.wait() == -signal.SIGKILL
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.fork_server import PROGRAM
 
 from fabula.cli.main import COMMANDS, load
 from fabula.cli.options import tell
@@ -15,14 +16,16 @@ from fabula.settings import SettingsError
 HEAVY = ("pydantic", "rich", "fastapi", "starlette", "sqlalchemy", "langgraph", "openai", "uvicorn", "asyncio", "numpy")
 
 
-def fabula(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    program = "from fabula.cli.main import main; main()"
-    command = [sys.executable, "-c", program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment or None, check=False, timeout=60)
+def fabula(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(*PROGRAM, *arguments)
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
 def test_help_lists_every_command_with_its_sentence() -> None:
-    shown = fabula("--help")
+    shown = run(sys.executable, "-c", "from fabula.cli.main import main; main()", "--help")
     assert shown.returncode == 0
     for name, entry in COMMANDS.items():
         assert name in shown.stdout

@@ -150,7 +150,7 @@ def _graph_length(doc: JsonObject) -> dict[str, Any]:
 
 
 # What stands in an Ink source beside what is told: logic, declarations, diverts, comments.
-_NO_PROSE = re.compile(r"\s*(?:~|==|->|//|[{}]|(?:VAR|CONST|LIST|INCLUDE|EXTERNAL|TODO:)\b)")
+_NO_PROSE = re.compile(r"\A\s*(?:~|==|->|//|[{}]|(?:VAR|CONST|LIST|INCLUDE|EXTERNAL|TODO:)\b)")
 
 
 def _ink_length(doc: JsonObject) -> dict[str, Any]:
