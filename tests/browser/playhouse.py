@@ -98,8 +98,8 @@ def playhouse(folder: Path, **settings: str) -> Iterator[Playhouse]:
         running_server(fill_folder(folder, "samples"), settings=settings) as address,
     ):
         house = Playhouse(address=address, players=players, scenes="", ink="")
-        _bind(house, base_url)
-        yield Playhouse(address=address, players=players, scenes=_write_scenes(house), ink=_write_ink(house))
+        bind(house, base_url)
+        yield Playhouse(address=address, players=players, scenes=write_scenes(house), ink=write_ink(house))
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def model_server(script: Script) -> Iterator[str]:
         thread.join(30)
 
 
-def _bind(house: Playhouse, base_url: str) -> None:
+def bind(house: Playhouse, base_url: str) -> None:
     api = {"provider": "open_ai", "base_url": base_url, "api_key": "sk-troupe", "model": "scripted-small"}
     house.call("api.create", api_id="troupe", display_name="Troupe", **api)
     bindings = {f"{role}_api_id": "troupe" for role in ROLES}
@@ -136,7 +136,7 @@ def _bind(house: Playhouse, base_url: str) -> None:
         house.call("preset.create", preset_id=pace, display_name=pace, agents=agents)
 
 
-def _write_scenes(house: Playhouse) -> str:
+def write_scenes(house: Playhouse) -> str:
     gate = {"gate_open": {"value_type": "bool", "default": False, "description": "Is the gate open?"}}
     lamps = {"lamp_oil": {"value_type": "int", "default": 3, "description": "How much oil is left."}}
     house.call("schema.create", schema_id="gate-world", display_name="World", fields={**gate, **lamps})
@@ -159,7 +159,7 @@ def _write_scenes(house: Playhouse) -> str:
     return str(story["story_id"])
 
 
-def _write_ink(house: Playhouse) -> str:
+def write_ink(house: Playhouse) -> str:
     return str(house.call("story.create_ink", display_name="The Guard", source=GATE, files={})["story_id"])
 
 

@@ -12,13 +12,15 @@ import { call, CODES, type Problem } from "../protocol/rpc";
 import { boxOf, inManner, isAftermath, isUnderWay, mannerOf, next, rest, type Composer, type Manner, type Signal, type Waits } from "./composer";
 import { beginTurn, changes, reduceAll, type Change, type LiveTurn, type Note, type Told } from "./frames";
 import { AT_FIRST, before, EMPTY_WINDOW, refreshed, turnOfLive, turnsOf, withLines, withNewer, withOlder, withTurn, type Line, type Turn, type Window } from "./transcript";
-import { buildTree, EMPTY_TREE, lineTo, newestLeaf, siblings, turnOf, type Tree, type TreeRun, type TreeTurn } from "./tree";
+import { buildTree, EMPTY_TREE, isBelow, newestLeaf, siblings, turnOf, type Tree, type TreeTurn } from "./tree";
 
 /** Lines that are read at once; a turn of a scene has about four. */
 const LINES_AT_FIRST = 240;
 const LINES_MORE = 160;
 const LINES_AFTER_A_TURN = 40;
 
+/** Turns and runs of the tree that are shown: those nearest to the head. */
+const MOST_OF_A_TREE = 400;
 const LOOK_EVERY_MS = 4000;
 const PREVIOUSLY_AFTER_MS = 12 * 3_600_000;
 
@@ -197,8 +199,16 @@ export class Play {
 
   async #readStory(): Promise<void> {
     const story_id = this.session?.story_id;
-    const listed = await call("story.list", {}, { signal: this.#closed.signal });
-    if (listed.ok) this.story = listed.value.stories.find((story) => story.story_id === story_id) ?? null;
+    if (story_id === undefined) return;
+    const { signal } = this.#closed;
+    const answered = await call("story.summary", { story_id }, { signal });
+    if (!answered.ok) return;
+    const { display_name, introduction } = answered.value;
+    this.story = { story_id, display_name, introduction, common_variables: [] };
+    // The names of variables stand in the list only.
+    const listed = await call("story.list", { query: display_name, limit: 20 }, { signal });
+    const found = listed.ok ? listed.value.stories.find((story) => story.story_id === story_id) : undefined;
+    if (found !== undefined) this.story = { ...this.story, common_variables: found.common_variables };
   }
 
   /** Turns of lines, with what was seen of them live. */
@@ -515,11 +525,8 @@ export class Play {
   // ---- the tree
 
   async readTree(): Promise<void> {
-    const answered = await call("session.branches", {}, this.#named());
-    if (!answered.ok) return;
-    const { turns, ...more } = answered.value;
-    const { runs = [] } = more as { runs?: TreeRun[] };
-    this.tree = buildTree(turns as readonly TreeTurn[], runs);
+    const answered = await call("session.branches", { collapse: true, limit: MOST_OF_A_TREE }, this.#named());
+    if (answered.ok) this.tree = buildTree(answered.value.turns, answered.value.runs);
   }
 
   tellingsOf(turnId: string): readonly TreeTurn[] {
@@ -592,9 +599,9 @@ export class Play {
     this.#signal("return");
   }
 
-  /** The turns of the current line that the tree knows by themselves. */
-  line(): readonly TreeTurn[] {
-    return lineTo(this.tree, this.session?.head_turn_id ?? "").flatMap((item) => [...item.turns]);
+  /** Whether a turn that the tree lists is on the current line. */
+  isOnLine(turnId: string): boolean {
+    return isBelow(this.tree, this.session?.head_turn_id ?? "", turnId);
   }
 
   async bookmark(turnId: string, name: string | null, bookmarked = true): Promise<void> {

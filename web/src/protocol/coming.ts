@@ -8,6 +8,5 @@ declare module "./protocol.gen" {
     "session.export_prepare": { params: { format: string; turn_id?: string; include?: Record<string, boolean> }; result: { archive: ArchivePlace }; session: true };
     "session.recap": { params: { since_turn_id?: string }; result: { text: string; from: string }; session: true };
     "session.replay": { params: Record<string, unknown>; result: unknown; session: true };
-    "session_turn.update": { params: { turn_id: string; name?: string; bookmarked?: boolean }; result: unknown; session: true };
   }
 }
