@@ -32,3 +32,18 @@ def test_architecture_lists_every_room_with_its_own_sentence() -> None:
 def test_architecture_shows_the_import_rows_of_the_contract() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     assert "\n".join(f"    {row}" for row in import_rows()) in text
+
+
+def test_every_path_that_architecture_names_leads_somewhere() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    named = {name.strip("/") for name in re.findall(r"`([\w.*-]+/[\w./*-]*)`", text)}
+    places = (ROOT, SOURCE, ROOT / "docs", ROOT / "tests")
+    lost = [name for name in named if not any([*place.glob(name), *place.glob(f"{name}.py")] for place in places)]
+    assert sorted(lost) == ["fabula/samples"], "that one is there only in a wheel"
+
+
+def test_every_test_that_architecture_names_as_a_check_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    sources = {file.stem: file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py")}
+    named = re.findall(r"`(test_\w+)`", text)
+    assert named and [one for one in named if one not in sources and not any(one in s for s in sources.values())] == []
