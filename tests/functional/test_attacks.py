@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import io
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,16 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from tests.game_client import game
 from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.scripted import theatre
 
+from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
-from fabula.adapters.models.open_ai import MOST_SILENT_BYTES
+from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
 from fabula.agents.replies.director import MOST_PRESENT
+from fabula.formats.images import fit_within
 from fabula.loops.npc.company import MOST_WAITING
 from fabula.loops.npc.floor import LONGEST_QUEUE
 from fabula.ports.actors import Actor
+from fabula.ports.models import CallOrigin, ModelRequest, Piece
 from fabula.server.game_socket.pace import FRAMES_PER_SECOND
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_VALUES
@@ -237,3 +242,90 @@ async def test_events_that_wait_for_all_npcs_of_a_connection_have_a_bound_togeth
             await asyncio.sleep(LONGEST_QUEUE / FRAMES_PER_SECOND)
         told = await mine.next("error")
         assert told["code"] == "busy" and f"{MOST_WAITING} events wait" in told["message"]
+
+
+class _Sent:
+    """An answer of a model server that has all come already, in two reads."""
+
+    def __init__(self, events: bytes) -> None:
+        self._reads = [events, b""]
+
+    async def chat(self, body: dict[str, Any]) -> _Sent:
+        return self
+
+    async def read(self) -> bytes:
+        return self._reads.pop(0)
+
+    def close(self, *, complete: bool) -> None:
+        pass
+
+
+async def pieces_of(events: bytes) -> tuple[list[str], int]:
+    """The pieces of an answer that comes at once, and how many turns others had meanwhile."""
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    wire: Any = _Sent(events)
+    client = OpenAiClient(wire=wire, base_url="http://m/v1", model="m", learned={})
+    request = ModelRequest(origin=CallOrigin(agent="narrator"), messages=(), context=None, deadline=0.0)
+    counting = asyncio.create_task(count_turns())
+    await asyncio.sleep(0)
+    parts = [part async for part in client.stream(request)]
+    counting.cancel()
+    return [part.text for part in parts if isinstance(part, Piece)], turns
+
+
+END_OF_ANSWER = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+
+def said_in_event(text: str) -> bytes:
+    return b"data: %b\n\n" % json.dumps({"choices": [{"delta": {"content": text}}]}).encode()
+
+
+async def test_thousands_of_pieces_that_come_at_once_leave_others_their_turns() -> None:
+    pieces, turns = await pieces_of(said_in_event("word ") * 3_200 + END_OF_ANSWER)
+    assert "".join(pieces) == "word " * 3_200
+    assert turns >= 3_200 // PIECES_AT_ONCE
+
+
+async def test_a_long_piece_is_told_in_parts() -> None:
+    text = "".join(map(str, range(20_000)))
+    pieces, turns = await pieces_of(said_in_event(text) + END_OF_ANSWER)
+    assert "".join(pieces) == text and max(map(len, pieces)) == LONGEST_PIECE
+    assert turns >= len(text) // LONGEST_PIECE // PIECES_AT_ONCE
+
+
+def test_an_event_of_very_many_values_is_none() -> None:
+    line = b'data: {"x": [' + b"{}," * 200_000 + b"{}]}\n"
+    with pytest.raises(NotAnEvent, match="too many values"):
+        list(EventReader().feed(line))
+
+
+async def test_a_list_of_very_many_models_is_none(client: Client) -> None:
+    listed = b'{"data":[' + b'{"id":"x"},' * 200_000 + b'{"id":"y"}]}'
+    async with answering(b"Content-Length: %d\r\n" % len(listed), listed, 1) as base_url:
+        with pytest.raises(RpcFailed, match="no JSON"):
+            await client.call("api.list_models", provider="open_ai", base_url=base_url, api_key="k")
+
+
+async def test_the_same_small_cover_is_made_once_however_many_ask_at_once() -> None:
+    large = io.BytesIO()
+    Image.new("RGB", (2_000, 2_000), "teal").save(large, "PNG")
+    covers = SizedCovers()
+    made = await asyncio.gather(*(covers.make("blob", large.getvalue(), 96) for _ in range(8)))
+    assert made[0] is not None and all(one is made[0] for one in made)
+
+
+def test_a_picture_that_lies_on_its_side_is_turned_after_it_was_made_small() -> None:
+    picture, exif = Image.new("RGB", (400, 200), "teal"), Image.Exif()
+    exif[0x0112] = 6
+    for kind in ("JPEG", "PNG", "WEBP"):
+        written = io.BytesIO()
+        picture.save(written, kind, exif=exif)
+        with Image.open(io.BytesIO(fit_within(written.getvalue(), 96) or b"")) as small:
+            assert small.size == (48, 96), kind

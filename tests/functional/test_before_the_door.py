@@ -15,13 +15,22 @@ from typing import Any
 import pytest
 import uvicorn
 import websockets
+from starlette.requests import ClientDisconnect
 from tests.fork_server import server_process
 from tests.game_client import game
 from tests.live import Client, QuickServer, gate_session, live_server
 
 from fabula.actions.care.tokens import create_token, revoke_token
 from fabula.ports.actors import OPERATOR
-from fabula.server.access.http_protocol import LARGEST_HEADERS, MOST_HEADERS, MOST_SMALL_CHUNKS, BoundedHttp
+from fabula.server.access import AccessRules, guard
+from fabula.server.access.guard import LARGEST_BODIES
+from fabula.server.access.http_protocol import (
+    LARGEST_HEADERS,
+    LINES_A_MINUTE,
+    MOST_HEADERS,
+    MOST_SMALL_CHUNKS,
+    BoundedHttp,
+)
 from fabula.server.game_socket.batching_socket import MOST_FRAGMENTS, BatchingWebSocket
 from fabula.server.game_socket.logs import make_room
 
@@ -30,6 +39,7 @@ HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
 class Impatient(BoundedHttp):
     seconds_for_headers = 0.05
+    seconds_for_slow_bodies = 0.2
 
 
 @asynccontextmanager
@@ -164,6 +174,88 @@ async def test_a_body_in_very_many_tiny_chunks_is_not_read_to_its_end() -> None:
         assert b"200 OK" in await answer_to(port, head + b"1\r\nx\r\n" * (MOST_SMALL_CHUNKS // 2) + b"0\r\n\r\n")
         assert b"200 OK" in await answer_to(port, head + b"ff\r\n" + b"x" * 255 + b"\r\n0\r\n\r\n")
         assert b"200 OK" not in await answer_to(port, head, b"1\r\nx\r\n" * 20 * MOST_SMALL_CHUNKS, b"0\r\n\r\n")
+
+
+@pytest.mark.parametrize("begun", [b"", b"x" * 10, b"x" * 100], ids=len)
+async def test_a_body_that_does_not_come_closes_its_connection(begun: bytes) -> None:
+    head = b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n"
+    async with small_server(Impatient, reads=True) as port:
+        assert await answer_to(port, head, begun) == b""
+
+
+async def test_a_body_that_comes_slowly_but_steadily_is_read() -> None:
+    head = b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\nConnection: close\r\n\r\n"
+    async with small_server(Impatient, reads=True) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head)
+        for _ in range(9):
+            writer.write(b"x" * 1000)
+            await asyncio.sleep(0.06)
+        assert b"200 OK" in await reader.read()
+        writer.close()
+
+
+async def test_what_a_stranger_sends_to_open_doors_is_short(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data", require_tokens=True) as client:
+        for path in ("/enter", "/leave", "/healthz"):
+            answer = await client.http.post(path, content=b"[" + b"0," * 10_000 + b"0]")
+            assert answer.status_code == 413 and "16 KiB" in answer.json()["message"]
+
+
+async def test_requests_that_are_none_and_clients_that_leave_fill_no_log(tmp_path: Path) -> None:
+    with server_process(tmp_path, settings={"FABULA_SAMPLES": "false"}) as (_, address):
+        port = int(address.rsplit(":", 1)[1])
+        for sent in (b"NONSENSE\r\n\r\n", b"POST /enter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"):
+            for _ in range(3 * LINES_A_MINUTE):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(sent)
+                await asyncio.sleep(0.01)
+                writer.close()
+        assert (await answer_to(port, HEAD + b"Connection: close\r\n\r\n")).startswith(b"HTTP/1.1 200")
+    text = log_of(tmp_path)
+    assert 1 <= text.count("Invalid HTTP request") <= LINES_A_MINUTE
+    assert 1 <= text.count("a client left") <= LINES_A_MINUTE
+
+
+async def test_all_bodies_together_have_a_bound(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data", max_archive_mib=1) as client:
+        guarded = guard(_holding, AccessRules(find_token=_nobody, max_upload=LARGEST_BODIES))
+        answers = [asyncio.create_task(_upload(guarded, LARGEST_BODIES - 1)) for _ in range(3)]
+        statuses = sorted([await answer for answer in answers])
+        assert statuses == [200, 200, 503]
+        assert await _upload(guarded, LARGEST_BODIES - 1) == 200
+        assert (await client.http.get("/healthz")).text == "ok"
+
+
+async def _nobody(hash: str) -> None:
+    return None
+
+
+async def _holding(scope: Any, receive: Any, send: Any) -> None:
+    """Reads a whole body, and answers a moment later."""
+    while (message := await receive()).get("more_body"):
+        pass
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    await asyncio.sleep(0.1)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _upload(app: Any, size: int) -> int:
+    """The status of a request that brings so many bytes; it says nothing of them beforehand."""
+    told: list[dict[str, Any]] = []
+    part = bytes(size)
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": part, "more_body": False}
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/upload/a/b", "headers": [(b"host", b"localhost")]}
+    await app(scope, receive, send)
+    return int(told[0]["status"])
 
 
 async def test_nothing_that_a_stranger_says_to_the_game_socket_is_written_to_disk(tmp_path: Path) -> None:

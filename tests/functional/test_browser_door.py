@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from PIL import Image
 from tests.doors import Doors, Person, doors
+from tests.live import live_server
 
-from fabula.actions.care.tokens import revoke_token
+from fabula.actions.care.tokens import create_token, revoke_token
 from fabula.ports.actors import OPERATOR
 
 OWN = {"origin": "http://127.0.0.1"}
@@ -128,3 +130,13 @@ async def test_a_player_is_shown_scene_and_cast_without_the_goal(house: Doors) -
     assert shown["scene"]["number"] == 1 and shown["scene"]["title"] and "goal" not in shown["scene"]
     names = {(one["kind"], one["in_scene"]) for one in shown["cast"]}
     assert ("player", True) in names and ("character", True) in names
+
+
+async def test_no_other_page_gives_or_takes_a_seat_not_even_one_that_may_call(tmp_path: Path) -> None:
+    async with live_server(tmp_path, allowed_origins=("http://friend.example",)) as client:
+        made = await create_token(client.house, OPERATOR, role="player")
+        friend = {"origin": "http://friend.example"}
+        assert (await client.http.get("/healthz", headers=friend)).status_code == 200
+        for path, body in (("/enter", {"token": made.secret}), ("/leave", {})):
+            answer = await client.http.post(path, json=body, headers=friend)
+            assert answer.status_code == 403 and "set-cookie" not in answer.headers

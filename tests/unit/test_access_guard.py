@@ -266,7 +266,7 @@ def test_a_large_body_is_refused_and_an_upload_may_be_larger() -> None:
     for path, size in (("/length", 1001), ("/upload/x", 5001)):
         answer = client(access).post(path, content=b"x" * size)
         assert (answer.status_code, answer.json()["code"]) == (413, -32600)
-        assert "MiB" in answer.json()["message"]
+        assert "KiB" in answer.json()["message"]
 
 
 async def test_a_body_without_declared_length_is_cut_off_at_the_limit() -> None:

@@ -74,8 +74,9 @@ def fit_within(data: bytes, side: int) -> bytes | None:
         with Image.open(io.BytesIO(data), formats=[_DECODERS[kind]]) as picture:
             # A jpeg decodes at a fraction of its size at once, which saves most of the time and memory.
             picture.draft("RGB", (side * 2, side * 2))
+            # Made smaller before it is turned: a copy of a large picture would take as much memory again.
+            picture.thumbnail((side, side), Image.Resampling.LANCZOS)
             upright = ImageOps.exif_transpose(picture)
-            upright.thumbnail((side, side), Image.Resampling.LANCZOS)
             written = io.BytesIO()
             shown = upright if upright.mode in ("RGB", "RGBA") else upright.convert("RGBA")
             shown.save(written, "WEBP", quality=84, method=4)

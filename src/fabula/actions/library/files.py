@@ -110,7 +110,8 @@ async def keep_cover(unit: Unit, data: bytes, mime_type: str) -> Cover:
 
 
 async def _take_cover(house: House, character_id: str, data: bytes) -> tuple[str, str]:
-    kind, problems = await run_in_thread(read_image, data)
+    async with house.sized_covers.one_at_a_time:
+        kind, problems = await run_in_thread(read_image, data)
     refuse(problems, "cover")
     assert kind is not None
     async with house.store.writing() as unit:
@@ -123,7 +124,8 @@ async def _take_cover(house: House, character_id: str, data: bytes) -> tuple[str
 
 async def _take_archive(house: House, character_id: str, data: bytes) -> None:
     checked_name(character_id, CHARACTERS.noun)
-    card, problems = await run_in_thread(read_chr, data, limits_of(house))
+    async with house.sized_covers.one_at_a_time:
+        card, problems = await run_in_thread(read_chr, data, limits_of(house))
     refuse(problems, "archive")
     assert card is not None
     if card.character_id != character_id:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from cachetools import LRUCache
@@ -14,9 +15,10 @@ MOST_KEPT_BYTES: Final = 16 * 1024 * 1024
 
 
 class SizedCovers:
-    """Thumbnails that were asked for lately."""
+    """Thumbnails that were asked for lately. `one_at_a_time`: a picture takes far more memory than its bytes."""
 
     def __init__(self) -> None:
+        self.one_at_a_time = asyncio.Lock()
         self._kept: LRUCache[tuple[str, int], bytes] = LRUCache(MOST_KEPT_BYTES, getsizeof=len)
 
     def kept(self, blob: str, side: int) -> bytes | None:
@@ -25,7 +27,10 @@ class SizedCovers:
 
     async def make(self, blob: str, data: bytes, side: int) -> bytes | None:
         """The thumbnail of a picture; None where the picture does not decode."""
-        small = await run_in_thread(fit_within, data, side)
+        async with self.one_at_a_time:
+            if (made := self.kept(blob, side)) is not None:
+                return made
+            small = await run_in_thread(fit_within, data, side)
         if small is not None and len(small) <= MOST_KEPT_BYTES:
             self._kept[(blob, side)] = small
         return small

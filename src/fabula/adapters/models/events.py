@@ -9,6 +9,9 @@ import orjson
 
 DONE = b"[DONE]"
 LONGEST_LINE = 2 * 2**20
+SHORT_LINE = 64 * 1024
+"""In a longer one values are counted before they are decoded."""
+MOST_VALUES = 100_000
 MOST_SILENT_LINES = 10_000
 """Blanks and comments between two events; servers send one now and then, to keep a connection open."""
 
@@ -67,7 +70,14 @@ def data_of(line: bytes) -> bytes:
     return line[5:].strip() if line.startswith(b"data:") else b""
 
 
+def has_many_values(data: bytes) -> bool:
+    """Whether a JSON text has more values than any answer; marks within texts count, too, and are far fewer there."""
+    return data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES
+
+
 def _decoded(data: bytes) -> dict[str, Any]:
+    if len(data) > SHORT_LINE and has_many_values(data):
+        raise NotAnEvent("an event has too many values")
     try:
         event = orjson.loads(data)
     except orjson.JSONDecodeError:

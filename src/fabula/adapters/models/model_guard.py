@@ -136,9 +136,7 @@ class GuardedClient:
         kept = None if request.first_asked else await memo.get(key)
         known = from_stored(kept) if kept is not None else None
         if known is not None:
-            for text in known[0]:
-                deliver(Piece(text=text))
-            deliver(known[1])
+            await _deliver_all([*(Piece(text=text) for text in known[0]), known[1]], deliver)
             return
         pieces: list[str] = []
 
@@ -178,8 +176,7 @@ class GuardedClient:
                 if wait is None:
                     raise
             else:
-                for part in held:
-                    deliver(part)
+                await _deliver_all(held, deliver)
                 return reply
             await self._guard.clock.sleep(wait)
 
@@ -188,6 +185,9 @@ class GuardedClient:
         return wait_before_next(
             error, tried=tried, attempts=self._guard.attempts, remaining=remaining, chance=self._guard.chance()
         )
+
+
+PARTS_AT_ONCE = 64
 
 
 class _Attempt:
@@ -221,6 +221,14 @@ class _Attempt:
             raise ModelUnusable("The model's answer grew too long and was ended. Lower max_tokens.")
         if self._watch.loops(piece.text):
             raise ModelUnusable("The model's answer went round in circles and was ended. Try again.")
+
+
+async def _deliver_all(parts: list[Piece | ModelReply], deliver: Deliver) -> None:
+    """Delivers parts that are there already; of very many, some at a time, so that others have a turn meanwhile."""
+    for number, part in enumerate(parts, 1):
+        deliver(part)
+        if number % PARTS_AT_ONCE == 0:
+            await asyncio.sleep(0)
 
 
 def _too_late(begun: bool) -> ModelError:

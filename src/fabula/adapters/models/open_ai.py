@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,10 @@ MOST_SILENT_BYTES = 32 * 2**20
 """How much an answer may bring without a word of text: models that think aloud elsewhere send some megabytes."""
 
 
+PIECES_AT_ONCE = 16
+LONGEST_PIECE = 1_000
+
+
 class OpenAiClient:
     """One model at one address. `learned` is shared by all clients, so that what one learned all know."""
 
@@ -64,14 +68,17 @@ class OpenAiClient:
                 while not gathered.ended:
                     texts, failure = gathered.take(await answer.read())
                     pieces = ["".join(texts)] if texts and request.gather_s else texts
-                    for text in pieces:
+                    for number, text in enumerate(_short_pieces(pieces), 1):
                         yield Piece(text=text)
+                        if number % PIECES_AT_ONCE == 0:
+                            # Thousands may have come in one read; everybody else has a turn meanwhile.
+                            await asyncio.sleep(0)
                     if failure is not None:
                         raise failure
                     if texts and request.gather_s and not gathered.ended:
                         await asyncio.sleep(request.gather_s)
-            if rest := gathered.rest():
-                yield Piece(text=rest)
+            for text in _short_pieces([gathered.rest()]):
+                yield Piece(text=text)
             complete = True
         finally:
             answer.close(complete=complete)
@@ -168,6 +175,16 @@ class _Gathered:
             usage=self.usage or Usage(),
             structured=decoded(text, request.output_schema) if request.output_schema is not None else None,
         )
+
+
+def _short_pieces(texts: list[str]) -> Iterator[str]:
+    """The texts, long ones in parts: whoever hears them may look at all of a piece at once."""
+    for text in texts:
+        if len(text) <= LONGEST_PIECE:
+            if text:
+                yield text
+        else:
+            yield from (text[start : start + LONGEST_PIECE] for start in range(0, len(text), LONGEST_PIECE))
 
 
 def _count(usage: dict[str, Any], name: str) -> int:

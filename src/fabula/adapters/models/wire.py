@@ -21,6 +21,7 @@ import orjson
 from yarl import URL
 
 from fabula.adapters.models.address_policy import AddressPolicy, AddressRefused
+from fabula.adapters.models.events import has_many_values
 from fabula.ports.models import (
     ModelBusy,
     ModelCutOff,
@@ -30,6 +31,7 @@ from fabula.ports.models import (
     ModelUnreachable,
     ModelUnusable,
 )
+from fabula.ports.threads import run_in_thread
 from fabula.ports.world import Clock
 
 CONNECT_SECONDS = 10.0
@@ -93,7 +95,7 @@ class Wire:
             async with response:
                 if response.status != 200:
                     raise await self._refusal(response)
-                return orjson.loads(await read_at_most(response.content, LONGEST_LIST))
+                return await run_in_thread(_decoded_list, await read_at_most(response.content, LONGEST_LIST))
 
     async def _request(
         self, verb: str, url: URL, headers: dict[str, str], body: bytes | None
@@ -160,6 +162,13 @@ def _hang_up(response: aiohttp.ClientResponse) -> None:
         return
     with suppress(OSError), socket.socket(fileno=os.dup(used.fileno())) as twin:
         twin.shutdown(socket.SHUT_RDWR)
+
+
+def _decoded_list(body: bytes) -> Any:
+    """A list of models; one with very many values is none."""
+    if has_many_values(body):
+        raise ValueError("too many values")
+    return orjson.loads(body)
 
 
 def names_of(listed: object) -> tuple[str, ...] | None:

@@ -21,6 +21,9 @@ from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.state import MemoryEntry
 
+PIECES_AT_ONCE = 16
+"""So many pieces that came before are told in one turn of the event loop."""
+
 
 class PendingAnswer:
     """The answer to a question that was sent. It comes in the background until its one reader takes it from there."""
@@ -34,8 +37,11 @@ class PendingAnswer:
     async def read(self, tell: Callable[[str], None] | None = None) -> ModelReply:
         """The reply. `tell` hears every piece of it, those that came already at once."""
         tell = tell or _ignore
-        for text in self._came:
+        # More may come meanwhile; it is told from the same list, in its order.
+        for number, text in enumerate(self._came, 1):
             tell(text)
+            if number % PIECES_AT_ONCE == 0:
+                await asyncio.sleep(0)
         self._tell = tell
         try:
             return await self._task

@@ -12,10 +12,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
+from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.refusals import (
+    LINES_A_MINUTE,
     Refusal,
     RefusalLog,
     forwarded,
+    full_hands,
+    plain,
     refuse,
     strange_host,
     strange_origin,
@@ -23,7 +27,7 @@ from fabula.server.access.refusals import (
     token_unknown,
     too_large,
 )
-from fabula.server.access.rules import AccessRules
+from fabula.server.access.rules import SEAT_PATHS, AccessRules
 
 log = logging.getLogger("fabula.access")
 
@@ -31,6 +35,7 @@ _FORWARDED = frozenset(
     {"forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "x-client-ip", "via"}
 )
 _SECONDS_BETWEEN_LOOKS = 5.0
+LARGEST_BODIES = 128 * 1024 * 1024
 _STARTS = ("http.response.start", "websocket.http.response.start")
 
 
@@ -38,6 +43,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
     """The app behind a door that follows the rules; the actor is in `scope["state"]["actor"]` behind it."""
     tokens = TokenCache(access.find_token, monotonic)
     refused = RefusalLog(monotonic)
+    bodies = _Bodies(max(LARGEST_BODIES, 2 * access.max_upload), LineLimit(monotonic, LINES_A_MINUTE))
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -45,7 +51,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
             return
         headers = _headers_of(scope)
         send = _dressed(send, access, headers)
-        if (refusal := _strange(access, headers)) is not None:
+        if (refusal := _strange(access, headers, scope["path"])) is not None:
             refused.tell(refusal, scope)
             await refuse(refusal, scope, send)
         elif _is_preflight(scope, headers):
@@ -57,7 +63,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
                 refused.tell(actor, scope)
                 await refuse(actor, scope, send)
             else:
-                await _let_in(app, access, tokens, actor, token, headers, scope, receive, send)
+                await _let_in(app, access, tokens, bodies, actor, token, headers, scope, receive, send)
 
     return guarded
 
@@ -66,6 +72,7 @@ async def _let_in(
     app: ASGIApp,
     access: AccessRules,
     tokens: TokenCache,
+    bodies: _Bodies,
     actor: Actor | None,
     token: str | None,
     headers: Mapping[str, str],
@@ -80,13 +87,16 @@ async def _let_in(
     else:
         if actor is not None and actor.token_id is not None:
             send = _while_valid(send, tokens, token or "")
-        await _within_limit(app, access.limit_for(scope["path"], actor), headers, scope, receive, send)
+        await _within_limit(app, access.limit_for(scope["path"], actor), bodies, headers, scope, receive, send)
 
 
-def _strange(access: AccessRules, headers: Mapping[str, str]) -> Refusal | None:
+def _strange(access: AccessRules, headers: Mapping[str, str], path: str) -> Refusal | None:
     host, origin = headers.get("host", ""), headers.get("origin")
     if not access.allows_host(host):
         return strange_host(host)
+    if origin is not None and path in SEAT_PATHS:
+        # No other page gives this server's pages a seat, or takes it from them, not even one that may call.
+        return None if access.is_own_page(origin, host) else strange_origin(origin)
     if origin is not None:
         return None if access.allows_origin(origin, host) else strange_origin(origin)
     # Browsers send no Origin with images, scripts and forms' GETs, but newer ones tell where those come from.
@@ -169,27 +179,45 @@ async def _answer_preflight(headers: Mapping[str, str], send: Send) -> None:
 
 
 async def _within_limit(
-    app: ASGIApp, limit: int, headers: Mapping[str, str], scope: Scope, receive: Receive, send: Send
+    app: ASGIApp,
+    limit: int,
+    bodies: _Bodies,
+    headers: Mapping[str, str],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
 ) -> None:
     declared = headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > limit):
         await refuse(too_large(limit), scope, send)
         return
-    reader = _LimitedReader(limit, scope, receive, send)
+    reader = _LimitedReader(limit, bodies, scope, receive, send)
     try:
         await app(scope, reader.receive, reader.send)
     except ClientDisconnect:
         # Either the answer has been given and the app was only told that the client is gone, or it is.
-        if not reader.refused:
-            log.info("a client left before its request was whole", extra={"facts": {"path": scope["path"][:100]}})
+        if not reader.refused and bodies.left_lines.allows():
+            log.info(
+                "a client left before its request was whole", extra={"facts": {"path": plain(scope["path"][:100])}}
+            )
+    finally:
+        bodies.held -= reader.seen
+
+
+class _Bodies:
+    """The bodies of all requests together: `held` bytes of them are in memory."""
+
+    def __init__(self, most: int, left_lines: LineLimit) -> None:
+        self.most, self.held, self.left_lines = most, 0, left_lines
 
 
 class _LimitedReader:
     """Counts a body as it is read; past the limit it answers at once and tells the app that the client is gone."""
 
-    def __init__(self, limit: int, scope: Scope, receive: Receive, send: Send) -> None:
-        self._limit, self._scope, self._receive, self._send = limit, scope, receive, send
-        self._seen = 0
+    def __init__(self, limit: int, bodies: _Bodies, scope: Scope, receive: Receive, send: Send) -> None:
+        self._limit, self._bodies = limit, bodies
+        self._scope, self._receive, self._send = scope, receive, send
+        self.seen = 0
         self._answering = False
         self.refused = False
 
@@ -198,9 +226,13 @@ class _LimitedReader:
             return {"type": "http.disconnect"}
         message = await self._receive()
         if message["type"] == "http.request":
-            self._seen += len(message.get("body", b""))
-            if self._seen > self._limit:
-                return await self._cut_off()
+            size = len(message.get("body", b""))
+            self.seen += size
+            self._bodies.held += size
+            if self.seen > self._limit:
+                return await self._cut_off(too_large(self._limit))
+            if self._bodies.held > self._bodies.most:
+                return await self._cut_off(full_hands())
         return message
 
     async def send(self, message: Message) -> None:
@@ -209,10 +241,10 @@ class _LimitedReader:
         self._answering = True
         await self._send(message)
 
-    async def _cut_off(self) -> Message:
+    async def _cut_off(self, refusal: Refusal) -> Message:
         self.refused = True
         if not self._answering:
-            await refuse(too_large(self._limit), self._scope, self._send)
+            await refuse(refusal, self._scope, self._send)
         return {"type": "http.disconnect"}
 
 

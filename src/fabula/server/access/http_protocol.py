@@ -6,17 +6,22 @@ all, and hold memory and connections. So a connection is closed, with a sentence
 1. the headers of a request are too many or too large (431),
 2. its headers are not complete within some seconds (408),
 3. more requests wait on it than any client sends at once (429),
-4. its body comes in very many chunks of a few bytes each.
+4. its body comes in very many chunks of a few bytes each,
+5. its body comes more slowly than any line is (408).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from fabula.server.access.line_limit import LineLimit
 
 log = logging.getLogger("fabula.access")
 
@@ -26,12 +31,33 @@ MOST_WAITING: Final = 64
 MOST_SMALL_CHUNKS: Final = 1_000
 SMALL_CHUNK: Final = 64
 """A body in very many chunks of a few bytes each costs far more time than it brings bytes."""
+SLOWEST_BODY: Final = 1024
+"""Bytes a second, from its beginning on."""
+LINES_A_MINUTE: Final = 20
 _SECONDS_TO_READ_THE_ANSWER: Final = 1.0
 
 _TOO_LARGE = f"The headers of a request may be {MOST_HEADERS} and {LARGEST_HEADERS // 1024} KiB in all. Send fewer."
 _TOO_SLOW = "The headers of this request did not arrive in time. Send it again."
 _TOO_SMALL = f"The chunks of this body are smaller than {SMALL_CHUNK} bytes. Send fewer and larger ones."
 _TOO_MANY = f"More than {MOST_WAITING} requests wait on this connection. Wait for answers before sending more."
+
+
+_TOO_SLOW_BODY = f"The body of this request comes with less than {SLOWEST_BODY} bytes a second. Send it faster."
+
+
+class FewWarnings(logging.Filter):
+    """Passes on a few warnings a minute: anybody can cause as many as they like. Errors are always told."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        super().__init__()
+        self._lines = LineLimit(monotonic, LINES_A_MINUTE)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno != logging.WARNING or self._lines.allows()
+
+
+_connections_log = logging.getLogger("fabula.access.connections")
+_connections_log.addFilter(FewWarnings(time.monotonic))
 
 
 class _OutOfBoundsError(Exception):
@@ -42,6 +68,7 @@ class BoundedHttp(HttpToolsProtocol):
     """One connection. `_unread` counts bytes since the parser last understood something whole."""
 
     seconds_for_headers = 20.0
+    seconds_for_slow_bodies = 30.0
 
     _unread = 0
     _header_count = 0
@@ -50,14 +77,18 @@ class BoundedHttp(HttpToolsProtocol):
     _chunk_bytes = 0
     _refused = False
     _waits_for_headers: asyncio.TimerHandle | None = None
+    _waits_for_body: asyncio.TimerHandle | None = None
+    _body_began: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._owed: list[RequestResponseCycle] = []
         super().connection_made(transport)
+        self.logger = _connections_log
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect_nothing()
+        self._expect_no_body()
         self._tell_all()
         super().connection_lost(exc)
 
@@ -73,6 +104,8 @@ class BoundedHttp(HttpToolsProtocol):
             self._refuse(431, _TOO_LARGE)
         elif self._is_idle() and self._waits_for_headers is None:
             self._expect_headers()
+        elif self._body_began is not None and self._waits_for_body is None:
+            self._expect_body()
 
     def send_400_response(self, msg: str) -> None:
         if not self._refused:
@@ -95,6 +128,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._unread = 0
         self._expect_nothing()
         super().on_headers_complete()
+        self._body_began = self.loop.time()
         self._owed = [*(cycle for cycle in self._owed if not cycle.response_complete), self.cycle]
         if len(self.pipeline) > MOST_WAITING:
             self._refuse(429, _TOO_MANY)
@@ -113,10 +147,12 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._unread = 0
+        self._expect_no_body()
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
         self._expect_nothing()
+        self._expect_no_body()
         super().handle_websocket_upgrade()
 
     def _count(self, size: int) -> None:
@@ -139,6 +175,26 @@ class BoundedHttp(HttpToolsProtocol):
         if self._waits_for_headers is not None:
             self._waits_for_headers.cancel()
             self._waits_for_headers = None
+
+    def _expect_body(self) -> None:
+        self._waits_for_body = self.loop.call_later(self.seconds_for_slow_bodies, self._look_at_body)
+
+    def _expect_no_body(self) -> None:
+        self._body_began = None
+        if self._waits_for_body is not None:
+            self._waits_for_body.cancel()
+            self._waits_for_body = None
+
+    def _look_at_body(self) -> None:
+        self._waits_for_body = None
+        if self._body_began is None or self._refused:
+            return
+        waited = self.loop.time() - self._body_began
+        # Where reading is paused the server is the slow one.
+        if self._chunk_bytes < waited * SLOWEST_BODY and not self.flow.read_paused:
+            self._refuse(408, _TOO_SLOW_BODY)
+        else:
+            self._expect_body()
 
     def _give_up(self) -> None:
         self._waits_for_headers = None

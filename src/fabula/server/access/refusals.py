@@ -10,13 +10,14 @@ from typing import Final
 import orjson
 from starlette.types import Scope, Send
 
-from fabula.ports.errors import Denied, FabulaError, InvalidRequest, TokenNeeded
+from fabula.ports.errors import BackendError, Denied, FabulaError, InvalidRequest, TokenNeeded
+from fabula.server.access.line_limit import LineLimit
 from fabula.server.error_codes import error_payload
 
 log = logging.getLogger("fabula.access")
 
 RPC_PATH: Final = "/rpc"
-_LINES_A_MINUTE: Final = 20
+LINES_A_MINUTE: Final = 20
 _POLICY_VIOLATION = 1008
 _Headers = list[tuple[bytes, bytes]]
 
@@ -70,8 +71,13 @@ def token_unknown() -> Refusal:
 
 
 def too_large(limit: int) -> Refusal:
-    mib = limit / (1024 * 1024)
-    return Refusal(status=413, error=InvalidRequest(f"The request body is larger than {mib:g} MiB. Send less at once."))
+    most = f"{limit / 1024 / 1024:g} MiB" if limit >= 1024 * 1024 else f"{limit // 1024} KiB"
+    return Refusal(status=413, error=InvalidRequest(f"The request body is larger than {most}. Send less at once."))
+
+
+def full_hands() -> Refusal:
+    sentence = "The server is taking in other large requests. Send this one again in a moment."
+    return Refusal(status=503, error=BackendError(sentence))
 
 
 async def refuse(refusal: Refusal, scope: Scope, send: Send) -> None:
@@ -94,22 +100,17 @@ class RefusalLog:
     """Tells the operator whom the door refused: a few lines a minute, so that nobody fills the log by knocking."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._minute_ends, self._told, self._passed_over = 0.0, 0, 0
+        self._lines = LineLimit(monotonic, LINES_A_MINUTE)
 
     def tell(self, refusal: Refusal, scope: Scope) -> None:
-        if self._monotonic() >= self._minute_ends:
-            if self._passed_over:
-                log.warning("more requests were refused", extra={"facts": {"count": self._passed_over}})
-            self._minute_ends, self._told, self._passed_over = self._monotonic() + 60.0, 0, 0
-        if self._told >= _LINES_A_MINUTE:
-            self._passed_over += 1
+        if passed_over := self._lines.take_passed_over():
+            log.warning("more requests were refused", extra={"facts": {"count": passed_over}})
+        if not self._lines.allows():
             return
-        self._told += 1
-        facts = {"status": refusal.status, "path": _plain(scope["path"][:100]), "why": _plain(refusal.error.message)}
+        facts = {"status": refusal.status, "path": plain(scope["path"][:100]), "why": plain(refusal.error.message)}
         log.warning("a request was refused", extra={"facts": facts})
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text from outside that cannot begin a new line in any reader of the log."""
     return text.encode("ascii", "backslashreplace").decode()

@@ -11,9 +11,17 @@ from fabula.server.access.callers import TokenLookup
 from fabula.settings import Settings
 
 MIB = 1024 * 1024
-OPEN_PATHS = frozenset(
-    {"/", "/index.html", "/app", "/favicon.svg", "/manifest.webmanifest", "/healthz", "/readyz", "/enter", "/leave"}
-)
+LARGEST_OF_A_STRANGER = 16 * 1024
+SEAT_PATHS = frozenset({"/enter", "/leave"})
+OPEN_PATHS = SEAT_PATHS | {
+    "/",
+    "/index.html",
+    "/app",
+    "/favicon.svg",
+    "/manifest.webmanifest",
+    "/healthz",
+    "/readyz",
+}
 OPEN_PREFIXES = ("/assets/", "/app/", "/play/")
 LATE_PATHS = frozenset({"/ws"})
 _EVERY_INTERFACE = frozenset({"0.0.0.0", "::", ""})
@@ -65,7 +73,9 @@ class AccessRules:
 
     def limit_for(self, path: str, actor: Actor | None) -> int:
         """The largest body. Files and whole stories are read only from those who may send some."""
-        if actor is None or not actor.may_act_as("author"):
+        if actor is None:
+            return min(self.max_body, LARGEST_OF_A_STRANGER)
+        if not actor.may_act_as("author"):
             return self.max_body
         if path.startswith("/upload/"):
             return self.max_upload
