@@ -232,7 +232,7 @@ def ink(source: str) -> Callable[[Victim], Awaitable[None]]:
         if "result" in made:
             started = await it.call("story.start_session", story_id=made["result"]["story_id"])
             if "result" in started:
-                await it.call("session.run_turn", started["session_id"], player_input="1", choice=0)
+                await it.call("session.run_turn", started["session_id"], choice=0)
                 await it.call("session.get", started["session_id"])
         else:
             assert made["error"]["code"] in (-32600, 50001), made
@@ -327,6 +327,9 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "braces": ink("VAR x = 1\n" + "{x}" * 20_000 + "\n* [Go] -> END\n"),
     "prose": ink("The old road goes on and on, and rain falls.\n" * 900 + "-> next\n=== next\n" + "On.\n" * 30_000),
     "doubling": ink('VAR s = "xxxxxxxx"\n-> on\n=== on\n~ s = s + s\n-> on\n'),
+    "blanks": ink("VAR x = 3\n* [Go] -> on\n=== on\n~ x = x * x\n{x > 0: -> on}\n-> on\n"),
+    "one line": ink("The old road goes on. " * 150_000),
+    "long lines": ink(("The old road goes on. " * 2_200 + "\n") * 75 + "* [Go] -> END\n"),
     "endless": ink("-> on\n=== on\nOn and on.\n-> on\n"),
 }
 

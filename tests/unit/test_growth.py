@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.growth import calls_of
 
-from fabula.ink import Story
-from fabula.knots.published import publish
+from fabula.ink import InkBudgetExceeded, Story
+from fabula.knots.published import LONGEST_LINE, publish
 from fabula.knots.story_steps import EndlessStory, lines_of
 from fabula.story.lore import MOST_FOLLOWED, active_lore
 from fabula.story.resources import LorebookEntry
@@ -86,3 +86,18 @@ def test_a_story_of_a_hundred_thousand_signs_is_a_problem_and_no_accident() -> N
 def test_however_many_variables_are_declared_they_all_are() -> None:
     story = Story.from_source("".join(f"VAR v{n} = {n}\n" for n in range(34_000)) + "{v33999}\n-> END\n")
     assert story.continue_() == "33999\n"
+
+
+def test_a_story_that_writes_blanks_without_end_is_stopped_as_soon_as_one_that_writes_words() -> None:
+    story = Story.from_source("VAR x = 3\n-> on\n=== on\n~ x = x * x\n{x > 0: -> on}\n-> on\n")
+    calls = calls_of(lambda: [story.continue_() for _ in range(2)])
+    assert calls.total() < 5_000_000
+    with pytest.raises((EndlessStory, InkBudgetExceeded)):
+        list(lines_of(story))
+
+
+def test_a_line_that_is_far_too_long_is_a_problem_that_names_it() -> None:
+    long = "The old road goes on. " * (LONGEST_LINE // 22 + 1)
+    assert publish(f"Once.\n{long[:LONGEST_LINE]}\n-> END\n", {}).prototype is not None
+    published = publish("INCLUDE b.ink\n-> END\n", {"b.ink": f"Once.\n{long}\n"})
+    assert published.prototype is None and "b.ink" in published.errors[0] and "line 2" in published.errors[0]

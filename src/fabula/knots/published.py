@@ -85,6 +85,7 @@ def spoilers_of(analysis: Analysis) -> Spoilers:
 
 _MARKS = "{|*+~=<>()[!&%#\n"
 _COMMON_MARKS = (",", "-", "/", " and ", " or ", " mod ", " has ")
+LONGEST_LINE = 50_000
 MOST_MARKS = 100_000
 """Every mark becomes about a kilobyte of story. Those of the second kind stand in prose, too, and count half."""
 
@@ -92,13 +93,26 @@ MOST_MARKS = 100_000
 def _size_problem(source: str, files: Mapping[str, str]) -> Problem | None:
     """What is too large cannot even be compiled: a source of all braces takes a thousand times its letters."""
     marks = sum(map(_count_marks, (source, *files.values())))
-    if marks <= MOST_MARKS:
-        return None
-    message = (
-        f"The story is too large: its lines, choices, braces and signs come to {marks}; {MOST_MARKS} are the most. "
-        "Divide it into several stories"
+    if marks > MOST_MARKS:
+        message = (
+            f"The story is too large: its lines, choices, braces and signs come to {marks}; {MOST_MARKS} are the most. "
+            "Divide it into several stories"
+        )
+        return Problem(severity=Severity.ERROR, message=message, file=None, line=1, column=1)
+    return _long_line(source, None) or next(
+        filter(None, (_long_line(text, name) for name, text in files.items())), None
     )
-    return Problem(severity=Severity.ERROR, message=message, file=None, line=1, column=1)
+
+
+def _long_line(text: str, file: str | None) -> Problem | None:
+    """A line is looked through in one go, and nobody else has a turn meanwhile."""
+    if len(text) <= LONGEST_LINE:
+        return None
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > LONGEST_LINE:
+            message = f"This line has {len(line)} letters; {LONGEST_LINE} are the most. Break it into several"
+            return Problem(severity=Severity.ERROR, message=message, file=file, line=number, column=1)
+    return None
 
 
 def _count_marks(text: str) -> int:

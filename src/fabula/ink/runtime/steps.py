@@ -13,6 +13,8 @@ from fabula.ink.runtime.content import Container, FrameKind, Node, Op, pointer_p
 from fabula.ink.runtime.errors import InkBudgetExceeded, InkError, InkRuntimeError
 from fabula.ink.runtime.machine import OUTPUT_LIMIT, Machine
 
+PIECES_PER_STEP = 16
+
 
 def run_line(machine: Machine) -> None:
     """Runs one line, or up to the end, or until the host has to answer."""
@@ -52,6 +54,8 @@ def _run_step(machine: Machine) -> bool:
     if output.string_starts:
         return False
     if machine.lookahead is not None:
+        # What is looked through again at each step is paid for: a story may write blanks and glue without end.
+        machine.spend((len(output.items) - machine.newline_at) // PIECES_PER_STEP)
         if not output.kept_newline(machine.newline_at):
             machine.lookahead = None
         elif machine.saw_unsafe or output.goes_beyond(machine.newline_at):
