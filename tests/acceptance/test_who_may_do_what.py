@@ -36,7 +36,7 @@ METHODS = {
         data_package.export_prepare data_package.import_prepare data_package.import_commit
     """,
     "player": """
-        api.list api_group.list preset.list schema.get schema.list character.list story.list story.summary
+        api.list api_group.list preset.list schema.get schema.list character.list story.list story.summary search.find
         player_profile.create player_profile.get player_profile.list player_profile.update player_profile.delete
         access.whoami config.get_global dashboard.get rpc.discover story.start_session session.list
     """,
@@ -85,6 +85,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "player_profile.delete": {"player_profile_id": "OWN"},
     "story.start_session": {"story_id": "STORY"},
     "story.summary": {"story_id": "STORY"},
+    "search.find": {"query": "gate"},
 }
 
 ROUTES = {

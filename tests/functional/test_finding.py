@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors import doors
 from tests.live import Client, RpcFailed, gate_session, gate_story, live_server
 
 
@@ -219,3 +220,84 @@ async def test_every_list_refuses_the_cursor_of_another_order(tmp_path: Path) ->
                     await client.call(f"{kind}.list", order=order, cursor=cursor)
             with pytest.raises(RpcFailed, match="`cursor` names nothing in this list"):
                 await client.call(f"{kind}.list", query="a", cursor=f"{kind}.name:a/b")
+
+
+async def hits(client: Client, query: str, **params: Any) -> list[tuple[str, str]]:
+    found = await client.call("search.find", query=query, **params)
+    return [(one["kind"], one["id"]) for one in found["hits"]]
+
+
+async def test_anything_is_found_by_a_few_letters_the_best_first(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        gate = await gate_story(client)
+        evening = await started(client, gate, "Gatekeepers")
+        other = await started(client, gate, "At the gate")
+        await said(client, evening, "It rains.")
+        await client.call("schema.create", schema_id="gates", display_name="Weather", fields={})
+        entry = {"entry_id": "iron", "title": "The iron gate", "content": "Rust."}
+        await client.call("lorebook.create", lorebook_id="road", display_name="The Road", entries=[entry])
+        head = (await client.call("session.get", evening))["head_turn_id"]
+        await client.call("session_turn.update", evening, turn_id=head, name="Gáte of rust", bookmarked=True)
+
+        assert await hits(client, "the gate", kinds=["lorebook_entry", "session", "story"]) == [
+            ("story", gate),
+            ("session", other),
+            ("lorebook_entry", "iron"),
+        ]
+        assert (await hits(client, "gat", limit=2)) == [("session", evening), ("turn", head)]
+        assert ("schema", "gates") in await hits(client, "gates") and len(await hits(client, "gat")) > 4
+        assert await hits(client, "GATE rus", kinds=["turn", "schema"]) == [("turn", head)]
+        assert await hits(client, "gate", kinds=[]) == await hits(client, "  ") == await hits(client, "?!") == []
+        assert await hits(client, "rust", kinds=["lorebook_entry", "session"]) == [("lorebook_entry", "iron")]
+        found = {one["kind"]: one for one in reversed((await client.call("search.find", query="gat"))["hits"])}
+        assert found["session"] == {
+            "type": "search_hit",
+            "kind": "session",
+            "id": evening,
+            "title": "Gatekeepers",
+            "excerpt": "It rains.",
+            "story_id": gate,
+        }
+        assert (found["turn"]["session_id"], found["turn"]["excerpt"]) == (evening, "It rains.")
+        assert found["lorebook_entry"]["lorebook_id"] == "road" and found["lorebook_entry"]["excerpt"] == "Rust."
+        for params in ({"query": "x" * 201}, {"query": "a", "limit": 51}, {"query": "a", "kinds": ["api"]}, {}):
+            with pytest.raises(RpcFailed):
+                await client.call("search.find", **params)
+
+
+async def test_what_is_gone_is_not_found(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session = await gate_session(client)
+        await client.call("session.update", session, display_name="Evening")
+        head = (await client.call("session.get", session))["head_turn_id"]
+        await client.call("session_turn.update", session, turn_id=head, name="Evening star")
+        assert await hits(client, "even") == [("session", session), ("turn", head)]
+        await client.call("session.delete", session)
+        assert await hits(client, "even") == []
+
+
+async def test_a_player_finds_nothing_that_the_story_has_not_told() -> None:
+    async with doors() as house:
+        author, owner, other = (house[name].client for name in ("author", "owner", "other"))
+        secret = {"entry_id": "murderer", "title": "Zanzibar", "content": "Mara did it.", "secret": True}
+        await author.call("lorebook.create", lorebook_id="secrets", display_name="Zanzibar", entries=[secret])
+        own, others = await house["owner"].play(house.story_id), await house["other"].play(house.story_id)
+        for person, session in ((owner, own), (other, others)):
+            await person.call("session.update", session, display_name="Zanzibar evening")
+            head = (await person.call("session.get", session))["head_turn_id"]
+            await person.call("session_turn.update", session, turn_id=head, name=f"Zanzibar of {session}")
+        assert [one[1] for one in await hits(owner, "zanz") if one[0] == "session"] == [own]
+        assert {kind for kind, _ in await hits(owner, "zanz")} == {"session", "turn"}
+        (turn,) = (await owner.call("search.find", query="zanz", kinds=["turn"]))["hits"]
+        assert turn["session_id"] == own
+        assert ("lorebook_entry", "murderer") in await hits(author, "zanz")
+        assert await hits(owner, "zanz", kinds=["lorebook", "lorebook_entry"]) == []
+        story = await author.call("story.get", story_id=house.story_id)
+        title = story["display_name"]
+        scenes = [node for node in story["graph"]["nodes"] if node["title"] != title]
+        for node in scenes:
+            assert await hits(owner, node["title"]) == await hits(author, node["title"], kinds=["story"]) == []
+        for nobody in ("mara", "gate-world", "builtin"):
+            assert {kind for kind, _ in await hits(owner, nobody)} <= {"story", "session"}
+        everyones = {id for kind, id in await hits(house["admin"].client, "zanz", kinds=["session"])}
+        assert everyones == {own, others}

@@ -113,6 +113,16 @@ class TurnMark:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NamedTurn:
+    """A turn that somebody named, with the session in which it was played."""
+
+    turn_id: str
+    session_id: str
+    name: str
+    created_at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class MessageChange:
     """What a turn says about a message: it is said, reads differently from now on, or is struck out."""
 
@@ -158,6 +168,8 @@ class Plays(Protocol):
       struck out.
     - `on_line` names those of the wanted turns that are on the line which ends at a turn, itself included.
     - None of these reads more of a transcript than it answers; each finds its place in a logarithmic number of reads.
+    - `named_turns` lists the turns that have a name, newest first, while the session that played them is there; of a
+      token only those of sessions that it reaches.
     - `last_lines` finds the last line before each of these heads, as it reads there, in one read: no more than its
       first letters, and none where the last turns say nothing.
     - `touch` makes a play the one that changed last.
@@ -267,6 +279,8 @@ class Plays(Protocol):
     async def wordings(self, turn_id: str, message_id: str) -> list[SpokenMessage]: ...
 
     async def on_line(self, turn_id: str, wanted: Sequence[str]) -> frozenset[str]: ...
+
+    async def named_turns(self, *, limit: int, token_id: str | None = None) -> list[NamedTurn]: ...
 
     async def last_lines(self, head_turn_ids: Sequence[str]) -> dict[str, SpokenMessage]: ...
 

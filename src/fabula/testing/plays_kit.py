@@ -608,6 +608,32 @@ class PlaysKit:
         assert lines["t14"].text.startswith("second, but longer xxx") and len(lines["t14"].text) < 500
         assert (lines["t14"].speaker_name, lines["t14"].kind) == ("Mara", "dialogue")
 
+    async def test_named_turns_lists_those_with_a_name_newest_first_of_a_token_only_those_it_reaches(
+        self, store: Store
+    ) -> None:
+        for id, owner in (("a", "ann"), ("b", "bob")):
+            start = new_turn(f"start-{id}", None, session_id=id, turn_index=0)
+            async with store.writing() as unit:
+                await unit.plays.add(id, start, finished(start.turn_id), owner_token_id=owner)
+            await played(store, f"t1-{id}", f"start-{id}", session_id=id)
+        async with store.writing() as unit:
+            await unit.plays.fork("fork", "t1-a", owner_token_id="bob")
+            for turn_id, name in (("start-a", "The quay"), ("t1-b", "The mill"), ("t1-a", "")):
+                await unit.plays.mark(TurnMark(turn_id=turn_id, name=name, bookmarked=True))
+        async with store.reading() as unit:
+            everyones = await unit.plays.named_turns(limit=9)
+            bobs = await unit.plays.named_turns(limit=9, token_id="bob")
+            first = await unit.plays.named_turns(limit=1)
+        assert [(one.turn_id, one.session_id, one.name) for one in everyones] == [
+            ("t1-b", "b", "The mill"),
+            ("start-a", "a", "The quay"),
+        ]
+        assert (bobs, first) == (everyones[:1], everyones[:1])
+        async with store.writing() as unit:
+            await unit.plays.remove("a")
+        async with store.reading() as unit:
+            assert await unit.plays.named_turns(limit=9) == everyones[:1]
+
     async def test_touch_makes_a_play_the_one_that_changed_last(self, store: Store, clock: FixedClock) -> None:
         for id in "ab":
             await opened(store, id, f"start-{id}")

@@ -587,6 +587,13 @@ export interface FailedFrame {
   error: ErrorPayload;
 }
 
+/** `kinds` are those to look for; those that the caller may not see are not looked for. All if it is not given. */
+export interface Find {
+  query: string;
+  kinds?: ("story" | "session" | "turn" | "character" | "lorebook_entry" | "lorebook" | "story_resources" | "story_draft" | "schema" | "preset")[] | null;
+  limit?: number;
+}
+
 /** The turns whose other tellings are wanted. */
 export interface FindSiblings {
   turn_ids: string[];
@@ -1564,6 +1571,23 @@ export interface SchemasListed {
   schemas: SchemaView[];
 }
 
+export interface SearchFound {
+  type: "search_found";
+  hits: SearchHit[];
+}
+
+/** Something that was found, with a few words to tell it from others. A `turn` has its `session_id`, a `lorebook_entry` its `lorebook_id`, a `session` its `story_id`. */
+export interface SearchHit {
+  type: "search_hit";
+  kind: "story" | "session" | "turn" | "character" | "lorebook_entry" | "lorebook" | "story_resources" | "story_draft" | "schema" | "preset";
+  id: string;
+  title: string;
+  excerpt: string;
+  session_id?: string | null;
+  lorebook_id?: string | null;
+  story_id?: string | null;
+}
+
 /** A part of an actor's beat. */
 export interface Segment {
   kind: "dialogue" | "thought" | "action";
@@ -2510,6 +2534,8 @@ export interface Methods {
   "schema.list": { params: Listing; result: SchemasListed; session: false };
   /** Changes a schema; fields that are not given stay as they are. */
   "schema.update": { params: UpdateSchema; result: SchemaView; session: false };
+  /** Finds what has, for each word of the query, a word that begins with it; the best first. */
+  "search.find": { params: Find; result: SearchFound; session: false };
   /** Returns to the state after an earlier turn, exactly; the line that is left stays as a branch. */
   "session.backtrack": { params: Backtrack; result: SessionView; session: true };
   /** Shows the tree: every finished turn with its parent, or an outline of it, and where sessions stand. */

@@ -12,7 +12,7 @@ from fabula.adapters.stores.index_tables import ENTRIES, WORDS
 from fabula.adapters.stores.play_tables import PLAYS, REACHED
 from fabula.adapters.stores.resources import REFERENCES, RESOURCES
 from fabula.adapters.stores.sql import Steps
-from fabula.adapters.stores.tables import Access, spelled
+from fabula.adapters.stores.tables import Access, legible, spelled
 from fabula.ports.index import Indexed, ListOrder, ListPlace, ListQuestion, SearchQuestion
 
 _ALL = 2**31 - 1
@@ -35,7 +35,7 @@ class SqlIndex:
         return [ListPlace(key=row.key, id=row.id) for row in await self._connection.execute(query, values)]
 
     async def find(self, question: SearchQuestion) -> list[Indexed]:
-        return await self._connection.run(_find(question))
+        return await self._connection.run(search_steps(question))
 
     async def entries(self, kind: str, ids: Sequence[str]) -> dict[str, Indexed]:
         found: dict[str, Indexed] = {}
@@ -72,7 +72,7 @@ def _list_values(question: ListQuestion) -> dict[str, Any]:
         values["scopes"] = ["lorebook", "lorebook_entry"] if question.kind == "lorebook" else [question.kind]
     if question.after is not None:
         values |= {"after_id": spelled(question.after.id)}
-        values |= {} if question.order == "id" else {"after_key": question.after.key}
+        values |= {} if question.order == "id" else {"after_key": _key(question.after)}
     if question.reached_by is not None:
         values["token"] = spelled(question.reached_by)
     if question.story_id is not None:
@@ -80,6 +80,10 @@ def _list_values(question: ListQuestion) -> dict[str, Any]:
     if question.status is not None:
         values["status"] = question.status
     return values
+
+
+def _key(place: ListPlace) -> str | int:
+    return spelled(place.key) if isinstance(place.key, str) else place.key
 
 
 def _word_values(words: Sequence[str]) -> dict[str, Any]:
@@ -188,7 +192,7 @@ COUNT_PLAYS = (
 COUNT_REACHED_PLAYS = COUNT_PLAYS.where(_f.user_id.in_(_reached))
 
 
-def _find(question: SearchQuestion) -> Steps[list[Indexed]]:
+def search_steps(question: SearchQuestion) -> Steps[list[Indexed]]:
     """As steps: a dozen small questions with one wait where the engine can."""
     found: list[Indexed] = []
     for scope in question.scopes:
@@ -199,7 +203,7 @@ def _find(question: SearchQuestion) -> Steps[list[Indexed]]:
 def _find_in(scope: str, question: SearchQuestion) -> Steps[list[Indexed]]:
     reached = question.reached_by if scope == "session" else None
     where = {"scope": scope, "limit": question.limit} | ({} if reached is None else {"token": spelled(reached)})
-    start = spelled(question.beginning)
+    start = legible(question.beginning)
     named = yield _names_beginning(reached is not None), {**where, "start": start, "end": start + LAST_LETTER}
     values = _word_values(_longest_first(question.words))
     having = yield _entries_having(len(question.words), reached is not None), {**where, **values}

@@ -226,7 +226,7 @@ BEGINNINGS = (
     .order_by(_m.turn_id, _m.ordinal)
 )
 MESSAGES_OF = select(_m.message_id).where(_m.turn_id == bindparam("turn")).order_by(_m.ordinal)
-_k = TURN_MARKS.c
+_k, _own = TURN_MARKS.c, PLAYS.alias("own")
 MARK = add_or_replace(TURN_MARKS)
 UNMARK = delete(TURN_MARKS).where(_k.turn_id == bindparam("turn"))
 MARKS = (
@@ -234,6 +234,20 @@ MARKS = (
     .where(_k.tree_id == bindparam("tree"), _k.turn_id > bindparam("after"))
     .order_by(_k.turn_id)
 )
+NAMED_TURNS = (
+    select(_k.turn_id, _t.session_id, _k.name, _t.created_at_ms)
+    .join_from(TURN_MARKS, TURNS, _t.turn_id == _k.turn_id)
+    .join(PLAYS, _p.session_id == _t.session_id)
+    .where(_k.name != "")
+    .order_by(_k.turn_id.desc())
+    .limit(bindparam("limit"))
+)
+_of_reached = select(REACHED.c.session_id)
+REACHED_NAMED_TURNS = NAMED_TURNS.where(
+    _p.session_id.in_(_of_reached),
+    _k.tree_id.in_(select(_own.c.tree_id).where(_own.c.session_id.in_(_of_reached))),
+)
+"""By their trees, which are few; not by asking of every named turn whose it is."""
 MARKS_OF = select(_k.turn_id, _k.name, _k.bookmarked).where(_k.turn_id.in_(bindparam("turns", expanding=True)))
 _heads = select(_p.session_id).join(TURN_STATES, _s.turn_id == _p.head_turn_id)
 _heads = _heads.where(_p.session_id.in_(bindparam("sessions", expanding=True)))

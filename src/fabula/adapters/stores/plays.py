@@ -25,10 +25,12 @@ from fabula.adapters.stores.play_tables import (
     LOCK_TREE,
     MESSAGES_OF,
     MOVE_HEAD,
+    NAMED_TURNS,
     NEAREST_SUMMARY,
     OTHERS_ON_TREE,
     PROFILES,
     REACHED_BY,
+    REACHED_NAMED_TURNS,
     RECENT_PLAYS,
     RECENT_REACHED,
     REMOVE_PLAY,
@@ -77,7 +79,7 @@ from fabula.adapters.stores.turn_steps import (
     turn_of,
 )
 from fabula.ports.errors import Cancelled, NotFound
-from fabula.ports.plays import Finished, NewTurn, Play, SpokenMessage, Turn, TurnMark, TurnStatus
+from fabula.ports.plays import Finished, NamedTurn, NewTurn, Play, SpokenMessage, Turn, TurnMark, TurnStatus
 from fabula.story.error_values import ErrorValue
 from fabula.story.turn_tree import TurnPlace
 from fabula.story.values import JsonObject
@@ -299,6 +301,10 @@ class SqlPlays:
 
     async def on_line(self, turn_id: str, wanted: Sequence[str]) -> frozenset[str]:
         return await self._connection.run(read_on_line(turn_id, wanted))
+
+    async def named_turns(self, *, limit: int, token_id: str | None = None) -> list[NamedTurn]:
+        query, who = (NAMED_TURNS, {}) if token_id is None else (REACHED_NAMED_TURNS, {"token": spelled(token_id)})
+        return [NamedTurn(**row._asdict()) for row in await self._connection.execute(query, {"limit": limit, **who})]
 
     async def last_lines(self, head_turn_ids: Sequence[str]) -> dict[str, SpokenMessage]:
         return await self._connection.run(read_last_lines(head_turn_ids))

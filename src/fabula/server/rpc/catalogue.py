@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabula.actions import search
 from fabula.actions.care import overview, usage, whoami
 from fabula.actions.drafts import build_story, story_drafts
 from fabula.actions.followers import outbox
@@ -291,6 +292,7 @@ def _overview() -> list[Method]:
         m("access.whoami", Nothing, whoami.tell_caller, whoami.Caller),
         m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig),
         m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard),
+        m("search.find", search.Find, search.find_anything, search.SearchFound),
         m("usage.list", usage.ListUsage, usage.list_usage, usage.UsageListed),
     ]
 
