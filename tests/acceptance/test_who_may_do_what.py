@@ -49,6 +49,7 @@ METHODS = {
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.siblings session_turn.update
+        session.find session.recap session.export_prepare
         usage.list
     """,
 }
@@ -65,6 +66,8 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.update_player_description": {"player_description": "Tall."},
     "session.switch_branch": {"turn_id": "turn_x"},
     "session.run_turn": {"player_input": "Hello."},
+    "session.find": {"query": "gate"},
+    "session.export_prepare": {"format": "markdown"},
     "session_turn.get": {"turn_index": 0},
     "session_turn.siblings": {"turn_ids": ["turn_x"]},
     "session_turn.update": {"turn_id": "turn_x", "bookmarked": True},

@@ -113,6 +113,11 @@ def test_an_edited_file_is_another_story_and_an_old_play_goes_on_with_the_old_te
 
 
 PARAMS: dict[str, dict[str, Any]] = {
+    "session.find": {"query": "rain"},
+    "session_turn.get": {"turn_id": "TURN"},
+    "session_turn.siblings": {"turn_ids": ["turn_x"]},
+    "session_turn.update": {"turn_id": "TURN", "bookmarked": True},
+    "session.export_prepare": {"format": "text"},
     "preset_preview.runtime": {"preset_id": "builtin", "agent": "narrator", "narrator_purpose": "describe_scene"},
     "session.switch_branch": {"turn_id": "TURN"},
     "session.update": {"display_name": "A rainy evening"},

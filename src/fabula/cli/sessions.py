@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from fabula.actions.house import House
+from fabula.actions.plays.export_session import ExportIncludes, ExportSession, WrittenPlay, write_session
 from fabula.actions.plays.recent_plays import RecentPlay, recent_plays
 from fabula.actions.plays.sessions import (
+    History,
     RenameSession,
     SessionView,
     ShowSession,
@@ -35,7 +37,7 @@ from fabula.cli.options import (
 from fabula.cli.player.history import show_history
 from fabula.cli.player.sentences import counted, shortened
 from fabula.cli.player.terminal_writer import TerminalWriter
-from fabula.cli.transcripts import FORMATS, Format
+from fabula.formats.play_texts.writers import WRITERS, PlayFormat
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 
@@ -128,9 +130,12 @@ def export(
     session: SessionArgument,
     file: Annotated[Path | None, typer.Argument(help="The file to write; none writes to standard output.")] = None,
     format: Annotated[
-        Literal["markdown", "text", "json"] | None,
-        typer.Option("--format", help="As what; else as the file's name says, or Markdown."),
+        PlayFormat | None, typer.Option("--format", help="As what; else as the file's name says, or Markdown.")
     ] = None,
+    turn: Annotated[str | None, typer.Option("--turn", help="The last turn of the line; else where it stands.")] = None,
+    thoughts: Annotated[bool, typer.Option("--thoughts", help="With what characters only thought.")] = False,
+    choices: Annotated[bool, typer.Option("--choices", help="With the choices that were on offer.")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="With names and bookmarks of turns.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file when it exists.")] = False,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
@@ -138,19 +143,25 @@ def export(
     """Write down what was said in a play, as something to read."""
     if file is not None and file.exists() and not force:
         raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
-    view = in_house(settings_from(config, data_dir=data_dir), lambda house: _find(house, session))
-    text = FORMATS[format or _format_of(file)](view)
+    include = ExportIncludes(thoughts=thoughts, choices=choices, notes=notes)
+    asked = ExportSession(format=format or _format_of(file), turn_id=turn, include=include)
+
+    async def write(house: House) -> tuple[SessionView, WrittenPlay]:
+        view = await _find(house, session, history="none")
+        return view, await write_session(house, OPERATOR, view.session_id, asked)
+
+    view, written = in_house(settings_from(config, data_dir=data_dir), write)
     if file is None:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(written.data)
         return
-    write_whole(file, text.encode())
+    write_whole(file, written.data)
     screen().print(f"{file} is written: {counted(view.turn_index, 'turn')} of “{view.display_name}”.")
 
 
-async def _find(house: House, name: str) -> SessionView:
+async def _find(house: House, name: str, history: History = "all") -> SessionView:
     """The play of an id, or of a name that only one has."""
     try:
-        return await get_session(house, OPERATOR, name, ShowSession())
+        return await get_session(house, OPERATOR, name, ShowSession(history=history))
     except NotFound as error:
         plays = await recent_plays(house, OPERATOR, Paging())
         named = [play for play in plays if play.display_name.casefold() == name.casefold()]
@@ -159,12 +170,12 @@ async def _find(house: House, name: str) -> SessionView:
         if len(named) > 1:
             ids = ", ".join(play.session_id for play in named[:5])
             raise InvalidRequest(f"{len(named)} plays are called '{name}'. Name one by its id: {ids}.") from error
-        return await get_session(house, OPERATOR, named[0].session_id, ShowSession())
+        return await get_session(house, OPERATOR, named[0].session_id, ShowSession(history=history))
 
 
-def _format_of(file: Path | None) -> Format:
+def _format_of(file: Path | None) -> PlayFormat:
     suffix = "" if file is None else file.suffix.lower()
-    return "json" if suffix == ".json" else "text" if suffix == ".txt" else "markdown"
+    return next((name for name, writer in WRITERS.items() if writer.suffix == suffix), "markdown")
 
 
 def _table(plays: list[RecentPlay]) -> Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
@@ -192,18 +192,22 @@ class Tokens(Protocol):
     async def touch(self, token_id: str) -> None: ...
 
 
+UploadPurpose = Literal["package_import", "package_export", "session_export"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """A place where the archive of a data package waits between two calls; it expires."""
+    """A place where a file waits between two calls; it expires. `note` is what whoever made it has to know later."""
 
     upload_id: str
-    purpose: Literal["package_import", "package_export"]
+    purpose: UploadPurpose
     blob: str | None
     expires_at_ms: int
+    note: JsonObject = field(default_factory=dict)
 
 
 class Uploads(Protocol):
-    """Archives on their way in or out.
+    """Files on their way in or out.
 
     Law:
     - `put` under an id that exists replaces the upload; `get` never answers an expired one.

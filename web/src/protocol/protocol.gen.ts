@@ -567,11 +567,31 @@ export interface EventFrame {
   body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
+/** What is written beside the lines: what characters only thought (authors), the choices that were on offer, and names and bookmarks of turns. */
+export interface ExportIncludes {
+  thoughts?: boolean;
+  choices?: boolean;
+  notes?: boolean;
+}
+
+/** Where a written play is downloaded from. */
+export interface ExportPlace {
+  resource_id: string;
+  file_id: "file";
+}
+
 export interface ExportPrepared {
   type: "data_package_export_prepared";
   export_id: string;
   archive: ArchivePlace;
   contents: PackageContents;
+}
+
+/** `turn_id` writes the line that ends at that turn, which is the head unless told. */
+export interface ExportSession {
+  format: "markdown" | "html" | "text" | "epub" | "sillytavern_jsonl" | "json";
+  turn_id?: string | null;
+  include?: ExportIncludes;
 }
 
 /** Something that is true of a character. The character knows it, whoever else does. */
@@ -594,6 +614,14 @@ export interface Find {
   limit?: number;
 }
 
+/** Lines that have all words of the `query`, whatever their case and accents; words in quotes stand together. The newest are found first; `cursor` goes on with older ones. `turn_id` looks through the line that ends there. */
+export interface FindLines {
+  query: string;
+  turn_id?: string | null;
+  limit?: number | null;
+  cursor?: string | null;
+}
+
 /** The turns whose other tellings are wanted. */
 export interface FindSiblings {
   turn_ids: string[];
@@ -603,6 +631,18 @@ export interface Fork {
   history?: "all" | "none" | number;
   turn_id?: string | null;
   display_name?: string | null;
+}
+
+/** A line in which the words were found. */
+export interface FoundLine {
+  message_id: string;
+  turn_id: string;
+  turn_index: number;
+  kind: string;
+  speaker_name: string;
+  recorded_at_ms: number;
+  excerpt: string;
+  places: FoundPlace[];
 }
 
 /** A model that could be used. `use` is the name by which it is chosen. */
@@ -616,6 +656,12 @@ export interface FoundModel {
   usable: boolean;
   latency_ms: number | null;
   problem: string;
+}
+
+/** Where in an excerpt a word stands: from this letter to before that one. */
+export interface FoundPlace {
+  start: number;
+  end: number;
 }
 
 /** Without a `seed` every call brings another plan; the same seed brings the same again. */
@@ -860,6 +906,14 @@ export interface KeeperResult {
 export interface LeaveScene {
   type: "leave_scene";
   session_character_id: string;
+}
+
+/** `next_cursor` is there while older lines were not looked at; a part may have found nothing, and more follow. */
+export interface LinesFound {
+  next_cursor?: string | null;
+  type: "session_lines_found";
+  query: string;
+  messages: FoundLine[];
 }
 
 /** Something that an author would want to know about the graph before anyone plays it. */
@@ -1446,6 +1500,18 @@ export interface Progress {
   label: string;
 }
 
+/** The story so far in at most 150 words of its own; `from` says who chose them. Empty where nothing happened. */
+export interface Recap {
+  type: "recap";
+  text: string;
+  from: "understudy";
+}
+
+/** `since_turn_id` is the turn that was read last: only what came after it is told again. */
+export interface RecapSession {
+  since_turn_id?: string | null;
+}
+
 export interface RecentSession {
   session_id: string;
   story_id: string;
@@ -1659,6 +1725,16 @@ export interface SessionConfig {
 export interface SessionDeleted {
   type: "session_deleted";
   session_id: string;
+}
+
+/** The file waits at `archive` for half an hour, for whoever asked for it. */
+export interface SessionExportPrepared {
+  type: "session_export_prepared";
+  export_id: string;
+  archive: ExportPlace;
+  file_name: string;
+  content_type: string;
+  size_bytes: number;
 }
 
 export interface SessionForked {
@@ -2544,6 +2620,10 @@ export interface Methods {
   "session.cancel_turn": { params: NoParams; result: TurnCancelled; session: true };
   /** Removes a session; its turns go too, unless another session was forked from them. */
   "session.delete": { params: NoParams; result: SessionDeleted; session: true };
+  /** Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded. */
+  "session.export_prepare": { params: ExportSession; result: SessionExportPrepared; session: true };
+  /** Finds what was said in a play by its words, newest first. */
+  "session.find": { params: FindLines; result: LinesFound; session: true };
   /** Moves a session on to the story's graph as it is now; refused when its scene is no longer there. */
   "session.follow_story": { params: ShowSession; result: SessionView; session: true };
   /** Makes a new session of the caller's that goes on from a turn of this one; both share what came before. */
@@ -2558,6 +2638,8 @@ export interface Methods {
   "session.get_variables": { params: NoParams; result: SessionVariables; session: true };
   /** Lists the caller's sessions and those they were invited to, in short; an admin sees all. */
   "session.list": { params: ListSessions; result: SessionsListed; session: false };
+  /** Tells what happened so far in a play, or since a turn, in sentences of the play itself. */
+  "session.recap": { params: RecapSession; result: Recap; session: true };
   /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
   "session.regenerate": { params: Regenerate; result: TurnAccepted; session: true };
   /** Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for. */

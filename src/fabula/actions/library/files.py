@@ -186,5 +186,6 @@ async def _cover_bytes(unit: Unit, character: Character) -> tuple[Cover, bytes]:
 def _no_such_pair(resource_id: str, file_id: str, verb: str) -> InvalidRequest:
     return InvalidRequest(
         f"'{resource_id[:140]}' and '{file_id[:60]}' are no pair that can be {verb}. "
-        "Known are character:ID with cover or archive, and package_import:ID or package_export:ID with archive."
+        "Known are character:ID with cover or archive, package_import:ID or package_export:ID with archive, "
+        "and session_export:ID with file."
     )

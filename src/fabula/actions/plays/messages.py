@@ -112,7 +112,7 @@ async def get_message(house: House, actor: Actor, session_id: str, command: Name
         message_id = checked_name(command.message_id, "session message")
         wordings = await unit.plays.wordings(play.head_turn_id, message_id)
     if not wordings:
-        raise _unknown_message(message_id)
+        raise unknown_message(message_id)
     return message_view(wordings[-1], wordings[:-1])
 
 
@@ -199,7 +199,7 @@ async def _lines_after(unit: Unit, turn_id: str, message_id: str | None, limit: 
 
 def _existing(lines: list[SpokenMessage] | None, message_id: str) -> list[SpokenMessage]:
     if lines is None:
-        raise _unknown_message(message_id)
+        raise unknown_message(message_id)
     return lines
 
 
@@ -235,10 +235,10 @@ async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:
     found = await unit.plays.message(turn_id, checked_name(message_id, "session message"))
     if found is not None:
         return found
-    raise _unknown_message(message_id)
+    raise unknown_message(message_id)
 
 
-def _unknown_message(message_id: str) -> NotFound:
+def unknown_message(message_id: str) -> NotFound:
     return NotFound(f"This session's transcript has no message named '{message_id}'.")
 
 

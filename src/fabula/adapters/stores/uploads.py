@@ -1,15 +1,17 @@
-"""Uploads: where an archive waits between two calls. An upload owns its blob, which goes when the upload goes.
+"""Uploads: where a file waits between two calls. An upload owns its blob, which goes when the upload goes.
 
 The table is still named `slots`, as it was when drafts kept their work in it, too; such old rows are never answered.
 """
 
 from __future__ import annotations
 
+from typing import get_args
+
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, select
 
 from fabula.adapters.stores.blobs import SqlBlobs
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_replace, pack, spelled
-from fabula.ports.store import Upload
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_replace, pack, spelled, unpack
+from fabula.ports.store import Upload, UploadPurpose
 
 SLOTS = Table(
     "slots",
@@ -29,9 +31,9 @@ SWEPT_AT_ONCE = 1000
 _s = SLOTS.c
 _this = _s.slot_id == bindparam("this")
 
-_is_package = _s.purpose.in_(("package_import", "package_export"))
+_is_upload = _s.purpose.in_(get_args(UploadPurpose))
 
-GET = select(SLOTS).where(_this, _is_package, _s.expires_at_ms > bindparam("now"))
+GET = select(SLOTS).where(_this, _is_upload, _s.expires_at_ms > bindparam("now"))
 BLOB_OF = select(_s.blob).where(_this)
 EXPIRED = select(_s.slot_id).where(_s.expires_at_ms <= bindparam("now")).order_by(_s.expires_at_ms).limit(SWEPT_AT_ONCE)
 PUT = add_or_replace(SLOTS)
@@ -51,7 +53,7 @@ class SqlUploads:
         row = {
             "purpose": upload.purpose,
             "blob": upload.blob,
-            "doc": pack("upload", {}),
+            "doc": pack("upload", upload.note),
             "expires_at_ms": upload.expires_at_ms,
         }
         await self._connection.execute(PUT, {"slot_id": upload.upload_id, **row})
@@ -69,6 +71,7 @@ class SqlUploads:
             purpose=row.purpose,
             blob=row.blob,
             expires_at_ms=row.expires_at_ms,
+            note=unpack("upload", row.doc),
         )
 
     async def remove(self, upload_id: str) -> None:

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
 from fabula.actions.library.files import give_file, give_sized_cover, take_file
+from fabula.actions.plays.export_session import give_session_export
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
 from fabula.server.error_codes import INSIDE, error_payload, http_status
@@ -54,6 +55,11 @@ def file_routes(house: House) -> APIRouter:
             _check(request, resource_id, file_id)
             if file_id == "cover" and "side" in request.query_params:
                 return await small_cover(resource_id, request)
+            kind, _, export_id = resource_id.partition(":")
+            if (kind, file_id) == ("session_export", "file"):
+                play = await give_session_export(house, actor_of(request.scope), export_id)
+                headers = {"content-disposition": _disposition(play.file_name)}
+                return Response(play.data, media_type=play.content_type, headers=headers)
             file = await give_file(house, actor_of(request.scope), resource_id, file_id)
             headers = {"content-disposition": _disposition(file.file_name)}
             return Response(file.data, media_type=file.content_type, headers=headers)

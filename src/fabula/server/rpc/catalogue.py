@@ -28,9 +28,12 @@ from fabula.actions.library import (
 from fabula.actions.listing import Listing
 from fabula.actions.plays import (
     branches,
+    export_session,
+    find_lines,
     messages,
     player,
     preview_prompts,
+    recap_session,
     session_characters,
     session_turns,
     sessions,
@@ -298,7 +301,7 @@ def _overview() -> list[Method]:
 
 
 def _sessions() -> list[Method]:
-    return [*_session_keeping(), *_tree(), *_turns(), *turn_methods(), *_guests(), *_messages()]
+    return [*_session_keeping(), *_reading(), *_tree(), *_turns(), *turn_methods(), *_guests(), *_messages()]
 
 
 def _session_keeping() -> list[Method]:
@@ -332,6 +335,16 @@ def _session_keeping() -> list[Method]:
             p.update_player_description,
             p.PlayerDescriptionUpdated,
         ),
+    ]
+
+
+def _reading() -> list[Method]:
+    """What those do who read a play again."""
+    m, f, r, e = session_method, find_lines, recap_session, export_session
+    return [
+        m("session.find", f.FindLines, f.find_lines, f.LinesFound),
+        m("session.recap", r.RecapSession, r.recap_session, r.Recap),
+        m("session.export_prepare", e.ExportSession, e.prepare_session_export, e.SessionExportPrepared),
     ]
 
 

@@ -1,0 +1,297 @@
+"""Write a play down in a file to be read elsewhere: one line of turns, from the beginning to where it ends.
+
+1. The lines are read in portions, each in a unit of its own: what a line of turns says does not change.
+2. They are put into chapters by the scenes that were entered on the way.
+3. A thread writes the file; it waits for half an hour to be downloaded by whoever asked for it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, takewhile
+from typing import Literal
+
+from fabula.actions.authority import allowed
+from fabula.actions.house import House
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import play_of, state_at
+from fabula.actions.plays.reached_turns import completed_turn_of
+from fabula.actions.repositories import ALL_STORIES, SESSIONS, checked_name
+from fabula.actions.views import Command, View
+from fabula.formats.play_texts.document import Chapter, LineKind, PlayDocument, WrittenLine, WrittenTurn
+from fabula.formats.play_texts.writers import WRITERS, PlayFormat, play_file_name, write_play
+from fabula.ports.actors import Actor
+from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.plays import Play, SpokenMessage, TurnMark
+from fabula.ports.store import Unit, Upload
+from fabula.ports.threads import run_in_thread
+from fabula.story.plays import PlayState, SceneMark
+from fabula.story.values import JsonObject, Value
+
+EXPORT_LIFETIME_MS = 30 * 60 * 1000
+PORTION = 500
+MOST_LETTERS = 50_000_000
+MOST_SCENE_READS = 1000
+
+
+class ExportIncludes(Value):
+    """What is written beside the lines: what characters only thought (authors), the choices that were on offer, and
+    names and bookmarks of turns."""
+
+    thoughts: bool = False
+    choices: bool = False
+    notes: bool = False
+
+
+class ExportSession(Command):
+    """`turn_id` writes the line that ends at that turn, which is the head unless told."""
+
+    format: PlayFormat
+    turn_id: str | None = None
+    include: ExportIncludes = ExportIncludes()
+
+
+class ExportPlace(Value):
+    """Where a written play is downloaded from."""
+
+    resource_id: str
+    file_id: Literal["file"] = "file"
+
+
+class SessionExportPrepared(View):
+    """The file waits at `archive` for half an hour, for whoever asked for it."""
+
+    type: Literal["session_export_prepared"] = "session_export_prepared"
+    export_id: str
+    archive: ExportPlace
+    file_name: str
+    content_type: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenPlay:
+    """A play as a file."""
+
+    data: bytes
+    file_name: str
+    content_type: str
+
+
+@allowed("player")
+async def prepare_session_export(
+    house: House, actor: Actor, session_id: str, command: ExportSession
+) -> SessionExportPrepared:
+    """Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded."""
+    written = await write_session(house, actor, session_id, command)
+    # One file for each format and reader, so that nobody fills the store: the next one takes the place of the last.
+    export_id = f"{session_id}.{command.format}.{actor.token_id or 'house'}"
+    note: JsonObject = {"session_id": session_id, "file_name": written.file_name, "content_type": written.content_type}
+    async with house.store.writing() as unit:
+        await play_of(unit, actor, session_id)
+        await unit.uploads.sweep()
+        blob = await unit.blobs.put(written.data)
+        upload = Upload(
+            upload_id=export_id,
+            purpose="session_export",
+            blob=blob,
+            expires_at_ms=house.clock.now_ms() + EXPORT_LIFETIME_MS,
+            note={**note, "token_id": actor.token_id or ""},
+        )
+        await unit.uploads.put(upload)
+    return SessionExportPrepared(
+        export_id=export_id,
+        archive=ExportPlace(resource_id=f"session_export:{export_id}"),
+        file_name=written.file_name,
+        content_type=written.content_type,
+        size_bytes=len(written.data),
+    )
+
+
+@allowed("player")
+async def give_session_export(house: House, actor: Actor, export_id: str) -> WrittenPlay:
+    """Gives a written play out to whoever asked for it, as long as they reach the session."""
+    async with house.store.reading() as unit:
+        upload = await unit.uploads.get(checked_name(export_id, "session export"))
+        if (
+            upload is None
+            or upload.purpose != "session_export"
+            or upload.note.get("token_id") != (actor.token_id or "")
+        ):
+            raise _no_export(export_id)
+        await play_of(unit, actor, str(upload.note["session_id"]))
+        data = None if upload.blob is None else await unit.blobs.get(upload.blob)
+    if data is None:
+        raise _no_export(export_id)
+    return WrittenPlay(
+        data=data, file_name=str(upload.note["file_name"]), content_type=str(upload.note["content_type"])
+    )
+
+
+@allowed("player")
+async def write_session(house: House, actor: Actor, session_id: str, command: ExportSession) -> WrittenPlay:
+    """A play as a file in a format."""
+    if command.include.thoughts and not actor.sees_plans:
+        actor.must_be("author", "Writing down what characters only think")
+    play = await _document(house, actor, session_id, command)
+    data = await run_in_thread(write_play, play, command.format)
+    name = play_file_name(play.title, command.format)
+    return WrittenPlay(data=data, file_name=name, content_type=WRITERS[command.format].media_type)
+
+
+def _no_export(export_id: str) -> NotFound:
+    return NotFound(f"There is no session export named '{export_id}', or it has expired. Prepare it again.")
+
+
+@dataclass(kw_only=True)
+class _Gathered:
+    """All that is read of a play before it is written."""
+
+    play: Play
+    end: str
+    state: PlayState
+    lines: list[SpokenMessage] = field(default_factory=list)
+    scenes: Sequence[SceneMark] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, TurnMark] = field(default_factory=dict)
+    thoughts: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    offered: dict[str, list[str]] = field(default_factory=dict)
+
+
+async def _document(house: House, actor: Actor, session_id: str, command: ExportSession) -> PlayDocument:
+    include = command.include
+    async with house.store.reading() as unit:
+        play = await play_of(unit, actor, session_id)
+        turn = await completed_turn_of(unit, actor, play, command.turn_id)
+        end = play.head_turn_id if turn is None else turn.turn_id
+        session = await SESSIONS.get(unit, session_id)
+        story = await ALL_STORIES.find(unit, session.story_id)
+        found = _Gathered(play=play, end=end, state=await state_at(unit, end))
+        found.scenes = await _scenes(unit, end, found.state)
+        found.titles = await kind_of_play(found.state).scene_titles(house, unit, found.state)
+        if include.notes:
+            found.marks = {mark.turn_id: mark for mark in await unit.plays.marks(play.tree_id)}
+    found.lines = await _lines(house, end)
+    if include.thoughts or include.choices:
+        await _read_results(house, found, include)
+    chapters = await run_in_thread(_chapters, found)
+    return PlayDocument(
+        session_id=session_id,
+        title=session.display_name,
+        story="" if story is None else story.display_name,
+        introduction="" if story is None else story.introduction,
+        player=found.state.player_name,
+        begun_at_ms=found.lines[0].recorded_at_ms if found.lines else 0,
+        written_at_ms=house.clock.now_ms(),
+        chapters=chapters,
+    )
+
+
+async def _lines(house: House, end: str) -> list[SpokenMessage]:
+    """Every line, read in portions so that others are not held up."""
+    found: list[SpokenMessage] = []
+    letters = 0
+    while True:
+        async with house.store.reading() as unit:
+            after = found[-1].message_id if found else None
+            part = await unit.plays.lines_after(end, after, limit=PORTION) or []
+        found += part
+        letters += sum(len(line.text) for line in part)
+        if letters > MOST_LETTERS:
+            raise InvalidRequest(f"This play is too long for one file of {MOST_LETTERS:,} letters: name a `turn_id`.")
+        if len(part) < PORTION:
+            return found
+
+
+async def _scenes(unit: Unit, end: str, state: PlayState) -> list[SceneMark]:
+    """All scenes on the way to a turn. A state remembers the last ones; the state before those remembers more."""
+    found = list(state.scenes)
+    for _ in range(MOST_SCENE_READS):
+        if not state.earlier_scenes or not state.scenes or state.scenes[0].turn_index == 0:
+            break
+        turn = await unit.plays.ancestor(end, state.scenes[0].turn_index - 1)
+        state = await state_at(unit, turn.turn_id)
+        found = [*(mark for mark in state.scenes if mark.turn_index < found[0].turn_index), *found]
+    return found
+
+
+async def _read_results(house: House, found: _Gathered, include: ExportIncludes) -> None:
+    """What the results of the turns know beyond the lines: thoughts, and the choices that came after each turn."""
+    turn_ids = list(dict.fromkeys(line.turn_id for line in found.lines))
+    for start in range(0, len(turn_ids), 50):
+        async with house.store.reading() as unit:
+            for turn_id in turn_ids[start : start + 50]:
+                result = await unit.plays.result(turn_id)
+                if result is None and include.choices:
+                    state = await state_at(unit, turn_id)
+                    found.offered[turn_id] = _choices(dict(kind_of_play(state).view(state)))
+                elif result is not None:
+                    found.offered[turn_id] = _choices(result) if include.choices else []
+                    found.thoughts[turn_id] = _thoughts(result) if include.thoughts else []
+
+
+def _choices(result: Mapping[str, object]) -> list[str]:
+    """The choices that a turn of an Ink story ended with; stored results are plain JSON, and may be old."""
+    ink = result.get("ink")
+    choices = ink.get("choices") if isinstance(ink, dict) else None
+    return [str(one["text"]) for one in choices if isinstance(one, dict) and "text" in one] if choices else []
+
+
+def _thoughts(result: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    """Who thought what: id, name and thought."""
+    found: list[tuple[str, str, str]] = []
+    beats = result.get("completed_beats")
+    for beat in beats if isinstance(beats, list) else []:
+        response = beat.get("response") if isinstance(beat, dict) else None
+        segments = response.get("segments") if isinstance(response, dict) else None
+        for segment in segments if isinstance(segments, list) else []:
+            if isinstance(segment, dict) and segment.get("kind") == "thought":
+                assert isinstance(response, dict)
+                speaker = (str(response.get("speaker_id", "")), str(response.get("speaker_name", "")))
+                found.append((*speaker, str(segment.get("text", ""))))
+    return found
+
+
+def _chapters(found: _Gathered) -> list[Chapter]:
+    """The turns, cut where scenes begin: behind the player's words that led there."""
+    scenes = deque(mark for mark in found.scenes if found.titles.get(mark.node_id))
+    chapters: list[Chapter] = []
+    title, turns = "", list[WrittenTurn]()
+    offered: Sequence[str] = ()
+    for turn_index, group in groupby(found.lines, key=lambda line: line.turn_index):
+        lines = list(group)
+        entered = [scenes.popleft() for _ in range(sum(mark.turn_index <= turn_index for mark in scenes))]
+        if entered:
+            words = list(takewhile(lambda line: line.kind == "player_input", lines))
+            if turns and words and entered[-1].turn_index == turn_index:
+                turns.append(_turn(found, turn_index, words, offered))
+                lines, offered = lines[len(words) :], ()
+            if turns:
+                chapters.append(Chapter(title=title, turns=turns))
+            title, turns = found.titles[entered[-1].node_id], []
+        if lines:
+            turns.append(_turn(found, turn_index, lines, offered))
+            offered = found.offered.get(lines[0].turn_id, ())
+    return [*chapters, Chapter(title=title, turns=turns)] if turns else chapters
+
+
+def _turn(found: _Gathered, turn_index: int, lines: Sequence[SpokenMessage], offered: Sequence[str]) -> WrittenTurn:
+    turn_ids = dict.fromkeys(line.turn_id for line in lines)
+    marks = [found.marks[turn_id] for turn_id in turn_ids if turn_id in found.marks]
+    thoughts: dict[int, list[WrittenLine]] = {}
+    told = [] if all(line.kind == "player_input" for line in lines) else list(turn_ids)
+    for speaker_id, name, thought in (one for turn_id in told for one in found.thoughts.get(turn_id, ())):
+        # A thought stands before the first thing that its thinker does or says in the turn.
+        place = next((at for at, line in enumerate(lines) if line.speaker_id == speaker_id), len(lines))
+        thoughts.setdefault(place, []).append(WrittenLine(kind="thought", speaker=name, text=thought))
+    written = [one for at, line in enumerate(lines) for one in (*thoughts.get(at, ()), _line(line))]
+    written += thoughts.get(len(lines), [])
+    note = "; ".join(mark.name or "bookmark" for mark in marks)
+    return WrittenTurn(turn_index=turn_index, lines=written, note=note, offered=offered)
+
+
+def _line(line: SpokenMessage) -> WrittenLine:
+    kind: LineKind = line.kind
+    return WrittenLine(kind=kind, speaker=line.speaker_name, text=line.text, recorded_at_ms=line.recorded_at_ms)
