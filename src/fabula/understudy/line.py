@@ -10,6 +10,7 @@ from fabula.language.words import STOP, stems, word_set, words_of
 from fabula.story.contexts import CastMember, SceneContext, SwiftContext
 from fabula.story.readings import Intent, IntentKind, Mood, Unclear, Understood
 from fabula.understudy.reading.lexicon import VERB_FORMS
+from fabula.understudy.reading.words import verb_of
 from fabula.understudy.scene_view import addressed, last_words
 from fabula.understudy.utterance import Deed, Kind, Reading, read
 
@@ -36,10 +37,12 @@ _SEES = re.compile(
 _ARTICLE = re.compile(r"^(?:the|a|an|my|this|that|these|those|some|his|her|their|its) ", re.IGNORECASE)
 _AROUND = word_set("around about round everywhere here place surroundings room")
 _NO_TOPIC = word_set(
+    "everybody everyone somebody someone anybody anyone nobody nothing something everything "
     "i you me we us he she it they him her them this that these those who what where when why how my your if "
     "did do does was were is are have has had can could will would know knows saw see happened happen"
 )
 _POINTS = re.compile(r"\b(?:they|them|it|he|she|him|her|that|those)\b", re.IGNORECASE)
+_TIME_OR_WHY = re.compile(r"\bwhy\b|\bwhen\b|\btime\b|\bhow long\b", re.IGNORECASE)
 _KINDS: dict[Kind, IntentKind] = {
     "silence": "silence",
     "greeting": "greet",
@@ -115,7 +118,7 @@ def _understood(context: SceneContext, known: Understood) -> Line:
     named = act.about or what or act.where
     topic = stems(named) or frozenset[str]().union(*map(stems, known.topic))
     topic |= stems(" ".join(VERB_FORMS[word] for word in words_of(named) if word in VERB_FORMS)) - SAYS_LITTLE
-    if not topic and act.kind == "ask" and _POINTS.search(known.line) and _asks(known.line) != "why":
+    if not topic and act.kind == "ask" and _POINTS.search(known.line) and not _TIME_OR_WHY.search(known.line):
         topic = _last_topic(context)
     unclear = known.decision.reason if isinstance(known.decision, Unclear) else ""
     asked = act.kind == "ask" or act.mood == "question" or bool(_TELL_ME.search(known.line))
@@ -134,7 +137,7 @@ def _understood(context: SceneContext, known: Understood) -> Line:
         asks=_asks(known.line) if asked else "",
         topic=_telling(topic or (stems(known.line) if asked else topic)),
         thing=sayable(_as_written(named, known.line)),
-        deed=form.done or _told_of_oneself(known.line),
+        deed=form.done or _told_of_oneself(known.line) or _ordered(known),
         unclear=unclear,
     )
 
@@ -144,6 +147,20 @@ def _last_topic(context: SceneContext) -> frozenset[str]:
     lines = [entry.text for entry in context.shared_history if entry.kind == "player_input"]
     before = stems(lines[-2]) - _NO_TOPIC if len(lines) > 1 else frozenset[str]()
     return before or stems(f"{context.current_node.title} {context.current_node.goal}")
+
+
+def _ordered(known: Understood) -> str:
+    """The first act that is done, said as a deed: `put out the light` is `I put out the light`."""
+    for part in map(bare, sentences(known.line)):
+        words = words_of(part)
+        if "?" in part or not words or _NOT_PLAIN.search(part) or {"me", "us", "let"} & set(words):
+            continue
+        done = [act for act in known.intents if act.mood in ("act", "wish") and not act.negated and act.verb]
+        if words[0] == "i" and any(act.verb == verb_of(word) for act in done for word in words[1:3]):
+            return part if part.startswith("I ") else f"I {part[2:]}"
+        if any(act.verb == words[0] for act in done):
+            return f"I {part[0].lower()}{part[1:]}"
+    return ""
 
 
 def _told_of_oneself(text: str) -> str:

@@ -207,8 +207,10 @@ def _examined(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]
     person = _person(context, line)
     if person is not None:
         return [_described(person, voice), _watched(context, line, voice)]
-    if not line.what or stems(line.what) <= place_stems(context.current_node):
+    if not line.what:
         return _look_around(context, voice)
+    if stems(line.what) <= place_stems(context.current_node):
+        return _about(context, line, voice) or _look_around(context, voice)
     if not _is_here(context, line):
         return [_not_here(line, voice)]
     told = _about(context, line, voice)
@@ -260,7 +262,17 @@ def _is_here(context: SceneContext, line: Line) -> bool:
     arrival = context.told[:1] if len(context.told) <= ARRIVED else []
     shown = [node.title, node.scene, node.goal, *(note.text for note in node.notes), *arrival]
     people = [member.name for member in context.current_cast]
-    return bool(stems(line.what or line.thing) & stems(" ".join([*shown, *people])))
+    named, seen = stems(line.what or line.thing), stems(" ".join([*shown, *people]))
+    return bool(named & seen) or _is_called_so(context, named, stems(node.scene))
+
+
+def _is_called_so(context: SceneContext, named: frozenset[str], seen: frozenset[str]) -> bool:
+    """Whether lore has another name for something that stands in the scene: the Halcyon is the wreck."""
+    for note in (*context.lore.matched, *context.lore.base):
+        known = stems(" ".join(note.keywords))
+        if named & known and seen & known - named:
+            return True
+    return False
 
 
 def _person(context: SceneContext, line: Line) -> CastMember | None:

@@ -61,6 +61,7 @@ def remind_of_time(context: SceneContext, topic: frozenset[str], leads: Sequence
     timed = [told for told in _sentences(context) if _TIME.search(told)]
     bare_time = topic <= stems("time long much many hours minutes got left have")
     found = [told for told in timed if bare_time or topic & stems(told)]
+    found.sort(key=lambda told: "clock" not in told)
     return _told(found[0], leads, voice) if found else ""
 
 

@@ -136,6 +136,7 @@ _OF_YOU = re.compile(
     r"^(\w+ )?(did|do|are|were|have|had|will|would) you (?!know|remember|tell|mind|have|think|mean|say|ever hear of)"
 )
 _ASKS_OF_THINGS = ("what", "which", "how", "when", "whether")
+_WAS_IT_YOU = re.compile(r"\b(?:was|is) it you\b|\bit was you\b")
 _WHERE = re.compile(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b")
 _WHAT_NOW = re.compile(r"\bwhat (should|do|can|must|shall) (i|we)( \w+)?$|\bwhat now\b|\bhelp me\b|\bwhat next\b")
 
@@ -197,7 +198,7 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
         timed = remind_of_time(context, line.topic, SEEN, voice)
         if timed:
             return [timed]
-    if line.asks == "whether" and _OF_YOU.search(text):
+    if line.asks == "whether" and (_OF_YOU.search(text) or _WAS_IT_YOU.search(text)):
         return _of_itself(context, actor, line, voice)
     if line.asks == "where":
         found = _whereabouts(context, actor, line, voice)

@@ -17,6 +17,8 @@ from fabula.language.english import sentences
 from fabula.language.words import STOP, stem, stems, words_of
 from fabula.story.contexts import CastMember, SceneContext
 from fabula.understudy.line import SAYS_LITTLE, Line
+from fabula.understudy.reading.lexicon import SYNONYMS
+from fabula.understudy.reading.words import noun_of
 from fabula.understudy.scene_view import in_own_mouth, passages, scene_sentences, trait_of
 
 _OF_YOU = re.compile(r"\b(?:did|do|are|were|have|had|will|would) you (?!know|think|mean|say|remember|tell)")
@@ -114,6 +116,9 @@ class _Words:
         self._text = " ".join(words_of(line.text))
         self._topic = line.topic or stems(line.text)
         self._beside = stems(line.text) - self._topic - SAYS_LITTLE
+        said = [word for word in words_of(line.text) if stem(word) in self._topic]
+        alike = frozenset(other for word in said for other in SYNONYMS.get(noun_of(word), ()))
+        self._alike = stems(" ".join(alike)) - self._topic
         self._of_you = bool(_OF_YOU.search(self._text))
         self._asks = line.asks
         self._counts = bool(_HOW_MANY.search(self._text))
@@ -145,7 +150,8 @@ class _Words:
         named = stems(subject.name)
         title = sum(1.5 + 0.7 * self._idf.get(word, 0) for word in self._topic & named)
         title += sum(0.8 for _ in self._beside & named)
-        title += 1.5 if title and self._asks and words_of(subject.name)[:1] == [self._asks] else 0
+        title += 0.6 * bool(self._alike & named)
+        title += 1.5 if (title or keywords) and self._asks and words_of(subject.name)[:1] == [self._asks] else 0
         body = sum(0.35 * self._idf.get(word, 0) for word in self._topic & stems(" ".join(subject.passages)))
         # A thought that has several words of the question is likely to answer it.
         shared = max((len(self._topic & stems(passage)) for passage in subject.passages), default=0)
@@ -163,7 +169,9 @@ class _Words:
         own = stem(words[0])
         if own in self._topic:
             return 2.0 + self._idf.get(own, 0.5)
-        return 1.2 if own in self._beside else 0.0
+        if own in self._beside:
+            return 1.2
+        return 1.0 if own in self._alike else 0.0
 
     def _person(self, subject: Subject) -> float:
         names = stems(subject.name) & self._topic

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from fabula.language.english import sentences
 from fabula.language.words import stems, word_set, words_of
 
 Kind = Literal[
@@ -139,7 +140,7 @@ def _as_deed(text: str) -> str:
     """The deed as `I ...` in one clause, or nothing when the words are no deed."""
     if text.endswith("?"):
         return ""
-    clause = re.split(r"(?<=[.!;])\s", text.strip())[0].rstrip(".!; ")
+    clause = next(iter(sentences(text.partition(";")[0])), "").rstrip(".!; ")
     words = words_of(clause)
     if not words:
         return ""

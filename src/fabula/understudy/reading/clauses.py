@@ -114,7 +114,7 @@ def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repair
     for number, (sentence, mark) in enumerate(_sentences(line)):
         plain = _without_call(sentence, names)
         parts = list(_parts(plain, story))
-        vocatives = [words for _, words in parts if _is_call(words, names)]
+        vocatives = [words for sign, words in parts if sign != ":" and _is_call(words, names)]
         alone = len(parts) == len(vocatives)
         told, meant = (
             (_SPOKEN_TO.sub("", text) for text in (sentence, plain))
@@ -443,7 +443,7 @@ def _main_verb(words: tuple[str, ...], start: int) -> int | None:
         ):
             place += 1
             continue
-        if word in PREPOSITIONS | DETERMINERS | CONJUNCTIONS:
+        if word in PREPOSITIONS | DETERMINERS | CONJUNCTIONS or word in ("i", "we", "you"):
             return None
         return place
     return None

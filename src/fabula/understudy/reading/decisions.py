@@ -81,7 +81,7 @@ def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset
     last = before & own
     all_things = own.union(*(way.shared for way in scene.ways))
     for deed in deeds:
-        if last and points_back(deed) and not content(deed.things):
+        if last and deed.clause.verb_at is not None and points_back(deed) and not content(deed.things):
             places = (*deed.places, ("to", tuple(sorted(last)))) if "there" in deed.clause.words else deed.places
             deed = replace(deed, things=(*deed.things, *sorted(last)), nouns=deed.nouns | last, places=places)
         named = deed.nouns & own
@@ -95,13 +95,20 @@ def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset
             and handled & set(deed.clause.words)
         ):
             last = handled
+        elif deed.things and not handled and deed.clause.subject in ("i", "order") and not points_back(deed):
+            last = frozenset()
         found.append(deed)
     return found
 
 
 def points_back(deed: Deed) -> bool:
     """Whether a deed is done to `it` or `there`: to something that was named before."""
-    return bool(deed.pronoun or {"there", "this", "that"} & set(deed.clause.words[-2:]))
+    behind = (deed.clause.verb_at or 0) + 1
+    pointing = [at for at, word in enumerate(deed.clause.words) if at >= behind and word in _POINTING]
+    return any(at not in deed.covered for at in pointing)
+
+
+_POINTING = word_set("it that this them these those there one him her")
 
 
 def _decided(scores: list[float]) -> Decision | None:
@@ -128,7 +135,7 @@ def _undecided(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> Decision 
         return AskBack(ways=meant)
     asked = any(deed.clause.mood == "question" and deed.clause.verb_at is not None for deed in deeds)
     asked = asked or any(deed.clause.words[0] in WH for deed in deeds)
-    if "or" in line.words and len(meant) > 1 and not asked:
+    if {"or", "both"} & set(line.words) and len(meant) > 1 and not asked:
         return AskBack(ways=meant)
     plain = " ".join(line.words)
     if every and (_ONWARD.search(plain) or (_KNOWS_WHO.search(plain) and all(way.accuses for way in scene.ways))):
@@ -253,7 +260,7 @@ def _asked(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     if not way.knowing:
         return []
     about = (deed.nouns | {deed.clause.verb}) & ((way.own - way.people) | way.shared | way.asked)
-    if about or deed.by_phrase & {"listen", "gossip"}:
+    if about or deed.by_phrase & way.classes & {"listen", "gossip"}:
         return [Weight(way=place, value=0.9)]
     return []
 
@@ -292,6 +299,9 @@ def _state(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> li
         if not fits:
             continue
         value = _by_things(deed, way, scene, frozenset(fits))
+        if not fits & way.classes and not deed.nouns & (way.own | way.shared):
+            # Said, but of something else than the way is about: who calls somebody a thief does not report to a queen.
+            value = min(value, MAYBE)
         if value:
             found.append(_weight(deed, place, way, value, frozenset(fits), against=against))
     return found
@@ -361,7 +371,7 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
         return []
     against = clause.negated or clause.rejected
     fits = (deed.done | deed.denied) & deed.by_phrase & way.accepts
-    if fits:
+    if fits and (fits & way.classes or deed.nouns & (way.own | way.shared)):
         value = _by_things(deed, way, scene, fits)
         if value:
             return [Weight(way=place, value=value, against=bool(deed.denied & fits), strong=True)]
@@ -497,15 +507,22 @@ def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> 
     if all(name != "_verb" and CLASSES[name].harmless for name in fits):
         return 0.0
     if deed.pronoun:
-        return 0.75 if distinct else 0.4
+        if way.going or (way.means is not None and not fits & (way.classes | {"_verb"})):
+            return 0.0
+        return 0.75 if distinct and fits & (way.classes | {"_verb"}) else 0.4
     if way.on_person and _is_somebody_here(deed, scene):
         return 0.75 if distinct else 0.4
     if behind & way.own:
         return 0.85 if distinct else 0.5
     if fits & deed.by_phrase:
-        only_going = all(CLASSES[name].intent == "go" for name in fits)
-        return (0.0 if only_going and way.going and not distinct else 0.75) if distinct else 0.4
+        # `I know who` may lead somewhere, but it is no road.
+        if way.going and all(CLASSES[name].intent == "go" for name in fits) and not fits & way.classes:
+            return 0.0
+        return 0.75 if distinct and (fits & way.classes or way.means is None) else 0.4
     if all(name == "_verb" or CLASSES[name].intent == "go" for name in fits) and not fits & {"flee"}:
+        return 0.0
+    # A phrase says what was done, or the verb may well be idle: sleeves are rolled up, one leans in.
+    if deed.by_phrase or any(CLASSES[name].harmless for name in deed.done):
         return 0.0
     return ENOUGH if distinct and not alone & frozenset() else MAYBE
 
@@ -518,7 +535,8 @@ def _by_neighbours(
     if "search" in fits & way.classes:
         looked_at = "examine" in deed.done or "look" in deed.done
         return 0.9 if behind & way.own else 0.6 if things & scene.seen and not looked_at else 0.0
-    if things & way.near or (things & way.shared_near and fits & way.distinct):
+    named = content(deed.things)
+    if named & way.near or (named & way.shared_near and fits & way.distinct):
         return 0.6 if way.means is not None else MAYBE
     return 0.6 if behind & way.own and fits & deed.by_phrase and distinct else 0.0
 
@@ -576,7 +594,8 @@ def _means_nothing(line: Line, deeds: Sequence[Deed], scene: SceneWays) -> bool:
 
 def _is_nothing(deed: Deed, scene: SceneWays) -> bool:
     clause = deed.clause
-    if clause.mood == "question" or clause.subject in ("i", "you", "third") or deed.classes:
+    said = clause.subject in ("you", "third") or (clause.subject == "i" and clause.verb_at is not None)
+    if clause.mood == "question" or said or deed.classes:
         return False
     return not deed.nouns & (scene.story | scene.names) and not (frozenset(clause.words) & _TALKED)
 

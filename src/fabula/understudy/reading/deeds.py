@@ -33,7 +33,8 @@ class Deed:
     """A clause and what it does. `done` and `denied` are classes of acts; `by_phrase` those that whole phrases say.
 
     `spoken` are the words behind the verb by their prepositions. `things` is what is acted on, `places` what stands
-    behind prepositions, each as dictionary forms; `pronoun` says that the act is on what was named before.
+    behind prepositions, each as dictionary forms; `pronoun` says that the act is on what was named before; `covered`
+    are the places of words that stand in phrases.
     """
 
     clause: Clause
@@ -48,6 +49,7 @@ class Deed:
     said_in_phrase: frozenset[str]
     spoken: tuple[tuple[str, str], ...]
     subject_nouns: frozenset[str]
+    covered: frozenset[int] = frozenset()
 
     @property
     def classes(self) -> frozenset[str]:
@@ -79,6 +81,7 @@ def deed_of(clause: Clause) -> Deed:
             done |= own
     things, places, pronoun = _objects(clause, covered)
     return Deed(
+        covered=covered,
         spoken=_spoken(clause),
         clause=clause,
         done=done,
@@ -129,6 +132,7 @@ def _phrase_classes(clause: Clause, hits: list[Hit]) -> tuple[frozenset[str], fr
     for hit in hits:
         outside = clause.negations - set(hit.places)
         denies = clause.rejected or any(place < hit.places[-1] for place in outside)
+        denies = denies or (clause.negated and bool(outside) and clause.subject == "i")
         if not clause.negations and clause.negated:
             denies = True
         (denied if denies else done).add(hit.phrase.meaning)

@@ -106,6 +106,10 @@ def _intent(deed: Deed, line: Line, scene: SceneWays) -> Intent:
     )
 
 
+_SUBJECTS = word_set("they it he she you we i")
+_BE = word_set("is are was were am be")
+
+
 def _asked_about(clause: Clause) -> str:
     """What a question is about, as it was written: the nouns in their order, without what is only asked of them."""
     found: list[str] = []
@@ -115,6 +119,8 @@ def _asked_about(clause: Clause) -> str:
             continue
         before = clause.words[place - 1] if place else ""
         named = before in DETERMINERS or before in ADJECTIVES or before == "'s"
+        if before in _SUBJECTS and clause.words[0] in _BE:
+            continue
         if place == clause.verb_at or (found and not named and is_verb(word) and word not in SYNONYMS):
             continue
         found.append(word)

@@ -52,7 +52,7 @@ def read_line(
     answer = _answer(line, deeds, here, question, scene.node_id)
     if answer is not None:
         decision = answer
-    elif intents and intents[0].kind in ("hint", "where", "who_is_here", "silence"):
+    elif _is_of_the_play(intents) or _is_for_nobody(decision, line, here):
         decision = Stay()
     return Understood(
         line=text,
@@ -65,6 +65,19 @@ def read_line(
         answers=answer is not None,
         hint=_hint(decision, turns_in_scene),
     )
+
+
+def _is_of_the_play(intents: Sequence[Intent]) -> bool:
+    return bool(intents) and intents[0].kind in ("hint", "where", "who_is_here", "silence")
+
+
+def _is_for_nobody(decision: Decision, line: Line, here: SceneWays) -> bool:
+    """Whether a line would move the story, and is for somebody who is not there to hear it."""
+    if not isinstance(decision, TakeWay) or here.ways[decision.way].going:
+        return False
+    called = [person for person in here.people if person.words & line.spoken_to]
+    about = any(person.words & here.ways[decision.way].own for person in called)
+    return bool(called) and not about and not any(person.here for person in called)
 
 
 def _named_in(before: str, here: SceneWays) -> frozenset[str]:

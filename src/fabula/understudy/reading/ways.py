@@ -41,6 +41,7 @@ BETWEEN = word_set(
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|'s")
 _GOING = word_set("go enter leave climb descend cross approach follow visit sail ride fly board flee steer")
 _ASKED = word_set("ask")
+_HELPING = word_set("help assist aid")
 _KNOWING = word_set("heard known learned learnt asked told understood discovered")
 _ACCUSING = word_set("thief culprit murderer killer traitor guilty accused suspect criminal liar spy poisoner")
 _BARE_VERBS = word_set("go come be keep let make do have get become mean need")
@@ -343,6 +344,8 @@ def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozense
             _words(text.tests[0][0].replace("_", " "))
         ):
             classes |= {"accuse"}
+    if verbs & _HELPING and "trust" not in key.states and "trust" not in things:
+        classes -= {"trust"}
     if not classes and not verbs:
         classes = frozenset({"go", "choose"})
     going = bool(classes & _GOING)
