@@ -30,6 +30,7 @@ from fabula.server.access.http_protocol import (
     MOST_HEADERS,
     MOST_SMALL_CHUNKS,
     BoundedHttp,
+    room_for_connections,
 )
 from fabula.server.game_socket.batching_socket import MOST_FRAGMENTS, BatchingWebSocket
 from fabula.server.game_socket.logs import make_room
@@ -193,6 +194,23 @@ async def test_a_body_that_comes_slowly_but_steadily_is_read() -> None:
             await asyncio.sleep(0.06)
         assert b"200 OK" in await reader.read()
         writer.close()
+
+
+class Narrow(BoundedHttp):
+    most_connections = 2
+
+
+async def test_connections_leave_the_server_some_files_to_open() -> None:
+    async with small_server(Narrow) as port:
+        held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        assert await answer_to(port, HEAD + b"\r\n") == b""
+        held[0][1].close()
+        await held[0][1].wait_closed()
+        await asyncio.sleep(0.05)
+        assert b"200 OK" in await answer_to(port, HEAD + b"Connection: close\r\n\r\n")
+        held[1][1].close()
+    assert 0 < room_for_connections() <= 1_000_000
 
 
 async def test_what_a_stranger_sends_to_open_doors_is_short(tmp_path: Path) -> None:

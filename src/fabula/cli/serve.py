@@ -52,8 +52,19 @@ def serve(
     """Start the server."""
     settings = settings_from(config, host=host, port=port, data_dir=data_dir)
     start_log(settings)
+    raise_file_limit()
     with take_port(settings) as listener:
         _run(settings, listener)
+
+
+def raise_file_limit() -> None:
+    """Takes as many open files as the system allows: each connection is one, and the usual limit is from older days."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def take_port(settings: Settings) -> socket.socket:

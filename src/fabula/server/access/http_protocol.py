@@ -7,15 +7,18 @@ all, and hold memory and connections. So a connection is closed, with a sentence
 2. its headers are not complete within some seconds (408),
 3. more requests wait on it than any client sends at once (429),
 4. its body comes in very many chunks of a few bytes each,
-5. its body comes more slowly than any line is (408).
+5. its body comes more slowly than any line is (408),
+6. so many are open that files of the server itself could not be opened any more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from http import HTTPStatus
 from typing import Final
 
@@ -34,6 +37,8 @@ SMALL_CHUNK: Final = 64
 SLOWEST_BODY: Final = 1024
 """Bytes a second, from its beginning on."""
 LINES_A_MINUTE: Final = 20
+SPARE_FILES: Final = 128
+"""Files that the server itself may open; connections take the others."""
 _SECONDS_TO_READ_THE_ANSWER: Final = 1.0
 
 _TOO_LARGE = f"The headers of a request may be {MOST_HEADERS} and {LARGEST_HEADERS // 1024} KiB in all. Send fewer."
@@ -60,6 +65,17 @@ _connections_log = logging.getLogger("fabula.access.connections")
 _connections_log.addFilter(FewWarnings(time.monotonic))
 
 
+@cache
+def room_for_connections() -> int:
+    """How many connections may be open, so that some files can still be opened."""
+    if sys.platform == "win32":
+        return 1_000_000
+    import resource
+
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1_000_000 if files == resource.RLIM_INFINITY else max(files - SPARE_FILES, files // 2)
+
+
 class _OutOfBoundsError(Exception):
     """Stops the parser; the connection has been answered."""
 
@@ -69,6 +85,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     seconds_for_headers = 20.0
     seconds_for_slow_bodies = 30.0
+    most_connections: int | None = None
 
     _unread = 0
     _header_count = 0
@@ -84,6 +101,9 @@ class BoundedHttp(HttpToolsProtocol):
         self._owed: list[RequestResponseCycle] = []
         super().connection_made(transport)
         self.logger = _connections_log
+        if len(self.connections) > (self.most_connections or room_for_connections()):
+            transport.abort()
+            return
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
