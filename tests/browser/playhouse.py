@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -168,8 +169,16 @@ def write_ink(house: Playhouse) -> str:
 
 def open_stage(page: Page, house: Playhouse, session: str) -> Page:
     page.goto(f"{house.address}/app/play/{session}")
-    expect(page.get_by_role("feed")).to_be_visible()
+    expect(page.locator("main .prose")).to_be_visible()
     return page
+
+
+def wait_until(page: Page, told: str) -> None:
+    """Waits until an expression is true; the page's policy forbids to wait for it inside of the page."""
+    until = time.monotonic() + 15
+    while not page.evaluate(told):
+        assert time.monotonic() < until, told
+        page.wait_for_timeout(20)
 
 
 def box(page: Page) -> Locator:

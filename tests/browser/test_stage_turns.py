@@ -18,6 +18,7 @@ from tests.browser.playhouse import (
     send,
     settled,
     turns,
+    wait_until,
 )
 
 from fabula.testing.model_script import Fail, Pace, Say
@@ -84,7 +85,7 @@ def test_stop_takes_effect_within_200_ms_and_the_words_come_back_to_the_box(page
     expect(box(page)).to_have_value("")
     began = time.monotonic()
     page.get_by_role("button", name="Stop", exact=True).click()
-    page.wait_for_function("document.querySelector('footer textarea').value === 'I listen to the bell.'", polling=10)
+    wait_until(page, "document.querySelector('footer textarea').value === 'I listen to the bell.'")
     took = time.monotonic() - began
     shown = newest(page).inner_text()
     expect(page.get_by_role("feed").get_by_text("Stopped. It is not part of the story.")).to_be_visible()

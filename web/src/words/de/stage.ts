@@ -114,7 +114,7 @@ export const stage: Words["stage"] = {
     toCharacter: (name) => `Zu ${name} sagen`,
     continue: "Was tust du?",
     answer: "Deine Antwort",
-    draft: "Schreib schon weiter, während erzählt wird",
+    draft: "Schreib schon weiter…",
     orSay: "oder sag etwas",
     closed: "…",
     manner: "Wie du sprichst",

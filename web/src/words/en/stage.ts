@@ -113,7 +113,7 @@ export const stage = {
     toCharacter: (name: string) => `Say to ${name}`,
     continue: "What do you do?",
     answer: "Your answer",
-    draft: "Write ahead while the turn is told",
+    draft: "Write ahead…",
     orSay: "or say something",
     closed: "…",
     manner: "How you speak",

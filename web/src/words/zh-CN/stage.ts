@@ -113,7 +113,7 @@ export const stage: Words["stage"] = {
     toCharacter: (name) => `对${name}说`,
     continue: "你做什么？",
     answer: "你的回答",
-    draft: "讲述时可以先写下一句",
+    draft: "先写下一句…",
     orSay: "或者说点什么",
     closed: "…",
     manner: "你怎样表达",
