@@ -29,7 +29,7 @@ from fabula.testing.memory_store import memory_place
 from fabula.testing.world import FixedClock
 
 T = TypeVar("T")
-WALKS_ALL = re.compile(r"SCAN (?!reached|best|ends)\w+(?! USING)(?:$| )")
+WALKS_ALL = re.compile(r"SCAN (?!reached|ends)\w+(?! USING)(?:$| )")
 ORDERS: tuple[ListOrder, ...] = ("id", "updated", "created", "name")
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, select, tuple_, union_all
 
 from fabula.adapters.stores.index_tables import ENTRIES, WORDS
 from fabula.adapters.stores.play_tables import PLAYS, REACHED
 from fabula.adapters.stores.resources import REFERENCES, RESOURCES
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import Access, legible, spelled
+from fabula.language.words import STOP
 from fabula.ports.index import Indexed, ListOrder, ListPlace, ListQuestion, SearchQuestion
 
 _ALL = 2**31 - 1
@@ -128,17 +129,15 @@ def _session_list(order: ListOrder, words: int, after: bool, given: frozenset[st
     if order == "name":
         query = query.join(ENTRIES, and_(_e.kind == "session", _e.id == _p.session_id, _e.part == ""))
         query = query.where(_e.scope == "session")
-    if "story" in given or words:
-        plays_story = and_(_f.user_kind == "session", _f.user_id == _p.session_id, _f.kind == "story")
-        query = query.join(REFERENCES, plays_story)
     if "story" in given:
-        query = query.where(_f.id == bindparam("story"))
+        plays_story = and_(_f.user_kind == "session", _f.user_id == _p.session_id, _f.kind == "story")
+        query = query.join(REFERENCES, plays_story).where(_f.id == bindparam("story"))
     if "status" in given:
         query = query.where(_p.status == bindparam("status"))
     if "reached" in given:
         query = query.where(_p.session_id.in_(_reached))
     for number in range(words):
-        query = query.where(or_(_p.session_id.in_(_having(number)), _f.id.in_(_stories_named(number))))
+        query = query.where(_p.session_id.in_(union_all(_having(number), _of_stories_named(number))))
     return _ordered(query, order, keys[order], id, after)
 
 
@@ -164,11 +163,13 @@ def _having(number: int) -> Select[Any]:
     return select(words.c.id).where(words.c.scope.in_(bindparam("scopes", expanding=True)), *_begins(words.c, number))
 
 
-def _stories_named(number: int) -> Select[Any]:
-    """The ids of the stories that have such a word in their name."""
-    words = WORDS.alias()
+def _of_stories_named(number: int) -> Select[Any]:
+    """The ids of the sessions whose story has such a word in its name."""
+    words, plays = WORDS.alias(), REFERENCES.alias()
     begins = (words.c.word >= bindparam(f"word{number}"), words.c.word < bindparam(f"end{number}"))
-    return select(words.c.id).where(words.c.scope == "story", words.c.place == 0, *begins)
+    of_story = and_(plays.c.kind == "story", plays.c.id == words.c.id, plays.c.user_kind == "session")
+    query = select(plays.c.user_id).join_from(words, plays, of_story)
+    return query.where(words.c.scope == "story", words.c.place == 0, *begins)
 
 
 def _begins(words: Any, number: int) -> tuple[ColumnElement[bool], ...]:
@@ -204,16 +205,21 @@ def _find_in(scope: str, question: SearchQuestion) -> Steps[list[Indexed]]:
     reached = question.reached_by if scope == "session" else None
     where = {"scope": scope, "limit": question.limit} | ({} if reached is None else {"token": spelled(reached)})
     start = legible(question.beginning)
-    named = yield _names_beginning(reached is not None), {**where, "start": start, "end": start + LAST_LETTER}
-    values = _word_values(_longest_first(question.words))
-    having = yield _entries_having(len(question.words), reached is not None), {**where, **values}
-    entries = [_indexed(row) for row in (*named, *having)]
-    return list({(entry.id, entry.part): entry for entry in entries}.values())[: question.limit]
+    rows = list((yield _names_beginning(reached is not None), {**where, "start": start, "end": start + LAST_LETTER}))
+    words = _rarest_first(question.words)
+    values = {**where, **_word_values(words)}
+    for place in values.pop("places0"):
+        found = {(row.id, row.part): _indexed(row) for row in rows}
+        if len(found) < question.limit:
+            # An entry comes once for each of its words that begin so; few have several.
+            asked = {**values, "place": place, "limit": question.limit * 2}
+            rows += yield _entries_having(len(words), reached is not None), asked
+    return list({(row.id, row.part): _indexed(row) for row in rows}.values())[: question.limit]
 
 
-def _longest_first(words: Sequence[str]) -> list[str]:
-    """The longest word is had by the fewest: what has it is looked up, and asked for the others."""
-    return sorted(words, key=len, reverse=True)
+def _rarest_first(words: Sequence[str]) -> list[str]:
+    """Along the first word one walks, asking for the others: best along a long one, and none that stands everywhere."""
+    return sorted(words, key=lambda word: (word in STOP, -len(word)))
 
 
 @lru_cache(maxsize=4)
@@ -225,20 +231,19 @@ def _names_beginning(reached: bool) -> Select[Any]:
 
 @lru_cache(maxsize=32)
 def _entries_having(words: int, reached: bool) -> Select[Any]:
+    """Walks the index of words backwards and stops when it has enough: ids that we made are younger the later they are
+    sorted."""
     hit = WORDS.alias("hit")
-    query = select(hit.c.kind, hit.c.id, hit.c.part, func.min(hit.c.place).label("place"))
-    query = query.where(hit.c.scope == bindparam("scope"), *_begins(hit.c, 0))
+    same = and_(hit.c.kind == _e.kind, hit.c.id == _e.id, hit.c.part == _e.part)
+    begins = (hit.c.word >= bindparam("word0"), hit.c.word < bindparam("end0"))
+    query = _ENTRY.join(hit, same).where(hit.c.scope == bindparam("scope"), hit.c.place == bindparam("place"), *begins)
     for number in range(1, words):
         other = WORDS.alias(f"other{number}")
-        same = (other.c.kind == hit.c.kind, other.c.id == hit.c.id, other.c.part == hit.c.part)
-        query = query.where(exists().where(*same, *_begins(other.c, number)))
+        beside = (other.c.kind == hit.c.kind, other.c.id == hit.c.id, other.c.part == hit.c.part)
+        query = query.where(exists().where(*beside, *_begins(other.c, number)))
     if reached:
         query = query.where(hit.c.id.in_(_reached))
-    query = query.group_by(hit.c.kind, hit.c.id, hit.c.part)
-    # Ids that we made are younger the later they are sorted.
-    best = query.order_by("place", hit.c.id.desc(), hit.c.part).limit(bindparam("limit")).subquery("best")
-    joined = _ENTRY.join(best, and_(best.c.kind == _e.kind, best.c.id == _e.id, best.c.part == _e.part))
-    return joined.order_by(best.c.place, _e.id.desc(), _e.part)
+    return query.order_by(hit.c.word.desc(), hit.c.id.desc(), hit.c.part.desc()).limit(bindparam("limit"))
 
 
 def _indexed(row: Any) -> Indexed:
