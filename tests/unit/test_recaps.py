@@ -47,8 +47,8 @@ STORY = [
 
 def test_a_recap_tells_scenes_deeds_answers_and_how_things_stand_in_their_order() -> None:
     assert recap(STORY) == (
-        "Rain falls on the old road. A gate stands shut. You knock at the gate. "
-        "Mara: “Who goes there at this hour?” “What happened to the lantern?” "
+        "Rain falls on the old road. A gate stands shut. You knock at the gate. The knocking echoes. "
+        "Mara: “Who goes there at this hour?” "
         "Mara: “It went out. Nobody lit it again since the flood.” You give her your coin and walk through. "
         "The gate opens with a groan. Behind it lies a garden.\n\n"
         "You look around. Moss covers the sundial. Something moves between the hedges. Mara: “Stay close to me.”"
@@ -67,6 +67,12 @@ def test_the_same_turns_are_always_told_the_same_way() -> None:
     assert recap(STORY) == recap(list(STORY))
     assert recap([]) == ""
     assert recap([turn()]) == ""
+
+
+def test_what_nobody_wants_to_be_reminded_of_is_left_out() -> None:
+    idle = turn(line("player_input", "I wait."))
+    evasive = turn(line("player_input", "Why?"), line("dialogue", "That I don't know."))
+    assert recap([idle, evasive, STORY[-1]]) == recap([STORY[-1]])
 
 
 def test_players_words_in_other_languages_stand_as_they_were_said() -> None:

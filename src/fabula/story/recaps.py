@@ -6,7 +6,7 @@ No model is asked. What matters is chosen by where it stands:
 2. what the player did last;
 3. how each scene opened, the newest ones first;
 4. what somebody said when they were first met, or when they were asked;
-5. what the player did to get from scene to scene, and on the way here.
+5. what the player did to get from scene to scene, and what came of their deeds on the way here.
 
 The sentences stand in the order in which they were told, as long as there is room.
 """
@@ -26,6 +26,11 @@ _SHORT_SENTENCE = 6
 _NAMELESS = frozenset({"", "user", "player", "you"})
 _END = re.compile(r"(?<=[.!?…][\"'’”])\s+|(?<=[.!?…])\s+|(?<=[。！？])")
 _DEED = re.compile(r"i(?:'m| am|'ll)? (?!am\b|was\b)[a-z]", re.IGNORECASE)
+# Who says that they do not know tells nothing that one would want to be reminded of.
+_EVASION = re.compile(
+    r"\b(?:don't know|do not know|know nothing|can(?:no|')t (?:say|tell)|could not (?:say|tell)|no wiser|no idea)\b",
+    re.IGNORECASE,
+)
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -82,14 +87,21 @@ def _last_pieces(number: int, turn: PastTurn) -> Iterator[_Piece]:
 
 
 def _earlier_pieces(number: int, turn: PastTurn, age: float, met: Collection[str]) -> Iterator[_Piece]:
-    for line, text in _deeds(turn.lines):
-        yield _Piece(turn=number, line=line, text=text, rank=(5 if turn.opens_scene else 6) + age)
-    for line, text in _told(turn.lines)[: 2 if turn.opens_scene else 0]:
-        yield _Piece(turn=number, line=line, text=text, rank=3 + age)
+    """How a scene opened and what led there; elsewhere what was answered, and what came of a deed."""
+    told, deeds = _told(turn.lines), _deeds(turn.lines)
+    for rank, (line, text) in [
+        *((5.0, one) for one in deeds if turn.opens_scene),
+        *((3.0, one) for one in told[: 2 if turn.opens_scene else 0]),
+    ]:
+        yield _Piece(turn=number, line=line, text=text, rank=rank + age)
+    if told and not turn.opens_scene:
+        words = [text for _, text in (*deeds[:1], told[0])]
+        yield _Piece(turn=number, line=told[0][0], text=" ".join(words), rank=6 + age)
     was_asked = any(line.kind == "player_input" and "?" in line.text for line in turn.lines)
     for line, text in _spoken(turn.lines)[:1]:
         is_new = was_asked or turn.lines[line].speaker_name not in met
-        yield _Piece(turn=number, line=line, text=text, rank=(4 if is_new else 7) + age)
+        if not _EVASION.search(text):
+            yield _Piece(turn=number, line=line, text=text, rank=(4 if is_new else 7) + age)
 
 
 def _deeds(lines: Sequence[MemoryEntry]) -> list[tuple[int, str]]:

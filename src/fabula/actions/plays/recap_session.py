@@ -58,7 +58,8 @@ async def _turns_that_matter(unit: Unit, head: str, state: PlayState, since: int
     openings = {mark.turn_index for mark in state.scenes}
     recent = [line for line in await unit.plays.transcript(head, last=RECENT_LINES) if line.turn_index > since]
     first = recent[0].turn_index if recent else 0
-    wanted = sorted({0, *(index for index in sorted(openings)[-MOST_SCENES:])})
+    # The start of most plays says nothing; then the first turn opens them.
+    wanted = sorted({0, 1, *sorted(openings)[-MOST_SCENES:]})
     earlier: list[SpokenMessage] = []
     for turn_index in wanted:
         if since < turn_index < first:
@@ -78,5 +79,9 @@ async def _lines_of(unit: Unit, head: str, turn_index: int) -> list[SpokenMessag
 
 
 def _grouped(lines: Sequence[SpokenMessage], openings: set[int]) -> Iterator[PastTurn]:
+    """The turns of some lines; a scene opens with the first turn that says anything in it."""
+    before = -1
     for turn_index, group in groupby(lines, key=lambda line: line.turn_index):
-        yield PastTurn(lines=[entry_of(line) for line in group], opens_scene=turn_index in openings)
+        opens_scene = any(before < opening <= turn_index for opening in openings)
+        yield PastTurn(lines=[entry_of(line) for line in group], opens_scene=opens_scene)
+        before = turn_index
