@@ -104,6 +104,27 @@ async def test_words_with_one_key_are_played_once_whichever_server_they_are_sent
         assert len((await it.client.call("session.branches", session_id))["turns"]) == 2
 
 
+async def test_a_turn_is_cut_from_the_other_server_and_what_was_told_is_kept(linked: tuple[Victim, Victim]) -> None:
+    one, two = linked
+    session_id = await one.session("ensemble")
+    words = " ".join(f"word{number}" for number in range(2000))
+    one.troupe.misbehave("narrator", Say(text=words, pace=Pace(tokens_per_second=100)))
+    playing = asyncio.create_task(one.client.turn(session_id, "I knock."))
+    while "narrator" not in one.troupe.calls:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.5)
+    answer = await two.client.call("session.cancel_turn", session_id, keep=True)
+    assert answer["kept"] is True
+    frames = await playing
+    result = frames[-1]["response"]["result"]
+    told = result["completed_beats"][0]["response"]["text"]
+    assert result["cut"] is True and "word10" in told and not told.endswith("word1999")
+    for it in linked:
+        session = await it.client.call("session.get", session_id)
+        assert session["history"][-1]["text"] == told
+        assert (await it.client.call("session.branches", session_id))["turns"][-1]["status"] == "cut"
+
+
 async def test_a_turn_is_cancelled_from_the_other_server_and_its_words_are_kept(pair: tuple[Victim, Victim]) -> None:
     one, two = pair
     session_id = await one.session("ensemble")

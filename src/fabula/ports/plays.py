@@ -43,6 +43,7 @@ class Turn:
     """A node of the tree. `amend` turns are changes by hand: they have the turn index of their parent.
 
     `jump_id` points to an older ancestor, so that any ancestor is found in a logarithmic number of steps.
+    One that was `cut` ended early, with what had been told by then; it is committed like any other.
     `key` is the client's own name for what it asked for, `asked` a fingerprint of that; both are empty without a key.
     """
 
@@ -60,10 +61,16 @@ class Turn:
     seed: int
     key: str = ""
     asked: str = ""
+    cut: bool = False
     state_hash: str | None = None
     error: ErrorValue | None = None
     created_at_ms: int
     finished_at_ms: int | None = None
+
+    @property
+    def shown_status(self) -> str:
+        """How clients are told that it ended."""
+        return "cut" if self.cut else self.status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +147,7 @@ class Finished:
     result: JsonObject | None = None
     messages: Sequence[MessageChange] = ()
     ended: bool = False
+    cut: bool = False
     follow: NewWork | None = None
 
 

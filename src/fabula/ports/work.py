@@ -25,6 +25,7 @@ class Work:
 
     `attempt` counts how often it was held, and never falls: owner and attempt together tell a holder from an earlier
     one. `let_go` counts the attempts that were given back in good order, which no limit counts.
+    `cut_asked`: somebody wants it to end early, with what was done so far.
     """
 
     work_id: str
@@ -39,6 +40,7 @@ class Work:
     let_go: int
     due_at_ms: int
     trace_id: str
+    cut_asked: bool = False
     result: JsonObject | None = None
     error: ErrorValue | None = None
     created_at_ms: int
@@ -108,6 +110,8 @@ class WorkTable(Protocol):
       from an earlier attempt of the same owner, they change nothing and answer False.
     - What was put off waits until it is due; what was let go is due at once, and that attempt does not count as a try.
     - `cancel` ends work that waits or runs, whoever holds it; of work that has ended it answers False.
+    - `ask_cut` marks work that waits or runs, whoever holds it, and leaves it to its holder; of work that has ended it
+      answers False. `cuts_asked` answers which of the work that an owner holds is marked.
     - What has ended stays as it ended, but what was buried can be revived: `revive` makes it wait again, due at once,
       with no try counted; of any other work, or where a repeat was begun meanwhile, it answers False.
     - `forget` removes work that ended before a time, some at a time.
@@ -162,6 +166,10 @@ class WorkTable(Protocol):
     ) -> list[Work]: ...
 
     async def counts(self, kinds: Sequence[str]) -> list[WorkCount]: ...
+
+    async def ask_cut(self, work_id: str) -> bool: ...
+
+    async def cuts_asked(self, owner: str) -> set[str]: ...
 
     async def abandon(self, kinds: Sequence[str], *, left_before_ms: int) -> int: ...
 

@@ -95,7 +95,7 @@ class KeeperResult(TypedDict):
 
 
 class SceneTurnResult(TypedDict):
-    """A completed turn of a scene play."""
+    """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part."""
 
     turn_id: str
     turn_index: int
@@ -105,6 +105,7 @@ class SceneTurnResult(TypedDict):
     completed_beats: Annotated[list[JsonObject], Shape(list[CompletedNarratorBeat | CompletedActorBeat])]
     second_keeper: Annotated[JsonObject, Shape(KeeperResult)]
     snapshot: Annotated[Json, Shape(Snapshot)]
+    cut: NotRequired[bool]
 
 
 class InkLine(TypedDict):

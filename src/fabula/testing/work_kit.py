@@ -266,6 +266,24 @@ class WorkKit:
             assert not await unit.work.finish(work)
         assert (await stored(store, "w2")).error == NEVER
 
+    async def test_ask_cut_marks_work_that_waits_or_runs_and_leaves_it_to_its_holder(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        await begun(store, "w1")
+        work = await held(store, clock, "w2")
+        await held(store, clock, "w3")
+        async with store.writing() as unit:
+            assert await unit.work.ask_cut("w1") and await unit.work.ask_cut("w2")
+            assert not await unit.work.ask_cut("nobody")
+            assert await unit.work.cuts_asked(work.owner) == {"w2"}
+        assert (await stored(store, "w1")).cut_asked and not (await stored(store, "w3")).cut_asked
+        marked = await stored(store, "w2")
+        assert marked.cut_asked and (marked.status, marked.attempt) == ("running", work.attempt)
+        async with store.writing() as unit:
+            assert await unit.work.finish(work)
+            assert not await unit.work.ask_cut("w2")
+            assert await unit.work.cuts_asked(work.owner) == set()
+
     async def test_forget_removes_work_that_ended_before_a_time_some_at_a_time(
         self, store: Store, clock: FixedClock
     ) -> None:

@@ -245,6 +245,11 @@ export interface Caller {
   features: string[];
 }
 
+/** With `keep`, what was told so far stays: it becomes the turn. */
+export interface CancelTurn {
+  keep?: boolean;
+}
+
 /** Somebody of a play: a character of the story, a guest who came in during play, or the player. */
 export interface CastMember {
   id: string;
@@ -1597,7 +1602,7 @@ export interface SceneOnStage {
   number: number;
 }
 
-/** A completed turn of a scene play. */
+/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. */
 export interface SceneTurnResult {
   turn_id: string;
   turn_index: number;
@@ -1607,6 +1612,7 @@ export interface SceneTurnResult {
   completed_beats: (CompletedNarratorBeat | CompletedActorBeat)[];
   second_keeper: KeeperResult;
   snapshot: Snapshot;
+  cut?: boolean;
 }
 
 export interface SchemaDeleted {
@@ -2216,9 +2222,11 @@ export interface TurnAccepted {
   type: "turn_stream_accepted";
 }
 
+/** `kept` says that what was told so far is now the turn. */
 export interface TurnCancelled {
   type: "turn_cancelled";
   turn_id: string;
+  kept: boolean;
 }
 
 export interface TurnCompleted {
@@ -2616,8 +2624,8 @@ export interface Methods {
   "session.backtrack": { params: Backtrack; result: SessionView; session: true };
   /** Shows the tree: every finished turn with its parent, or an outline of it, and where sessions stand. */
   "session.branches": { params: ListBranches; result: SessionBranches; session: true };
-  /** Stops the turn in flight; its words are kept, and can be played again. */
-  "session.cancel_turn": { params: NoParams; result: TurnCancelled; session: true };
+  /** Stops the turn in flight; its words are kept, and can be played again, or with `keep` what was told is the turn. */
+  "session.cancel_turn": { params: CancelTurn; result: TurnCancelled; session: true };
   /** Removes a session; its turns go too, unless another session was forked from them. */
   "session.delete": { params: NoParams; result: SessionDeleted; session: true };
   /** Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded. */

@@ -192,7 +192,7 @@ async def _session_turn(unit: Unit, actor: Actor, play: Play, turn: Turn) -> Ses
         parent_id=turn.parent_id,
         turn_index=turn.turn_index,
         kind=turn.kind,
-        status=turn.status,
+        status=turn.shown_status,
         player_input=turn.player_input,
         choice=await _choice(unit, turn),
         result=result if result is None or actor.sees_plans else result_for_players(result),

@@ -13,8 +13,10 @@ that its first request began (see `turn_keys`).
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -29,7 +31,7 @@ from fabula.actions.plays.play_states import known_state, play_of
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.turns.turn_keys import KeyedCommand, asked_before, fingerprint
 from fabula.actions.turns.turn_runner import SENTENCES, new_work, start
-from fabula.actions.views import Nothing, View
+from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Cancelled, Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved, StoreError
 from fabula.ports.plays import NewTurn, Play, Turn
@@ -45,6 +47,9 @@ Refusal = Callable[[Unit], Awaitable[None]]
 
 CANCELLED = Cancelled(SENTENCES.cancelled, hint=SENTENCES.hint).value()
 
+
+CUT_PATIENCE_S = 6.0
+"""So long a turn may take to end with what was told, before it is cancelled without: three looks of its process."""
 
 MOST_DECISIONS = 4
 """How often a turn is decided upon, when others move the session between the decision and the beginning."""
@@ -96,9 +101,18 @@ class TurnAccepted(View):
     type: Literal["turn_stream_accepted"] = "turn_stream_accepted"
 
 
+class CancelTurn(Command):
+    """With `keep`, what was told so far stays: it becomes the turn."""
+
+    keep: bool = False
+
+
 class TurnCancelled(View):
+    """`kept` says that what was told so far is now the turn."""
+
     type: Literal["turn_cancelled"] = "turn_cancelled"
     turn_id: str
+    kept: bool = False
 
 
 @allowed("player")
@@ -177,16 +191,50 @@ async def regenerate(
 
 
 @allowed("player")
-async def cancel_turn(house: House, actor: Actor, session_id: str, command: Nothing) -> TurnCancelled:
-    """Stops the turn in flight; its words are kept, and can be played again."""
+async def cancel_turn(house: House, actor: Actor, session_id: str, command: CancelTurn) -> TurnCancelled:
+    """Stops the turn in flight; its words are kept, and can be played again, or with `keep` what was told is the turn.
+
+    Where nothing was told yet there is nothing to keep. Nor is there in an Ink play, whose story cannot stand in the
+    middle of a turn. Then the turn is cancelled as it is without `keep`.
+    """
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-    turn_id = play.active_turn_id
-    if turn_id is None:
-        raise Conflict("No turn of this session is running.")
-    if not await house.work.cancel(turn_id, CANCELLED):
+        turn = None if play.active_turn_id is None else await unit.plays.turn(play.active_turn_id)
+        if turn is None or turn.parent_id is None:
+            raise Conflict("No turn of this session is running.")
+        can_be_cut = command.keep and kind_of_play(await known_state(house, unit, turn.parent_id)).can_be_cut
+    if can_be_cut and await _cut(house, turn.turn_id):
+        return TurnCancelled(turn_id=turn.turn_id, kept=True)
+    if not await house.work.cancel(turn.turn_id, CANCELLED):
+        await _refuse_unless_cancelled(house, turn.turn_id, by_cut=can_be_cut)
+    return TurnCancelled(turn_id=turn.turn_id)
+
+
+async def _cut(house: House, turn_id: str) -> bool:
+    """Has a turn end with what was told, wherever it runs; False if it did not: there was nothing, or it takes long."""
+    if not await house.work.cut(turn_id):
+        return False
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CUT_PATIENCE_S):
+            await _over(house, turn_id)
+    turn = await house.store.read(lambda unit: unit.plays.turn(turn_id))
+    return turn is not None and turn.cut
+
+
+async def _over(house: House, turn_id: str) -> None:
+    """Waits until a turn has ended, here or elsewhere."""
+    has_ended = False
+    while not has_ended:
+        async with aclosing((await house.work.watch(turn_id)).frames) as frames:
+            async for frame in frames:
+                has_ended = frame.last
+
+
+async def _refuse_unless_cancelled(house: House, turn_id: str, *, by_cut: bool) -> None:
+    """A turn that was over already cannot be cancelled; one that was cut with nothing to keep was cancelled by that."""
+    turn = await house.store.read(lambda unit: unit.plays.turn(turn_id))
+    if not by_cut or turn is None or turn.status != "cancelled":
         raise Conflict("The turn had ended before it could be cancelled.")
-    return TurnCancelled(turn_id=turn_id)
 
 
 async def _last_failed(unit: Unit, play: Play) -> Turn | None:

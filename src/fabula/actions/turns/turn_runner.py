@@ -15,8 +15,9 @@ from fabula.actions.plays.kinds.turn_models import played_with
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.plays.sessions import DELETED
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind
+from fabula.loops.turns.cut import CutShort
 from fabula.loops.turns.stage import Stage, gather_s
-from fabula.ports.errors import BackendError, Interrupted
+from fabula.ports.errors import BackendError, Cancelled, Interrupted
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
@@ -116,22 +117,26 @@ async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: He
     stage = Stage(held.sender, gather_s=gather_s(house.models.calls_under_way))
     stage.start()
     try:
-        await _play_on(house, turn, turn_start, stage, held.work, resumed=resumed)
+        await _play_on(house, turn, turn_start, stage, held, resumed=resumed)
         if not stage.ended:
             raise Interrupted(INTERRUPTED, hint=Hint.RETRY_TURN)
+    except CutShort:
+        # Nothing had been told that could be kept: the turn ends as if it had simply been cancelled.
+        stage.pass_on()
+        raise Cancelled(SENTENCES.cancelled, hint=SENTENCES.hint) from None
     except BaseException:
         stage.pass_on()
         raise
 
 
 async def _play_on(
-    house: House, turn: Turn, turn_start: TurnStart | None, stage: Stage, work: Work, *, resumed: bool
+    house: House, turn: Turn, turn_start: TurnStart | None, stage: Stage, held: HeldWork, *, resumed: bool
 ) -> None:
     turn_start = turn_start or await _read_start(house, turn)
     saver = await house.checkpoints.saver()
     if not resumed:
-        house.checkpoints.expect_new(work.work_id)
-    await turn_start.play(house, turn, stage, saver, work=work, resumed=resumed)
+        house.checkpoints.expect_new(held.work.work_id)
+    await turn_start.play(house, turn, stage, saver, work=held.work, cut=held.cut, resumed=resumed)
 
 
 async def _read_start(house: House, turn: Turn) -> TurnStart:

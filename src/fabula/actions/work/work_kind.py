@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from fabula.loops.turns.cut import Cut
 from fabula.ports.bus import Sender
 from fabula.ports.errors import TakenOver
 from fabula.ports.store import Unit
@@ -17,10 +18,11 @@ from fabula.story.values import JsonObject
 
 @dataclass(frozen=True, kw_only=True)
 class HeldWork:
-    """Work that this process holds. What happens in it goes to `sender`."""
+    """Work that this process holds. What happens in it goes to `sender`; `cut` says when it is to end early."""
 
     work: Work
     sender: Sender[Told]
+    cut: Cut = field(default_factory=Cut)
 
     @property
     def is_resumed(self) -> bool:

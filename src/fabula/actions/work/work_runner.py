@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from fabula.actions.work.owners import is_dead
 from fabula.actions.work.work_events import Frames, follow
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, Unheard, WorkKind, taken_over
+from fabula.loops.turns.cut import Cut
 from fabula.ports.bus import Bus, Frame
 from fabula.ports.checkpoints import Checkpoints
 from fabula.ports.errors import (
@@ -178,7 +179,8 @@ class WorkRunner:
 
     async def _held(self, work: Work) -> HeldWork:
         unwatched = self._kinds[work.kind].unwatched
-        return HeldWork(work=work, sender=Unheard() if unwatched else await self._bus.open(work.stream))
+        sender = Unheard() if unwatched else await self._bus.open(work.stream)
+        return HeldWork(work=work, sender=sender, cut=Cut(asked=work.cut_asked))
 
     def _forget_running(self, running: RunningWork) -> None:
         self._count_end(running)
@@ -264,6 +266,18 @@ class WorkRunner:
         await self._forget_checkpoints(work)
         return True
 
+    async def cut(self, work_id: str) -> bool:
+        """Asks work to end early with what was done, wherever it runs; False when it had ended before.
+
+        Work that another process holds learns of it when that process next looks around.
+        """
+        if not await self._store.write(lambda unit: unit.work.ask_cut(work_id)):
+            return False
+        running = self._running.get(work_id)
+        if running is not None:
+            running.held.cut.ask()
+        return True
+
     async def stop(self, work_id: str) -> None:
         """Stops work that was ended by someone else's transaction, if it runs here, and tells those who watch."""
         running = self._running.get(work_id)
@@ -345,7 +359,7 @@ class WorkRunner:
         if kind.backoff is not None and work.tries < kind.most_attempts:
             due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
             await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))
-        elif await self._write_bad_end(work, "failed", error):
+        elif await self._write_bad_end(work, "cancelled" if isinstance(failure, Cancelled) else "failed", error):
             await self._forget_checkpoints(work)
         await self._tell_end(held)
 
@@ -473,7 +487,13 @@ class WorkRunner:
             await self._store.write(lambda unit: unit.work.extend(short, lease), durable=False)
             for id in short:
                 mine[id].lease_until_ms = lease.until_ms
-        still = await self._store.read(lambda unit: unit.work.held_by(self.owner))
+
+        async def look(unit: Unit) -> tuple[set[str], set[str]]:
+            return await unit.work.held_by(self.owner), await unit.work.cuts_asked(self.owner)
+
+        still, to_cut = await self._store.read(look)
+        for id in mine.keys() & to_cut:
+            mine[id].held.cut.ask()
         for id in mine.keys() - still:
             if not await self._ended_by_itself(mine[id]):
                 await self._release(mine[id])

@@ -80,6 +80,7 @@ TURNS = Table(
     Column("finished_at_ms", NUMBER),
     Column("key", NAME, nullable=False, server_default=""),
     Column("asked", NAME, nullable=False, server_default=""),
+    Column("cut", Integer, nullable=False, server_default="0"),
     PrimaryKeyConstraint("turn_id", name="turns_pk"),
     Index("turns_by_tree", "tree_id", "turn_id"),
     Index("turns_by_parent", "parent_id", "turn_id"),
@@ -287,7 +288,9 @@ TOUCH = SET_PLAY.values(updated_at_ms=bindparam("now"))
 LEAVE = SET_PLAY.values(active_turn_id=None, updated_at_ms=bindparam("now"))
 FAIL_TURN = SET_TURN.values(status=bindparam("how"), error=bindparam("why"), finished_at_ms=bindparam("now"))
 OCCUPY = SET_PLAY.values(active_turn_id=bindparam("active"), updated_at_ms=bindparam("now"))
-COMMIT_TURN = SET_TURN.values(status="committed", state_hash=bindparam("hash"), finished_at_ms=bindparam("now"))
+COMMIT_TURN = SET_TURN.values(
+    status="committed", cut=bindparam("is_cut"), state_hash=bindparam("hash"), finished_at_ms=bindparam("now")
+)
 MOVE_ON = SET_PLAY.values(
     head_turn_id=bindparam("head"),
     active_turn_id=None,

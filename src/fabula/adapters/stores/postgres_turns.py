@@ -80,7 +80,7 @@ done AS (
     RETURNING ending.turn_id, ending.session_id, ending.turn_index
 ),
 committed AS (
-    UPDATE turns SET status = 'committed', state_hash = :state_hash, finished_at_ms = :now
+    UPDATE turns SET status = 'committed', cut = :cut, state_hash = :state_hash, finished_at_ms = :now
     FROM done WHERE turns.turn_id = done.turn_id
 ),
 kept AS (
@@ -161,6 +161,7 @@ def commit_values(terms: Terms, finished: Finished, work: Work) -> dict[str, Any
     return {
         "turn_id": spelled(finished.turn_id),
         "state_hash": finished.state_hash,
+        "cut": int(finished.cut),
         "state": pack("play_state", finished.state),
         "result": None if finished.result is None else pack("turn_result", finished.result),
         "messages": orjson.dumps(lines).decode(),

@@ -188,13 +188,15 @@ def _add(terms: Terms, new: NewTurn, *, tree_id: str, depth: int, jump_id: str |
         status="running",
         created_at_ms=terms.clock.now_ms(),
     )
-    yield ADD_TURN, {**vars(turn), **UNUSED, "player_input": legible(turn.player_input), "error": None}
+    words = legible(turn.player_input)
+    yield ADD_TURN, {**vars(turn), **UNUSED, "player_input": words, "cut": 0, "error": None}
     return turn
 
 
 def _finish(terms: Terms, finished: Finished, turn: Turn) -> Steps[None]:
     now = terms.clock.now_ms()
-    yield COMMIT_TURN, {"turn": turn.turn_id, "hash": finished.state_hash, "now": now}
+    how = {"hash": finished.state_hash, "is_cut": int(finished.cut)}
+    yield COMMIT_TURN, {"turn": turn.turn_id, **how, "now": now}
     result = None if finished.result is None else pack("turn_result", finished.result)
     yield ADD_STATE, {"turn_id": turn.turn_id, "state": pack("play_state", finished.state), "result": result}
     if finished.messages:
@@ -271,9 +273,8 @@ def play_of(row: Any) -> Play:
 
 def turn_of(row: Any) -> Turn:
     fields = {name: value for name, value in row._asdict().items() if name not in UNUSED}
-    return Turn(
-        **{**fields, "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"]))}
-    )
+    error = None if fields["error"] is None else stored_error(unpack("error", fields["error"]))
+    return Turn(**{**fields, "cut": bool(fields["cut"]), "error": error})
 
 
 def message_row(turn_id: str, ordinal: int, change: MessageChange) -> dict[str, Any]:

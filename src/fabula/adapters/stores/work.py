@@ -56,6 +56,7 @@ WORK = Table(
     Column("error", Text),
     Column("created_at_ms", NUMBER, nullable=False),
     Column("updated_at_ms", NUMBER, nullable=False),
+    Column("cut_asked", Integer, nullable=False, server_default="0"),
     PrimaryKeyConstraint("work_id", name="work_pk"),
     _partial_index(
         "work_once", "kind", "key", where="key <> '' AND status IN ('waiting', 'running', 'done')", unique=True
@@ -142,6 +143,8 @@ CANCEL = (
     .where(_this, or_(_waits, _runs))
     .values(status="cancelled", error=bindparam("new_error"), updated_at_ms=bindparam("now"))
 )
+ASK_CUT = update(WORK).where(_this, or_(_waits, _runs)).values(cut_asked=1)
+CUTS_ASKED = select(_w.work_id).where(_is_mine, _w.cut_asked == 1)
 # A repeat that was begun meanwhile stands in the way: two of one key are never open at once.
 _repeat = WORK.alias("repeat")
 REVIVE = (
@@ -291,6 +294,12 @@ class SqlWork:
             WorkCount(kind=row.kind, status=row.status, count=row.count, oldest_due_at_ms=row.oldest) for row in rows
         ]
 
+    async def ask_cut(self, work_id: str) -> bool:
+        return bool((await self._connection.execute(ASK_CUT, {"this": spelled(work_id)})).rowcount)
+
+    async def cuts_asked(self, owner: str) -> set[str]:
+        return {row.work_id for row in await self._connection.execute(CUTS_ASKED, {"owner_is": owner})}
+
     async def abandon(self, kinds: Sequence[str], *, left_before_ms: int) -> int:
         values = {"kinds": list(kinds), "before": left_before_ms, "now": self._clock.now_ms()}
         return int((await self._connection.execute(ABANDON, values)).rowcount)
@@ -340,7 +349,7 @@ class SqlWork:
 def begin_work(clock: Clock, new: NewWork) -> Steps[Work]:
     """Adds work, or answers the work that is there already."""
     work = new_row(new, clock.now_ms())
-    added = yield ADD, {**vars(work), "input": pack("work_input", work.input)}
+    added = yield ADD, {**vars(work), "input": pack("work_input", work.input), "cut_asked": 0}
     return work if added.rowcount == 1 else (yield from _already_there(new))
 
 
@@ -407,6 +416,7 @@ def _work(row: Any) -> Work:
         **{
             **fields,
             "input": unpack("work_input", fields["input"]),
+            "cut_asked": bool(fields["cut_asked"]),
             "result": _unpacked("work_result", fields["result"]),
             "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"])),
         }

@@ -9,9 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 
 from fabula.actions.house import House
-from fabula.actions.turns.run_turn import cancel_turn
+from fabula.actions.turns.run_turn import CancelTurn, cancel_turn
 from fabula.actions.turns.watch_turn import watched_turn
-from fabula.actions.views import Nothing
 from fabula.cli.player.sentences import for_terminal, model_failure
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.wait_notice import wait_notice
@@ -160,7 +159,7 @@ class _Interrupts:
 
     async def _stop(self) -> None:
         try:
-            await cancel_turn(self._house, OPERATOR, self._session_id, Nothing())
+            await cancel_turn(self._house, OPERATOR, self._session_id, CancelTurn())
         except FabulaError as error:
             # It was over before it could be stopped.
             self._writer.say(for_terminal(error), "yellow")

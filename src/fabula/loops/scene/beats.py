@@ -14,6 +14,7 @@ from fabula.language.spoilers import Guard
 from fabula.loops.scene.contexts import SceneTeller
 from fabula.loops.scene.questions import Question, ask, call_seed
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun, during
+from fabula.loops.turns.cut import CutShort
 from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
 from fabula.story.events import (
     ActorActionComplete,
@@ -61,6 +62,11 @@ class Beat:
     entries: list[MemoryEntry]
 
 
+def is_told(beats: list[Beat]) -> bool:
+    """Whether anything was told that stands in a transcript; thoughts do not."""
+    return any(entry.kind != "thought" for beat in beats for entry in beat.entries)
+
+
 def said_in(beats: list[Beat]) -> list[MemoryEntry]:
     """All that was said, done, told and thought, in order."""
     return [entry for beat in beats for entry in beat.entries]
@@ -103,7 +109,15 @@ class NarratorStage:
         if self.watch.held and not "".join(self.texts).strip():
             self._tell(NOTHING_TO_TELL)
         text = "".join(self.texts).strip()
-        response = NarratorResponse(text=text, raw_output=text if self.watch.held else "".join(self.raw))
+        return self._ended(NarratorResponse(text=text, raw_output=text if self.watch.held else "".join(self.raw)))
+
+    def cut(self) -> Beat | None:
+        """Ends the beat at what was told; what was held back is left out."""
+        text = "".join(self.texts).strip()
+        return self._ended(NarratorResponse(text=text, raw_output=text)) if text else None
+
+    def _ended(self, response: NarratorResponse) -> Beat:
+        text = response.text
         completed = NarratorCompleted(beat_index=self.index, purpose=self.purpose, response=response)
         self.run.stage.tell(completed)
         entry = MemoryEntry(speaker_id=NARRATOR, speaker_name=NARRATOR_NAME, kind="narration", text=text)
@@ -126,6 +140,7 @@ class ActorStage:
     words: PlainWords = field(default_factory=PlainWords)
     held: bool = False
     told: list[str] = field(default_factory=list)
+    tag: str = ""
 
     def start(self) -> None:
         self.run.stage.tell(ActorStarted(beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose))
@@ -133,7 +148,7 @@ class ActorStage:
     def more(self, tag: str, text: str) -> None:
         """Thoughts and speech are streamed; an action is told when it is whole."""
         if self.watch is None:
-            self.watch, self.words = GuardedStream(self.guard), PlainWords()
+            self.watch, self.words, self.tag = GuardedStream(self.guard), PlainWords(), tag
         self._tell(tag, self.watch.take(self.words.take(text)))
 
     def _tell(self, tag: str, text: str) -> None:
@@ -165,12 +180,24 @@ class ActorStage:
     def end(self) -> Beat:
         if self.held and all(segment.kind == "thought" for segment in self.segments):
             self._add("action", SILENT.format(name=self.speaker_name))
-        shown = "".join(f"<{segment.kind}>{segment.text}</{segment.kind}>" for segment in self.segments)
+        return self._ended(self._shown() if self.held else "".join(self.raw))
+
+    def cut(self) -> Beat | None:
+        """Ends the beat at what was told: an action that was not whole was not, nor was anything held back."""
+        text = "".join(self.told).strip()
+        if text and self.tag != "action":
+            self._add(self.tag, text)
+        return self._ended(self._shown()) if self.segments else None
+
+    def _shown(self) -> str:
+        return "".join(f"<{segment.kind}>{segment.text}</{segment.kind}>" for segment in self.segments)
+
+    def _ended(self, raw_output: str) -> Beat:
         response = ActorResponse(
             speaker_id=self.speaker_id,
             speaker_name=self.speaker_name,
             segments=self.segments,
-            raw_output=shown if self.held else "".join(self.raw),
+            raw_output=raw_output,
         )
         completed = ActorCompleted(
             beat_index=self.index, speaker_id=self.speaker_id, purpose=self.purpose, response=response
@@ -198,8 +225,8 @@ def _beat_call(beat: PlannedBeat, index: int) -> str:
     return f"{'narrator' if isinstance(beat, NarratorBeat) else 'actor'}:{index}"
 
 
-async def perform_beat(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: int) -> Beat:
-    """One passage of narration, or one character who thinks, acts and speaks."""
+async def perform_beat(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: int) -> Beat | None:
+    """One passage of narration, or one character who thinks, acts and speaks; None if it was cut before a word."""
     if isinstance(beat, NarratorBeat):
         return await _narrator_beat(run, teller, beat, index)
     return await _actor_beat(run, teller, beat, index)
@@ -211,7 +238,7 @@ async def _answer(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: 
     return asked or await ask(run, beat_question(teller, beat, index))
 
 
-async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat:
+async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat | None:
     told = NarratorStage(run=run, index=index, purpose=beat.purpose, watch=GuardedStream(teller.guard()))
     parser = TagParser(_NARRATION)
 
@@ -220,8 +247,11 @@ async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat,
         _narrate(told, parser.feed(text))
 
     told.start()
-    with during("narrator"):
-        await (await _answer(run, teller, beat, index)).read(hear)
+    try:
+        with during("narrator"):
+            await (await _answer(run, teller, beat, index)).read(hear)
+    except CutShort:
+        return told.cut()
     _narrate(told, parser.close())
     told.flush()
     if told.is_silent:
@@ -243,7 +273,7 @@ def _narrate(told: NarratorStage, events: list[TagEvent]) -> None:
             told.more(event.delta)
 
 
-async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat:
+async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index: int) -> Beat | None:
     name = teller.name_of(beat.speaker_id)
     told = ActorStage(
         run=run,
@@ -260,8 +290,11 @@ async def _actor_beat(run: SceneRun, teller: SceneTeller, beat: ActorBeat, index
         _act(told, parser.feed(text))
 
     told.start()
-    with during("actor"):
-        await (await _answer(run, teller, beat, index)).read(hear)
+    try:
+        with during("actor"):
+            await (await _answer(run, teller, beat, index)).read(hear)
+    except CutShort:
+        return told.cut()
     _act(told, parser.close())
     if not told.segments and not told.held:
         again = TagParser(ACTOR_TAGS)

@@ -10,7 +10,7 @@ question at its end and hands the answer on while it is on its way: models think
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Protocol, TypedDict
+from typing import Any, NotRequired, Protocol, TypedDict
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.channels import EphemeralValue, LastValue
@@ -18,9 +18,9 @@ from langgraph.pregel import NodeBuilder, Pregel
 from langgraph.runtime import Runtime
 
 from fabula.loops.checkpoint_version import can_go_on, loop_version
-from fabula.loops.scene.beats import beat_question, said_in
+from fabula.loops.scene.beats import beat_question, is_told, said_in
 from fabula.loops.scene.contexts import Scene
-from fabula.loops.scene.keeper import after_beats, applied, ask_keeper, heard_in, keeper_question
+from fabula.loops.scene.keeper import Kept, after_beats, applied, ask_keeper, heard_in, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
 from fabula.loops.scene.persistence import persist
 from fabula.loops.scene.player_line import understand
@@ -28,6 +28,7 @@ from fabula.loops.scene.questions import Question, ask_ahead
 from fabula.loops.scene.resolution import before_beats, first_keeper, make_plan, move_on, record_input
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly, swift_question
+from fabula.loops.turns.cut import CutShort
 from fabula.loops.untraced import untraced
 from fabula.story.gate import ProposedUpdate
 from fabula.story.graph import Transition
@@ -67,6 +68,7 @@ class Narrated(Resolved):
     said: list[JsonObject]
     update: JsonObject | None
     output: JsonObject | None
+    cut: NotRequired[bool]
 
 
 async def load_context(run: SceneRun) -> dict[str, Loaded | Resolved | str]:
@@ -116,7 +118,7 @@ def _first_of_beats(run: SceneRun, play: PlayState, scene: Scene, plan: Response
 
 
 async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
-    """The beats, in the pace of the preset."""
+    """The beats, in the pace of the preset. A turn that is cut before anything was told ends here, with nothing."""
     run = runtime.context
     play, scene = _standing(run, state)
     proposed: JsonObject | None = None
@@ -127,8 +129,10 @@ async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
     else:
         play, beats = await perform(run, play, scene, ResponsePlan.model_validate(state["director"]["response_plan"]))
         said = said_in(beats)
-        if not run.setup.is_weak("keeper"):
+        if not run.setup.is_weak("keeper") and not run.cut.asked:
             asked = await ask_ahead(run, keeper_question(after_beats(run, play, scene, said)))
+    if run.cut.asked and not is_told(beats):
+        raise CutShort
     run.handover.put(play, scene, said, asked=asked)
     return {
         **state,
@@ -137,6 +141,7 @@ async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
         "said": [entry.as_json() for entry in said],
         "update": proposed,
         "output": output,
+        "cut": run.cut.asked,
     }
 
 
@@ -149,16 +154,41 @@ def _standing(run: SceneRun, state: Resolved) -> tuple[PlayState, Scene]:
 
 
 async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) -> None:
-    """The keeper again, then one transaction."""
+    """The keeper again, then one transaction. In a turn that is cut short the keeper is passed over."""
     run = runtime.context
     play, scene = _standing(run, state)
     said = run.handover.said
     if said is None:
         said = [MemoryEntry.model_validate(entry) for entry in state["said"]]
     way = None if state["way"] is None else Transition.model_validate(state["way"])
+    is_cut = state.get("cut", False)
     update = state["update"]
-    if update is None:
-        second = await ask_keeper(
+    second: Kept | None = None
+    if update is None and not run.cut.asked:
+        second = await _second_keeper(run, play, scene, said, way)
+    if second is None:
+        proposed = ProposedUpdate() if update is None else ProposedUpdate.model_validate(update)
+        is_cut = is_cut or update is None
+        second = applied(
+            run, play, proposed, output=state["output"], read=scene.understood, heard=heard_in(run, said), way=way
+        )
+    await persist(
+        run,
+        first=state["first_keeper"],
+        director=state["director"],
+        beats=state["beats"],
+        said=said,
+        second=second,
+        cut=is_cut,
+    )
+
+
+async def _second_keeper(
+    run: SceneRun, play: PlayState, scene: Scene, said: list[MemoryEntry], way: Transition | None
+) -> Kept | None:
+    """What the keeper makes of what was played; None when the turn is cut before it answered."""
+    try:
+        return await ask_keeper(
             run,
             play,
             "after_turn_outputs",
@@ -167,14 +197,8 @@ async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) ->
             heard=heard_in(run, said),
             way=way,
         )
-    else:
-        proposed = ProposedUpdate.model_validate(update)
-        second = applied(
-            run, play, proposed, output=state["output"], read=scene.understood, heard=heard_in(run, said), way=way
-        )
-    await persist(
-        run, first=state["first_keeper"], director=state["director"], beats=state["beats"], said=said, second=second
-    )
+    except CutShort:
+        return None
 
 
 async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool) -> None:

@@ -17,10 +17,14 @@ from fabula.story.plays import GuestOnStage, PlayState, SessionCharacter
 
 
 async def perform(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePlan) -> tuple[PlayState, list[Beat]]:
-    """The beats of the director's plan."""
+    """The beats of the director's plan; of a turn that is cut short, those that were told, the last one in part."""
     beats: list[Beat] = []
     for index, beat in enumerate(plan.beats):
+        if run.cut.asked:
+            break
         done = await perform_beat(run, run.teller(play, scene), beat, index)
+        if done is None:
+            break
         play, scene = remembered(run, play, done), scene.after(done.entries)
         beats.append(done)
     return play, beats

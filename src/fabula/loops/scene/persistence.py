@@ -28,8 +28,12 @@ async def persist(
     beats: list[JsonObject],
     said: list[MemoryEntry],
     second: Kept,
+    cut: bool = False,
 ) -> None:
-    """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again."""
+    """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again.
+
+    `cut` says that it ended early.
+    """
     run.stage.tell(KeeperApplied(phase="after_turn_outputs", update=second.update, snapshot=second.play.snapshot))
     messages = spoken(run, second.play, said)
     play = second.play.model_copy(
@@ -49,6 +53,8 @@ async def persist(
         "second_keeper": second.view(),
         "snapshot": state["snapshot"],
     }
+    if cut:
+        result["cut"] = True
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,
@@ -56,6 +62,7 @@ async def persist(
         result=cast(JsonObject, result),
         messages=messages,
         ended=play.ended,
+        cut=cut,
         follow=follow_up(run.ids, run.turn, run.before, play),
     )
     if await run.store.commit_turn(finished, work=run.held):

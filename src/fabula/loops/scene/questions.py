@@ -121,7 +121,7 @@ async def _ask(run: SceneRun, question: Question, messages: tuple[Message, ...] 
     role = preset_role(question.context)
     client = await run.models.client_for(run.setup.api(role), api_revision=run.setup.revision_of_api(role))
     messages = messages or _messages(run, question.context)
-    return PendingAnswer(question.call, client, _request(run, role, question, messages))
+    return PendingAnswer(question.call, client, _request(run, role, question, messages), run.cut)
 
 
 def _messages(run: SceneRun, context: RoleContext) -> tuple[Message, ...]:

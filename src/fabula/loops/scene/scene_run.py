@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
+from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.errors import BackendError, FabulaError
@@ -28,23 +29,29 @@ PIECES_AT_ONCE = 16
 class PendingAnswer:
     """The answer to a question that was sent. It comes in the background until its one reader takes it from there."""
 
-    def __init__(self, call: str, client: GuardedModel, request: ModelRequest) -> None:
+    def __init__(self, call: str, client: GuardedModel, request: ModelRequest, cut: Cut) -> None:
         self.call = call
+        self._cut = cut
         self._came: list[str] = []
         self._tell: Callable[[str], None] = self._came.append
         self._task = asyncio.create_task(client.stream_to(request, self._take))
 
     async def read(self, tell: Callable[[str], None] | None = None) -> ModelReply:
-        """The reply. `tell` hears every piece of it, those that came already at once."""
+        """The reply. `tell` hears every piece of it, those that came already at once.
+
+        In a turn that is cut short, `CutShort` is raised instead, and nothing more is heard.
+        """
         tell = tell or _ignore
         # More may come meanwhile; it is told from the same list, in its order.
         for number, text in enumerate(self._came, 1):
+            if self._cut.asked:
+                break
             tell(text)
             if number % PIECES_AT_ONCE == 0:
                 await asyncio.sleep(0)
         self._tell = tell
         try:
-            return await self._task
+            return await self._cut.read(self._task)
         finally:
             # Who was told knows the turn, and the turn this answer: all of it would wait for the garbage collector.
             self._tell = _ignore
@@ -101,7 +108,8 @@ class Handover:
 @dataclass(frozen=True, kw_only=True)
 class SceneRun:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
-    `deadline` is the end of the whole turn; `first_played` says that no model can have been asked for it before;
+    `deadline` is the end of the whole turn; `cut` says when it is to end early with what was told;
+    `first_played` says that no model can have been asked for it before;
     `handover` is what the step before left for the next one.
     """
 
@@ -117,6 +125,7 @@ class SceneRun:
     ids: Ids
     stage: Stage
     deadline: float
+    cut: Cut = field(default_factory=Cut)
     first_played: bool = False
     handover: Handover = field(default_factory=Handover)
 

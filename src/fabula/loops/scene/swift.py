@@ -16,6 +16,7 @@ from fabula.loops.scene.keeper import note_shape
 from fabula.loops.scene.narration import remembered
 from fabula.loops.scene.questions import Question, ask, output_view
 from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.loops.turns.cut import CutShort
 from fabula.story.events import AgentDegraded
 from fabula.story.gate import ProposedUpdate
 from fabula.story.plans import NarratorBeatPurpose
@@ -35,12 +36,21 @@ def swift_question(run: SceneRun, play: PlayState, scene: Scene) -> Question:
 async def perform_swiftly(
     run: SceneRun, play: PlayState, scene: Scene
 ) -> tuple[PlayState, list[Beat], ProposedUpdate, JsonObject | None]:
-    """Streams the turn; answers state, beats, the proposed update and the model's words."""
+    """Streams the turn; answers state, beats, the proposed update and the model's words.
+
+    Of a turn that is cut short only the updates that were whole by then count.
+    """
     writing = _Writing(run, run.teller(play, scene), scene)
     parser = TagParser(SWIFT_TAGS)
-    with during("narrator"):
-        asked = run.handover.answer_to(SWIFT_CALL) or await ask(run, swift_question(run, play, scene))
-        reply = await asked.read(lambda text: writing.take(parser.feed(text)))
+    try:
+        with during("narrator"):
+            asked = run.handover.answer_to(SWIFT_CALL) or await ask(run, swift_question(run, play, scene))
+            reply = await asked.read(lambda text: writing.take(parser.feed(text)))
+    except CutShort:
+        beats = writing.cut()
+        for beat in beats:
+            play = remembered(run, play, beat)
+        return play, beats, _update(run, writing.updates), None
     writing.take(parser.close())
     if writing.is_silent:
         question = swift_question(run, play, scene)
@@ -105,6 +115,15 @@ class _Writing:
 
     def finish(self) -> list[Beat]:
         self._end_beat()
+        return self._beats
+
+    def cut(self) -> list[Beat]:
+        """The beats up to where the turn was cut."""
+        for told in (self._narrator, self._actor):
+            beat = None if told is None else told.cut()
+            if beat is not None:
+                self._beats.append(beat)
+        self._narrator = self._actor = None
         return self._beats
 
     def _open(self, event: Opened) -> None:

@@ -356,7 +356,7 @@ def _tree() -> list[Method]:
         m("session.branches", b.ListBranches, b.list_branches, b.SessionBranches),
         m("session.switch_branch", b.SwitchBranch, b.switch_branch, sessions.SessionView),
         m("session.follow_story", sessions.ShowSession, b.follow_story, sessions.SessionView),
-        m("session.cancel_turn", Nothing, run_turn.cancel_turn, run_turn.TurnCancelled),
+        m("session.cancel_turn", run_turn.CancelTurn, run_turn.cancel_turn, run_turn.TurnCancelled),
     ]
 
 

@@ -80,6 +80,19 @@ class TurnsLaw:
         assert turn is not None and (turn.status, turn.created_at_ms) == ("committed", begun.created_at_ms)
         assert [line.text for line in lines] == ["one"]
 
+    async def test_a_turn_that_was_cut_says_so_and_is_committed_like_any_other(self, store: Store) -> None:
+        await opened(store)
+        _, work = await _begin(store, "t1", "t0")
+        assert await store.commit_turn(replace(finished("t1"), cut=True), work=work)
+        _, work = await _begin(store, "t2", "t1")
+        assert await store.commit_turn(finished("t2"), work=work)
+        async with store.reading() as unit:
+            turns = [await unit.plays.turn(turn_id) for turn_id in ("t1", "t2")]
+        assert [(one.status, one.cut, one.shown_status) for one in turns if one is not None] == [
+            ("committed", True, "cut"),
+            ("committed", False, "committed"),
+        ]
+
     async def test_begin_turn_is_refused_when_the_head_is_not_the_expected_one(self, store: Store) -> None:
         await _standing_at_t1(store)
         with pytest.raises(PlayMoved) as refused:

@@ -42,6 +42,7 @@ VARIABLE_OPS = (
 class GraphPlays:
     name = "graph"
     story = Story
+    can_be_cut = True
 
     def load(self) -> None:
         scene_player()

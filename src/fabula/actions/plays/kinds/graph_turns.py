@@ -13,6 +13,7 @@ from fabula.actions.plays.play_states import past_of
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_run import SceneRun
+from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.errors import InvalidParams, InvalidRequest
@@ -34,7 +35,9 @@ class SceneTurnStart:
     setup: PlaySetup
     past: Sequence[MemoryEntry]
 
-    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
+    async def play(
+        self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
+    ) -> None:
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
         setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
         await setup.prepare()
@@ -52,6 +55,7 @@ class SceneTurnStart:
             ids=house.ids,
             stage=stage,
             deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
+            cut=cut,
             first_played=first_played,
         )
         await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)

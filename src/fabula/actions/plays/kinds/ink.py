@@ -36,6 +36,8 @@ from fabula.story.state import MemoryEntry, StateUpdate
 class InkPlays:
     name = "ink"
     story = InkStory
+    can_be_cut = False
+    """A story is saved where it waits for the player, and nothing of a talk is told before all of it is decided."""
 
     def load(self) -> None:
         knot_player()

@@ -21,6 +21,7 @@ from fabula.loops.conversation.persistence import OPENING_NODE, ink_view, messag
 from fabula.loops.conversation.player_move import chosen_index, label_of
 from fabula.loops.conversation.questions import Asker
 from fabula.loops.conversation.teller import Telling, edited
+from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage, unheard
 from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.models import ModelClients
@@ -46,7 +47,9 @@ class InkTurnStart:
     session: SessionSettings
     material: InkPlaySetup
 
-    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None:
+    async def play(
+        self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
+    ) -> None:
         play_knots = knot_player() if is_loaded() else await run_in_thread(knot_player)
         material = self.material.played_by(UNDERSTUDY) if is_for_understudy(work) else self.material
         run = InkRun(

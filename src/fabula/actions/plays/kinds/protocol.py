@@ -19,6 +19,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import AtHead
 from fabula.actions.setups.play_setup import KeptSetup
 from fabula.language.spoilers import Guard
+from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
 from fabula.ports.store import TurnBasis, Unit
@@ -56,7 +57,9 @@ class Opening:
 class TurnStart(Protocol):
     """What a turn starts from; it plays the turn with the loop of its kind, whose thread is named as the work is."""
 
-    async def play(self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, resumed: bool) -> None: ...
+    async def play(
+        self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
+    ) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +115,11 @@ class PlayKind(Protocol):
     @property
     def story(self) -> type[Value]:
         """The stories that are played so."""
+        ...
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether a turn can end in the middle, with what was told by then."""
         ...
 
     def load(self) -> None:
