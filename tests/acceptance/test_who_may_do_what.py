@@ -45,7 +45,7 @@ METHODS = {
         session.update_variables session.get_config session.update_config session.suggest_replies
         session.set_player_profile session.update_player_description session.backtrack session.fork session.branches
         session.switch_branch session.follow_story session.cancel_turn session.run_turn session.retry_turn
-        session.regenerate session_character.create session_character.get session_character.list
+        session.regenerate session.replay session_character.create session_character.get session_character.list
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.siblings session_turn.update
@@ -68,6 +68,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.run_turn": {"player_input": "Hello."},
     "session.find": {"query": "gate"},
     "session.export_prepare": {"format": "markdown"},
+    "session.replay": {"turn_id": "turn_x", "player_input": "Hello."},
     "session_turn.get": {"turn_index": 0},
     "session_turn.siblings": {"turn_ids": ["turn_x"]},
     "session_turn.update": {"turn_id": "turn_x", "bookmarked": True},

@@ -16,12 +16,24 @@ from fabula.agents.presets.forms import expand_agent
 from fabula.agents.presets.templates import MessageRole, PromptRole, built_in_entries, used_in
 from fabula.agents.renderings import character_card, rendered
 from fabula.agents.windows import budget_of, estimated_tokens, shortened, windows_of, within_windows
+from fabula.agents.wishes import wish_text
 from fabula.ports.models import Message
 from fabula.story.caches import IdentityCache
-from fabula.story.contexts import ActorContext, ArchitectContext, LoreNote, RoleContext
+from fabula.story.contexts import (
+    ActorContext,
+    ArchitectContext,
+    DirectorContext,
+    LoreNote,
+    NarratorContext,
+    RoleContext,
+    SwiftContext,
+)
 from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, PresetEntry, PresetModule
 
 CARD_MODULE = "character_card"
+WISH_MODULE = "wish"
+WISHED = (DirectorContext, NarratorContext, ActorContext, SwiftContext)
+"""Who is told how the player wants a turn to be told: whoever plans and tells it."""
 MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
 
 _expanded: IdentityCache[AgentPreset, Sequence[PresetModule]] = IdentityCache(128)
@@ -76,6 +88,8 @@ def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block
     found = blocks(told.role, agent, values=rendered(told), mode=_mode(told))
     if isinstance(told, ActorContext):
         found.append(_card_block(told))
+    if isinstance(told, WISHED) and told.wish:
+        found.append(_wish_block(told.wish))
     return found, prompt.shortened
 
 
@@ -100,6 +114,8 @@ def _messages(agent: AgentPreset, context: RoleContext) -> tuple[Message, ...]:
         modules[role].append(_joined(text if key is None else values.get(key, "") for text, key in slots))
     if isinstance(context, ActorContext):
         modules["system"].append(character_card(context.actor))
+    if isinstance(context, WISHED):
+        modules["user"].append(wish_text(context.wish))
     return _as_messages({role: _joined(texts) for role, texts in modules.items()})
 
 
@@ -206,6 +222,20 @@ def _card_block(context: ActorContext) -> Block:
         text=character_card(context.actor),
     )
     return Block(module_id=CARD_MODULE, display_name="Character card", message_role="system", order=60, parts=(part,))
+
+
+def _wish_block(wish: str) -> Block:
+    part = Part(
+        entry_id=WISH_MODULE,
+        display_name="The player's wish",
+        kind="built_in_context_ref",
+        order=0,
+        source="synthetic",
+        text=wish_text(wish),
+    )
+    return Block(
+        module_id=WISH_MODULE, display_name="The player's wish", message_role="user", order=2000, parts=(part,)
+    )
 
 
 def _swift_preset(director: AgentPreset) -> AgentPreset:

@@ -43,6 +43,7 @@ class Turn:
     """A node of the tree. `amend` turns are changes by hand: they have the turn index of their parent.
 
     `jump_id` points to an older ancestor, so that any ancestor is found in a logarithmic number of steps.
+    `wish` is how the player wants it told, when it is told again.
     One that was `cut` ended early, with what had been told by then; it is committed like any other.
     `key` is the client's own name for what it asked for, `asked` a fingerprint of that; both are empty without a key.
     """
@@ -61,6 +62,7 @@ class Turn:
     seed: int
     key: str = ""
     asked: str = ""
+    wish: str | None = None
     cut: bool = False
     state_hash: str | None = None
     error: ErrorValue | None = None
@@ -87,6 +89,7 @@ class NewTurn:
     seed: int = 0
     key: str = ""
     asked: str = ""
+    wish: str | None = None
 
 
 MessageKind = Literal["player_input", "narration", "dialogue", "action"]
@@ -158,6 +161,7 @@ class Plays(Protocol):
       which is begun and committed at once.
     - A key names one turn of a session for ever: `begin` with a key that a turn of the session has, however that turn
       ended, is refused with Conflict naming the turn, and `by_key` finds it. Without a key nothing is a repeat.
+    - `largest_seed` is that of the turns below a turn in which these words were said, however they ended; 0 if none.
     - `commit` makes turn, state, messages and head true together; of a turn that is no longer running it answers
       False and changes nothing.
     - `fail` ends a running turn, keeps its input, and moves no head.
@@ -273,6 +277,8 @@ class Plays(Protocol):
     async def last_failed(self, session_id: str, parent_id: str) -> Turn | None: ...
 
     async def by_request(self, session_id: str, request_id: str) -> Turn | None: ...
+
+    async def largest_seed(self, parent_id: str, player_input: str) -> int: ...
 
     async def by_key(self, session_id: str, key: str) -> Turn | None: ...
 

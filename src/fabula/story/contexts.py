@@ -120,6 +120,8 @@ class Pointer(Value):
 class SceneContext(Value):
     """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
 
+    `wish` is how the player wants this turn to be told, who has read another telling of it.
+
     The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, and who knows what the reader does not.
     """
@@ -132,6 +134,7 @@ class SceneContext(Value):
     world_state: StateView
     shared_history: list[MemoryEntry] = []
     understood: Understood | None = None
+    wish: str | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []
     pointers: list[Pointer] = []
@@ -226,6 +229,7 @@ class InkAgentContext(Value):
     talk: Talk = Talk()
     goal: list[str] = []
     player_input: str
+    wish: str | None = None
     told_too_much: bool = False
 
 
@@ -236,6 +240,7 @@ class InkGenerateContext(Value):
     prompt: str
     story_so_far: list[Heard] = []
     earlier: list[str] = []
+    wish: str | None = None
     told_too_much: bool = False
 
 

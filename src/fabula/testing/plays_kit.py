@@ -153,6 +153,20 @@ class PlaysKit:
             assert await unit.plays.by_key("s", "another") is None
             assert await unit.plays.turn("t2") is None
 
+    async def test_largest_seed_is_that_of_the_turns_below_a_turn_in_which_these_words_were_said(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        for number, words, seed in ((1, "I knock.", 3), (2, "I knock.", 7), (3, "I wait.", 9)):
+            await begun(store, f"t{number}", "t0", player_input=words, seed=seed, wish="shorter")
+            async with store.writing() as unit:
+                await unit.plays.fail(f"t{number}", status="failed", error=BROKEN)
+        async with store.reading() as unit:
+            found = [await unit.plays.largest_seed("t0", words) for words in ("I knock.", "I wait.", "I sing.")]
+            assert found == [7, 9, 0]
+            turn = await unit.plays.turn("t1")
+            assert turn is not None and turn.wish == "shorter"
+
     async def test_without_a_key_nothing_is_a_repeat(self, store: Store) -> None:
         await opened(store)
         for number in (1, 2):

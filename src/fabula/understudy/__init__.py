@@ -33,6 +33,7 @@ from fabula.understudy.planner import plan
 from fabula.understudy.replyer import suggest
 from fabula.understudy.swift import play
 from fabula.understudy.talker import talk, write
+from fabula.understudy.wishes import as_wished, decision_as_wished
 
 
 def answer(request: ModelRequest) -> str:
@@ -67,9 +68,9 @@ def _answer(context: ModelContext, seed: int | None) -> str | JsonObject:
         case SwiftContext():
             return play(context, seed)
         case InkAgentContext():
-            return talk(context, seed)
+            return decision_as_wished(talk(context, seed), context.wish)
         case InkGenerateContext():
-            return write(context, seed)
+            return as_wished(write(context, seed), context.wish)
         case NpcContext():
             return react(context, seed)
         case _:

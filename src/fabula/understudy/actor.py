@@ -8,6 +8,7 @@ from fabula.understudy.scene_view import heard, last_words
 from fabula.understudy.speech import answer_to
 from fabula.understudy.tones import tone_of
 from fabula.understudy.voice import FreshVoice
+from fabula.understudy.wishes import parts_as_wished
 
 
 def act(context: ActorContext, seed: int | None) -> str:
@@ -29,7 +30,7 @@ def perform(
         move = voice.pick(REST, {"name": actor.name}) or f"{actor.name} says nothing."
     thought = voice.pick(tone.thoughts) if voice.chance(2) else ""
     parts = (("thought", thought), ("action", move), ("dialogue", speech))
-    return [(kind, _plain(text)) for kind, text in parts if text]
+    return parts_as_wished([(kind, _plain(text)) for kind, text in parts if text], context.wish)
 
 
 REST = (

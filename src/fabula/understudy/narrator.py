@@ -28,6 +28,7 @@ from fabula.understudy.scene_view import (
 from fabula.understudy.speech import tell_of
 from fabula.understudy.topics import Subject, find_subjects, near_best
 from fabula.understudy.voice import FreshVoice
+from fabula.understudy.wishes import as_wished
 
 MOST_SENTENCES = 6
 LONGEST_DEED = 160
@@ -38,7 +39,8 @@ HANDLED: frozenset[IntentKind] = frozenset({"take", "put", "use", "open", "close
 def narrate(context: NarratorContext, seed: int | None) -> str:
     """The narrator's text for its purpose."""
     moment = (seed, "narrator", context.purpose, context.current_node.id, last_words(context))
-    return tell(context, context.purpose, line_of(context), FreshVoice(*moment, said=heard(context)))
+    told = tell(context, context.purpose, line_of(context), FreshVoice(*moment, said=heard(context)))
+    return as_wished(told, context.wish)
 
 
 def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: FreshVoice) -> str:

@@ -13,6 +13,7 @@ from fabula.understudy.line import line_of
 from fabula.understudy.narrator import tell
 from fabula.understudy.scene_view import heard
 from fabula.understudy.voice import FreshVoice
+from fabula.understudy.wishes import as_wished
 
 
 def play(context: SwiftContext, seed: int | None) -> str:
@@ -22,7 +23,7 @@ def play(context: SwiftContext, seed: int | None) -> str:
     parts: list[str] = []
     for part in plan_of(context, line, voice):
         if isinstance(part, str):
-            parts.append(f"<narration>{tell(context, part, line, voice)}</narration>")
+            parts.append(f"<narration>{as_wished(tell(context, part, line, voice), context.wish)}</narration>")
             continue
         member, purpose = part
         for kind, text in perform(context, member, purpose, line, voice):

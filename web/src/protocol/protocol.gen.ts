@@ -1533,9 +1533,11 @@ export interface RecentStory {
   updated_at_ms: number;
 }
 
-/** The last turn once more. */
+/** Which turn to tell again, the last one if none is named, and a `hint` how: "shorter", "let her refuse". */
 export interface Regenerate {
   key?: string | null;
+  turn_id?: string | null;
+  hint?: string | null;
 }
 
 export interface RemoveActiveCharacter {
@@ -1562,6 +1564,14 @@ export interface RemoveState {
 export interface RenameSession {
   history?: "all" | "none" | number;
   display_name: string;
+}
+
+/** Other words in place of those of a turn. */
+export interface Replay {
+  key?: string | null;
+  player_input?: string | null;
+  choice?: number | null;
+  turn_id: string;
 }
 
 /** Who comes and goes in a turn, and who then tells, speaks and acts, in order. */
@@ -2648,8 +2658,10 @@ export interface Methods {
   "session.list": { params: ListSessions; result: SessionsListed; session: false };
   /** Tells what happened so far in a play, or since a turn, in sentences of the play itself. */
   "session.recap": { params: RecapSession; result: Recap; session: true };
-  /** Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch. */
+  /** Plays a turn's words once more, as a sibling of that turn; the old one stays as a branch. */
   "session.regenerate": { params: Regenerate; result: TurnAccepted; session: true };
+  /** Says something else in place of a turn's words, as a sibling of that turn; the old one stays as a branch. */
+  "session.replay": { params: Replay; result: TurnAccepted; session: true };
   /** Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for. */
   "session.retry_turn": { params: RetryTurn; result: TurnAccepted; session: true };
   /** Plays one turn with the player's words; the answer is a stream of events. */
@@ -2757,6 +2769,7 @@ export interface Methods {
 /** Methods that answer with the turn stream. */
 export type TurnMethod =
   | "session.regenerate"
+  | "session.replay"
   | "session.retry_turn"
   | "session.run_turn";
 

@@ -28,15 +28,18 @@ from fabula.actions.plays.budgets import check_budget, check_used
 from fabula.actions.plays.kinds.protocol import Move, TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.play_states import known_state, play_of
+from fabula.actions.plays.reached_turns import turn_within_reach
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.turns.turn_keys import KeyedCommand, asked_before, fingerprint
 from fabula.actions.turns.turn_runner import SENTENCES, new_work, start
 from fabula.actions.views import Command, View
+from fabula.agents.wishes import LONGEST_WISH
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Cancelled, Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved, StoreError
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import TurnQuestion, Unit
 from fabula.ports.work import Work
+from fabula.story.error_values import Hint
 from fabula.story.plays import PlayState
 from fabula.story.seeds import FIRST_RANDOM_SEED
 
@@ -50,6 +53,9 @@ CANCELLED = Cancelled(SENTENCES.cancelled, hint=SENTENCES.hint).value()
 
 CUT_PATIENCE_S = 6.0
 """So long a turn may take to end with what was told, before it is cancelled without: three looks of its process."""
+
+LATELY = 20
+"""Among so many pieces of work of a session, the last ones, its last turn is looked for."""
 
 MOST_DECISIONS = 4
 """How often a turn is decided upon, when others move the session between the decision and the beginning."""
@@ -66,6 +72,7 @@ class _WantedTurn:
     seed: int | None
     start: TurnStart | None = None
     stand_in: str | None = None
+    wish: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +101,16 @@ class RetryTurn(KeyedCommand):
 
 
 class Regenerate(KeyedCommand):
-    """The last turn once more."""
+    """Which turn to tell again, the last one if none is named, and a `hint` how: "shorter", "let her refuse"."""
+
+    turn_id: str | None = None
+    hint: str | None = Field(default=None, max_length=LONGEST_WISH)
+
+
+class Replay(RunTurn):
+    """Other words in place of those of a turn."""
+
+    turn_id: str
 
 
 class TurnAccepted(View):
@@ -130,8 +146,7 @@ async def run_turn(
 
     `unless` may refuse it in the unit that begins it, so that nothing comes between.
     """
-    if len(command.player_input or "") > LONGEST_INPUT:
-        raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
+    _refuse_long(command)
 
     async def decide() -> _WantedTurn:
         play, move = await _prepare(house, actor, session_id, command)
@@ -173,20 +188,50 @@ async def retry_turn(
 async def regenerate(
     house: House, actor: Actor, session_id: str, command: Regenerate, *, request_id: str, seed: int | None = None
 ) -> Turn:
-    """Plays the last turn's words once more, as a sibling of that turn; the old one stays as a branch.
+    """Plays a turn's words once more, as a sibling of that turn; the old one stays as a branch.
 
     The head stays where it is until the new turn is committed: one that fails loses nothing.
     """
+    wish = " ".join((command.hint or "").split()) or None
 
     async def decide() -> _WantedTurn:
         async with house.store.reading() as unit:
             play = await _ready(house, unit, actor, session_id)
-            old = await _last_played(unit, play)
-            if old is None:
-                raise Conflict("Nothing has been played yet that could be played again.")
-            return await _again(house, unit, play, old, seed, anew=True)
+            old = await _played(unit, actor, play, command.turn_id)
+            return replace(await _again(house, unit, play, old, seed, anew=True), wish=wish)
 
     asked = _Request(actor=actor, session_id=session_id, verb="regenerate", command=command, request_id=request_id)
+    return await _begin(house, decide, asked)
+
+
+@allowed("player")
+async def replay(
+    house: House, actor: Actor, session_id: str, command: Replay, *, request_id: str, seed: int | None = None
+) -> Turn:
+    """Says something else in place of a turn's words, as a sibling of that turn; the old one stays as a branch.
+
+    The head stays where it is until the new turn is committed: one that fails loses nothing.
+    """
+    _refuse_long(command)
+
+    async def decide() -> _WantedTurn:
+        async with house.store.reading() as unit:
+            play = await _ready(house, unit, actor, session_id)
+            old = await _played(unit, actor, play, command.turn_id)
+            assert old.parent_id is not None, "a turn with words has a parent"
+            there, before = replace(play, head_turn_id=old.parent_id), await known_state(house, unit, old.parent_id)
+            said, choice = command.player_input, command.choice
+            move = await kind_of_play(before).prepare(house, unit, there, before, said=said, choice=choice)
+        return _WantedTurn(
+            play=play,
+            parent_id=old.parent_id,
+            turn_index=old.turn_index,
+            words=move.words,
+            seed=seed if move.seed is None else move.seed,
+            start=move.start,
+        )
+
+    asked = _Request(actor=actor, session_id=session_id, verb="replay", command=command, request_id=request_id)
     return await _begin(house, decide, asked)
 
 
@@ -237,21 +282,55 @@ async def _refuse_unless_cancelled(house: House, turn_id: str, *, by_cut: bool) 
         raise Conflict("The turn had ended before it could be cancelled.")
 
 
+def _refuse_long(command: RunTurn) -> None:
+    if len(command.player_input or "") > LONGEST_INPUT:
+        raise InvalidRequest(f"Say it in at most {LONGEST_INPUT} characters.")
+
+
 async def _last_failed(unit: Unit, play: Play) -> Turn | None:
-    """The failed turn that a player would want again: after the head, or one that was to take the head's place."""
+    """The failed turn that a player would want again: after the head, or one that was to take the place of a turn on
+    the way there, unless the play has gone on since."""
     after = await unit.plays.last_failed(play.session_id, play.head_turn_id)
-    old = await _last_played(unit, play)
+    instead = [await _failed_beside(unit, play), await _failed_on_the_way(unit, play)]
+    found = [after, *(one for one in instead if one is not None and one.turn_id > play.head_turn_id)]
+    return max((one for one in found if one is not None), key=lambda turn: turn.turn_id, default=None)
+
+
+async def _failed_beside(unit: Unit, play: Play) -> Turn | None:
+    """The last turn that failed to take the place of the one at the head."""
+    old = await _last_played(unit, await unit.plays.turn(play.head_turn_id))
     if old is None or old.parent_id is None:
-        return after
-    beside = await unit.plays.last_failed(play.session_id, old.parent_id)
-    if beside is None or beside.turn_id < play.head_turn_id:
-        return after
-    return beside if after is None or after.turn_id < beside.turn_id else after
+        return None
+    return await unit.plays.last_failed(play.session_id, old.parent_id)
 
 
-async def _last_played(unit: Unit, play: Play) -> Turn | None:
-    """The last turn that was played on the way to the head; changes by hand are passed over."""
-    turn = await unit.plays.turn(play.head_turn_id)
+async def _failed_on_the_way(unit: Unit, play: Play) -> Turn | None:
+    """The turn that the session tried last, if it failed at a place that the head's own line passes."""
+    lately = await unit.work.of_subject(play.session_id, limit=LATELY)
+    tried = next((work.work_id for work in lately if work.kind == "turn"), None)
+    turn = None if tried is None else await unit.plays.turn(tried)
+    if turn is None or turn.parent_id is None or turn.status not in ("failed", "cancelled"):
+        return None
+    passed: Turn | None = await unit.plays.ancestor(play.head_turn_id, turn.turn_index - 1)
+    while passed is not None and passed.turn_id != turn.parent_id and passed.turn_index == turn.turn_index - 1:
+        passed = None if passed.parent_id is None else await unit.plays.turn(passed.parent_id)
+    return turn if passed is not None and passed.turn_id == turn.parent_id else None
+
+
+async def _played(unit: Unit, actor: Actor, play: Play, turn_id: str | None) -> Turn:
+    """The turn that is to be played again, the last one if none is named; changes by hand are passed over."""
+    named = turn_id or play.head_turn_id
+    turn = await turn_within_reach(unit, actor, play, named)
+    if turn.tree_id != play.tree_id:
+        raise InvalidRequest(f"The turn '{named}' belongs to another play.", hint=Hint.LIST_BRANCHES)
+    played = await _last_played(unit, turn)
+    if played is None or played.status == "running":
+        raise Conflict("Nothing has been played yet that could be played again.")
+    return played
+
+
+async def _last_played(unit: Unit, turn: Turn | None) -> Turn | None:
+    """The turn itself, or the one before it that was played; changes by hand are passed over."""
     while turn is not None and turn.kind == "amend" and turn.parent_id is not None:
         turn = await unit.plays.turn(turn.parent_id)
     return turn if turn is not None and turn.kind == "play" else None
@@ -297,12 +376,14 @@ async def _again(house: House, unit: Unit, play: Play, turn: Turn, seed: int | N
     """The words of a turn, once more at the same place."""
     assert turn.parent_id is not None, "the first turn of a play has no words"
     kind = kind_of_play(await known_state(house, unit, turn.parent_id))
+    newest = await unit.plays.largest_seed(turn.parent_id, turn.player_input)
     return _WantedTurn(
         play=play,
         parent_id=turn.parent_id,
         turn_index=turn.turn_index,
         words=turn.player_input,
-        seed=kind.seed_of_repeat(turn, seed, anew=anew),
+        seed=kind.seed_of_repeat(turn, seed, anew=anew, newest=newest),
+        wish=turn.wish,
     )
 
 
@@ -345,6 +426,7 @@ async def _write_down(house: House, wanted: _WantedTurn, asked: _Request) -> tup
         player_input=wanted.words,
         request_id=asked.request_id,
         seed=secrets.randbits(31) + FIRST_RANDOM_SEED if seed is None else seed % FIRST_RANDOM_SEED,
+        wish=wanted.wish,
         key=asked.command.key or "",
         asked=fingerprint(asked.verb, asked.command),
     )

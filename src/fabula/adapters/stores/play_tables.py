@@ -81,6 +81,7 @@ TURNS = Table(
     Column("key", NAME, nullable=False, server_default=""),
     Column("asked", NAME, nullable=False, server_default=""),
     Column("cut", Integer, nullable=False, server_default="0"),
+    Column("wish", Text),
     PrimaryKeyConstraint("turn_id", name="turns_pk"),
     Index("turns_by_tree", "tree_id", "turn_id"),
     Index("turns_by_parent", "parent_id", "turn_id"),
@@ -270,6 +271,9 @@ BY_REQUEST = (
     .where(_t.session_id == bindparam("session"), _t.request_id == bindparam("request"))
     .order_by(_t.turn_id.desc())
     .limit(1)
+)
+LARGEST_SEED = select(func.max(_t.seed)).where(
+    _t.parent_id == bindparam("parent"), _t.player_input == bindparam("words")
 )
 # The condition is written out, because an engine uses a partial index only where it can read its condition.
 BY_KEY = select(TURNS).where(_t.session_id == bindparam("session"), _t.key == bindparam("key"), text("key <> ''"))

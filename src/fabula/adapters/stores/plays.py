@@ -19,6 +19,7 @@ from fabula.adapters.stores.play_tables import (
     IS_INVITED,
     KEEP_SUMMARY,
     KEEP_TREE,
+    LARGEST_SEED,
     LAST_FAILED,
     LOCK_PLAY,
     LOCK_RUNNING,
@@ -44,7 +45,7 @@ from fabula.adapters.stores.play_tables import (
     UNINVITE,
     UNINVITE_ALL,
 )
-from fabula.adapters.stores.tables import Access, pack, spelled, unpack
+from fabula.adapters.stores.tables import Access, legible, pack, spelled, unpack
 from fabula.adapters.stores.transcript_steps import (
     read_last_lines,
     read_lines_after,
@@ -279,6 +280,10 @@ class SqlPlays:
         names = {"session": spelled(session_id), "request": spelled(request_id)}
         row = (await self._connection.execute(BY_REQUEST, names)).first()
         return None if row is None else turn_of(row)
+
+    async def largest_seed(self, parent_id: str, player_input: str) -> int:
+        named = {"parent": spelled(parent_id), "words": legible(player_input)}
+        return int((await self._connection.execute(LARGEST_SEED, named)).scalar() or 0)
 
     async def by_key(self, session_id: str, key: str) -> Turn | None:
         return await self._connection.run(read_turn_by_key(session_id, key))

@@ -42,12 +42,13 @@ place AS (
 ),
 placed AS (
     INSERT INTO turns (turn_id, tree_id, session_id, parent_id, jump_id, depth, turn_index, kind, status, player_input,
-                       request_id, seed, key, asked, attempt, owner, lease_until_ms, created_at_ms)
+                       request_id, seed, key, asked, wish, attempt, owner, lease_until_ms, created_at_ms)
     SELECT :turn_id, tree_id, :session_id, turn_id,
            CASE WHEN depth - near_depth = near_depth - COALESCE(far_depth, near_depth)
                 THEN COALESCE(far_id, near_id) ELSE turn_id END,
            depth + 1, :turn_index, :kind, 'running', :player_input,
-           :request_id, :seed, :key, :asked, {UNUSED["attempt"]}, '{UNUSED["owner"]}', {UNUSED["lease_until_ms"]}, :now
+           :request_id, :seed, :key, :asked, :wish,
+           {UNUSED["attempt"]}, '{UNUSED["owner"]}', {UNUSED["lease_until_ms"]}, :now
     FROM place
     RETURNING turn_id, tree_id, jump_id, depth
 ),
@@ -127,6 +128,7 @@ def begin_values(terms: Terms, turn: NewTurn, expected_head: str, work: NewWork)
         "seed": turn.seed,
         "key": spelled(turn.key),
         "asked": turn.asked,
+        "wish": None if turn.wish is None else legible(turn.wish),
         "now": held.created_at_ms,
         "work_id": held.work_id,
         "work_kind": held.kind,

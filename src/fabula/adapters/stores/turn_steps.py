@@ -188,8 +188,11 @@ def _add(terms: Terms, new: NewTurn, *, tree_id: str, depth: int, jump_id: str |
         status="running",
         created_at_ms=terms.clock.now_ms(),
     )
-    words = legible(turn.player_input)
-    yield ADD_TURN, {**vars(turn), **UNUSED, "player_input": words, "cut": 0, "error": None}
+    words = {
+        "player_input": legible(turn.player_input),
+        "wish": None if turn.wish is None else legible(turn.wish),
+    }
+    yield ADD_TURN, {**vars(turn), **UNUSED, **words, "cut": 0, "error": None}
     return turn
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.resources import files
 
+from fabula.agents.wishes import wish_text
 from fabula.ports.models import Message
 from fabula.story.contexts import InkAgentContext, InkGenerateContext
 from fabula.story.ink_stories import Heard, Talk
@@ -29,6 +30,7 @@ def agent_messages(context: InkAgentContext) -> tuple[Message, ...]:
         *_conversation(context.talk),
         _section("The goal: where the story goes on. Never tell it", context.goal),
         _section("The player now says or does", [context.player_input.strip() or "(nothing: the player is silent)"]),
+        wish_text(context.wish),
         _TEXTS["decision"],
     ]
     return _messages([rules, voice], asked)
@@ -36,7 +38,11 @@ def agent_messages(context: InkAgentContext) -> tuple[Message, ...]:
 
 def generate_messages(context: InkGenerateContext) -> tuple[Message, ...]:
     """The prompt of a text that the story asks for."""
-    asked = [*_story(context.earlier, context.story_so_far), _section("Write", [context.prompt])]
+    asked = [
+        *_story(context.earlier, context.story_so_far),
+        _section("Write", [context.prompt]),
+        wish_text(context.wish),
+    ]
     return _messages([_TEXTS["generate"]], asked)
 
 

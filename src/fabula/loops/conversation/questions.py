@@ -21,7 +21,8 @@ LONGEST_GENERATED = 8_000
 
 @dataclass(frozen=True, kw_only=True)
 class Asker:
-    """Who asks, with whose models. `variation` above one means that the player wants to hear something else."""
+    """Who asks, with whose models. `variation` above one means that the player wants to hear something else, and `wish`
+    how."""
 
     models: ModelClients
     session: SessionSettings
@@ -32,19 +33,22 @@ class Asker:
     deadline: float
     turn_id: str | None = None
     variation: int = 1
+    wish: str | None = None
 
     async def decide(self, context: InkAgentContext, seed: int) -> Decision | None:
         """A decision; an unusable answer is repaired once, then there is none."""
-        messages = agent_messages(context)
-        return await self._decision(context, messages, seed)
+        context = context.model_copy(update={"wish": self.wish})
+        return await self._decision(context, agent_messages(context), seed)
 
     async def rewrite(self, context: InkAgentContext, seed: int) -> Decision | None:
         """The decision in other words, because the first ones told too much."""
+        context = context.model_copy(update={"wish": self.wish})
         told = context.model_copy(update={"told_too_much": True})
         return await self._decision(told, rewrite_messages(agent_messages(context)), seed)
 
     async def generate(self, context: InkGenerateContext, seed: int, watch: Evaluator) -> str:
         """A text for the story, in one piece; one that tells too much is written once more, then cut."""
+        context = context.model_copy(update={"wish": self.wish})
         text = await self._text(context, generate_messages(context), seed)
         if not watch.wrong(text):
             return text

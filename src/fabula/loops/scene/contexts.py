@@ -74,12 +74,13 @@ class SceneTeller:
         past: Sequence[MemoryEntry] = (),
         *,
         turn_index: int,
+        wish: str | None = None,
     ) -> None:
         """`past` is the end of the transcript before this turn, as far back as a role is told.
 
-        `turn_index` is the turn that was last begun.
+        `turn_index` is the turn that was last begun, `wish` how the player wants it told.
         """
-        self._turn_index = turn_index
+        self._turn_index, self._wish = turn_index, wish
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
         self._past = past
@@ -253,6 +254,7 @@ class SceneTeller:
             ),
             "shared_history": self._history,
             "understood": self._scene.understood,
+            "wish": self._wish,
             **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }
 

@@ -132,7 +132,7 @@ class SceneRun:
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
         """Who builds the contexts of this turn for a state of it."""
         words, index = self.turn.player_input, self.turn.turn_index
-        return SceneTeller(self.setup, play, scene, words, self.past, turn_index=index)
+        return SceneTeller(self.setup, play, scene, words, self.past, turn_index=index, wish=self.turn.wish)
 
 
 @contextmanager

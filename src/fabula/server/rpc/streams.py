@@ -57,4 +57,5 @@ def turn_methods() -> list[Method]:
         streaming_method("session.run_turn", run_turn.RunTurn, run_turn.run_turn),
         streaming_method("session.retry_turn", run_turn.RetryTurn, run_turn.retry_turn),
         streaming_method("session.regenerate", run_turn.Regenerate, run_turn.regenerate),
+        streaming_method("session.replay", run_turn.Replay, run_turn.replay),
     ]

@@ -110,7 +110,7 @@ class GraphPlays:
         assert turn.parent_id is not None
         return await read_scene_start(house, unit, turn.session_id, turn.parent_id, before)
 
-    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool) -> int | None:
+    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool, newest: int) -> int | None:
         return given
 
     def view(self, state: PlayState) -> Mapping[str, Any]:

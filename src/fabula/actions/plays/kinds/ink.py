@@ -79,9 +79,9 @@ class InkPlays:
     async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> InkTurnStart:
         return await read_ink_start(house, unit, turn.session_id, before)
 
-    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool) -> int | None:
+    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool, newest: int) -> int | None:
         """The play itself is seeded: the seed of a turn counts how often the same words were played."""
-        return turn.seed + 1 if anew else turn.seed
+        return max(turn.seed, newest) + 1 if anew else turn.seed
 
     def view(self, state: PlayState) -> Mapping[str, Any]:
         return {"ink": ink_view(ink_in(state))}

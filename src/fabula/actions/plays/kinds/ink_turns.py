@@ -166,6 +166,7 @@ def _asker(
         deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
         turn_id=None if turn is None else turn.turn_id,
         variation=1 if turn is None else turn.seed,
+        wish=None if turn is None else turn.wish,
     )
 
 

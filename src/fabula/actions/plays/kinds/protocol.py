@@ -106,6 +106,7 @@ class PlayKind(Protocol):
     - `prepare_at_hand` decides from what was read in one go and what is kept; when that is not enough, it answers None,
       and `prepare` reads what is missing. Both refuse a move that cannot be made, before anything is written.
     - `seed_of_repeat` is asked when a turn is played again: after it failed, or (`anew`) to get another one.
+      `newest` is the largest seed with which its words were played there.
     - An edit answers the state after the change and writes nothing but what it must keep beside it.
     """
 
@@ -153,7 +154,7 @@ class PlayKind(Protocol):
 
     async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> TurnStart: ...
 
-    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool) -> int | None: ...
+    def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool, newest: int) -> int | None: ...
 
     def view(self, state: PlayState) -> Mapping[str, Any]:
         """Fields of the session that only this kind has."""

@@ -17,6 +17,7 @@ REVISIONS = (
     "0013",
     "0014",
     "0020",
+    "0021",
 )
 
 REVISION_TABLE = "fabula_revision"
