@@ -312,11 +312,12 @@ def _field_note(name: str, field: Any, kind: Any) -> str:
 def turn_stream_page() -> str:
     """The page of the turn stream with its tables of events as the types are now; the rest is written by hand."""
     from fabula.story.events import InkEvent, SceneEvent
+    from fabula.story.feed_events import FeedEvent
 
     page = (ROOT / REFERENCE / "turn-stream.md").read_text("utf-8")
-    for name, events in (("Ink", InkEvent), ("scene", SceneEvent)):
+    for name, events in (("Ink plays", InkEvent), ("scene plays", SceneEvent), ("the feed", FeedEvent)):
         page = between(
-            page, f"<!-- events of {name} plays: written by `make docs` -->", "<!-- end of events -->", _events(events)
+            page, f"<!-- events of {name}: written by `make docs` -->", "<!-- end of events -->", _events(events)
         )
     return page
 

@@ -18,6 +18,7 @@ def protocol_types() -> str:
     from fabula.server.rpc.progress import ProgressMethod
     from fabula.server.rpc.streams import StreamingMethod
     from fabula.story.events import InkEvent, Progress, SceneEvent
+    from fabula.story.feed_events import FeedEvent
 
     catalogue = sorted(build_catalogue(), key=lambda method: method.name)
     document: Any = openrpc(build_catalogue())
@@ -32,6 +33,7 @@ def protocol_types() -> str:
             parts.append(_declaration(name, schema, None if lenient else optional.get(name, frozenset())))
     parts.append(_union("SceneEvent", (kind.__name__ for kind in get_args(SceneEvent))))
     parts.append(_union("InkEvent", (kind.__name__ for kind in get_args(InkEvent))))
+    parts.append(_union("FeedEvent", (kind.__name__ for kind in get_args(FeedEvent)), "Events of the session feed."))
     parts.append(f"export type StreamEvent = SceneEvent | InkEvent | {Progress.__name__};\n")
     parts.append(f"export type StreamFrame = {_type(schemas['StreamMessage']['properties']['frame'])};\n")
     parts.append(_methods(catalogue, schemas))

@@ -19,7 +19,7 @@ from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.turns.turn_runner import adopt_old_turns
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.actions.work_kinds import work_kinds
-from fabula.adapters.bus import open_bus
+from fabula.adapters.bus import open_bus, open_feeds
 from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.models.clients import open_models
@@ -29,12 +29,14 @@ from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.bus import Bus
 from fabula.ports.errors import InvalidParams
+from fabula.ports.feeds import Feeds
 from fabula.ports.meters import MODEL_CALL_SECONDS, MODEL_CALLS, MODEL_FIRST_PIECE_SECONDS, MODEL_TOKENS, Meters
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.events import Told, decode_event, encode_event
+from fabula.story.feed_events import SessionEvent, decode_feed_event, encode_feed_event
 from fabula.story.values import JsonObject
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ async def open_house(
         closing.push_async_callback(models.close)
         bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
         closing.push_async_callback(bus.close)
+        feeds: Feeds[SessionEvent] = open_feeds(settings, encode=encode_feed_event, decode=decode_feed_event)
+        closing.push_async_callback(feeds.close)
         owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
         work = WorkRunner(store=store, checkpoints=checkpoints, bus=bus, clock=clock, owner=owner, meters=meters)
         closing.push_async_callback(work.close)
@@ -79,6 +83,7 @@ async def open_house(
             clock=clock,
             ids=UlidIds(),
             bus=bus,
+            feeds=feeds,
             checkpoints=checkpoints,
             work=work,
             play_setups=PlaySetups(),

@@ -113,6 +113,7 @@ ROUTES = {
     ("POST", "/upload/{resource_id}/{file_id}"): "author",
     ("GET", "/download/{resource_id}/{file_id}"): "author",
     ("GET", "/sessions/{session_id}/events"): "session",
+    ("GET", "/sessions/{session_id}/feed"): "session",
     ("POST", "/api/plays/{session_id}/agent/decision"): "session",
     ("SOCKET", "/ws"): "socket",
 }
@@ -231,7 +232,9 @@ async def fetch(person: Person, verb: str, path: str, session: str) -> Any:
     address = address.replace("{resource_id}", "character:mara")
     if verb == "POST":
         return await person.client.http.post(address, content=b'{"id": "1", "input": "Hello."}')
-    return await person.client.http.get(address if verb == "GET" else f"{address}/x.js")
+    # The feed does not end by itself: its status is all that is read.
+    async with person.client.http.stream("GET", address if verb == "GET" else f"{address}/x.js") as answer:
+        return answer
 
 
 async def test_the_game_socket_listens_to_nobody_without_a_token() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from fabula.actions.setups.compiled_stories import CompiledStories
@@ -13,17 +14,19 @@ from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
+from fabula.ports.feeds import Feeds
 from fabula.ports.meters import Meters
 from fabula.ports.models import ModelClients
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
 from fabula.settings import Settings
 from fabula.story.events import Told
+from fabula.story.feed_events import SessionEvent
 
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """`owner` names this process among those that share the store."""
+    """`owner` names this process among those that share the store; `open_feeds` counts the feeds of each token here."""
 
     settings: Settings
     store: Store
@@ -32,12 +35,14 @@ class House:
     clock: Clock
     ids: Ids
     bus: Bus[Told]
+    feeds: Feeds[SessionEvent]
     checkpoints: Checkpoints
     work: WorkRunner
     play_setups: PlaySetups
     turn_states: TurnStateCache
     owner: str
     meters: Meters = field(default_factory=Meters)
+    open_feeds: Counter[str] = field(default_factory=Counter)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)

@@ -18,6 +18,7 @@ from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.routes import rpc_routes, with_discovery
+from fabula.server.stream.feed_routes import feed_routes
 from fabula.server.stream.routes import stream_routes
 from fabula.server.web import mount_web
 
@@ -38,6 +39,7 @@ def open_doors(house: House) -> FastAPI:
     app.include_router(seat_routes(house))
     app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
     app.include_router(stream_routes(house))
+    app.include_router(feed_routes(house))
     app.include_router(play_routes(house))
     app.include_router(file_routes(house))
     mount_game_socket(app, house)

@@ -380,6 +380,11 @@ export interface Config {
   preset_id: string;
 }
 
+/** The session has another name, player, models, prompts or budget. */
+export interface ConfigChanged {
+  type: "config_changed";
+}
+
 /** A character's content as a client sends it, before its names are checked. */
 export interface ContentDraft {
   id: string;
@@ -612,6 +617,18 @@ export interface FailedFrame {
   error: ErrorPayload;
 }
 
+/** The session is gone. Last. */
+export interface FeedSessionDeleted {
+  type: "session_deleted";
+}
+
+/** Where the session stands. First, unless the client names an event after which nothing was missed: read anew. */
+export interface FeedSnapshot {
+  type: "snapshot";
+  head_turn_id: string;
+  active_turn_id: string | null;
+}
+
 /** `kinds` are those to look for; those that the caller may not see are not looked for. All if it is not given. */
 export interface Find {
   query: string;
@@ -720,6 +737,13 @@ export interface GuestOnStage {
   created_at_ms: number;
   updated_at_ms: number;
   in_scene: boolean;
+}
+
+/** The session now stands at this turn: it was played, somebody went there, or it is a change by hand. */
+export interface HeadMoved {
+  type: "head_moved";
+  turn_id: string;
+  by: string | null;
 }
 
 export interface Health {
@@ -1108,6 +1132,12 @@ export interface MessageView {
   turn_id: string;
   edited: boolean;
   earlier_wordings?: Wording[];
+}
+
+/** Lines were added, corrected or struck out by hand. Of very many no ids are told: read the transcript anew. */
+export interface MessagesChanged {
+  type: "messages_changed";
+  message_ids: string[];
 }
 
 /** Lines of a transcript. With a limit, `more_before` and `more_after` say on which side more lines stand; the one that `next_cursor` names is the last of this part. */
@@ -2232,6 +2262,13 @@ export interface TurnAccepted {
   type: "turn_stream_accepted";
 }
 
+/** A turn began; `GET /sessions/{session_id}/events` tells it. `by` is the id of the token that began it, if any. */
+export interface TurnBegan {
+  type: "turn_began";
+  turn_id: string;
+  by: string | null;
+}
+
 /** `kept` says that what was told so far is now the turn. */
 export interface TurnCancelled {
   type: "turn_cancelled";
@@ -2242,6 +2279,13 @@ export interface TurnCancelled {
 export interface TurnCompleted {
   type: "turn_completed";
   result: SceneTurnResult | InkTurnResult;
+}
+
+/** A turn ended: `committed`, `cut`, `failed` or `cancelled`. */
+export interface TurnOver {
+  type: "turn_over";
+  turn_id: string;
+  status: "committed" | "cut" | "failed" | "cancelled";
 }
 
 /** Turns in a row that nobody forked from, marked or stands at; `parent_id` is the turn above the first. */
@@ -2449,6 +2493,11 @@ export interface UseModel {
   seconds?: number;
 }
 
+/** Variables were changed by hand. */
+export interface VariablesChanged {
+  type: "variables_changed";
+}
+
 /** How a line read before it was corrected by hand; `updated_at_ms` is when it was worded so. */
 export interface Wording {
   kind: string;
@@ -2499,6 +2548,17 @@ export type InkEvent =
   | InkChoices
   | InkInputRequested
   | StoryEnded;
+
+/** Events of the session feed. */
+export type FeedEvent =
+  | FeedSnapshot
+  | TurnBegan
+  | TurnOver
+  | HeadMoved
+  | MessagesChanged
+  | VariablesChanged
+  | ConfigChanged
+  | FeedSessionDeleted;
 
 export type StreamEvent = SceneEvent | InkEvent | Progress;
 

@@ -5,7 +5,7 @@ Every change is a turn of its own kind in the tree, so that going back undoes it
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,6 +14,14 @@ from fabula.actions.plays.play_states import head_state
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
+from fabula.story.feed_events import (
+    MOST_IDS,
+    ConfigChanged,
+    HeadMoved,
+    MessagesChanged,
+    SessionEvent,
+    VariablesChanged,
+)
 from fabula.story.plays import PlayState
 from fabula.story.state_hash import state_hash
 
@@ -60,4 +68,26 @@ async def amend(
             ended=amendment.state.ended,
         )
         await unit.plays.amend(turn, finished)
+    house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
+    for event in _changes(before, amendment):
+        house.feeds.publish(session_id, event)
     return amendment.state, told
+
+
+def _changes(before: PlayState, amendment: Amendment) -> Iterator[SessionEvent]:
+    """What others who have the session open are to read anew."""
+    if amendment.messages:
+        ids = tuple(change.message.message_id for change in amendment.messages)
+        yield MessagesChanged(message_ids=ids if len(ids) <= MOST_IDS else ())
+    if _variables(before) != _variables(amendment.state):
+        yield VariablesChanged()
+    if _player(before) != _player(amendment.state):
+        yield ConfigChanged()
+
+
+def _variables(state: PlayState) -> tuple[object, ...]:
+    return state.world.custom, state.world.player_state, state.world.character_state
+
+
+def _player(state: PlayState) -> tuple[object, ...]:
+    return state.player_profile_id, state.player_name, state.snapshot.player_description

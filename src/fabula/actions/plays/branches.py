@@ -35,6 +35,7 @@ from fabula.ports.plays import Play, Turn, TurnMark
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.error_values import Hint
+from fabula.story.feed_events import HeadMoved
 from fabula.story.turn_tree import Outline, TurnRun, TurnTree, outline
 from fabula.story.values import Value
 
@@ -130,7 +131,9 @@ async def backtrack(house: House, actor: Actor, session_id: str, command: Backtr
                 raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
             target = await unit.plays.ancestor(play.head_turn_id, wanted)
         await _move(unit, play, target)
-        return await session_view(house, unit, actor, session_id, command.history)
+        view = await session_view(house, unit, actor, session_id, command.history)
+    house.feeds.publish(session_id, HeadMoved(turn_id=target.turn_id, by=actor.token_id))
+    return view
 
 
 @allowed("player")
@@ -140,7 +143,9 @@ async def switch_branch(house: House, actor: Actor, session_id: str, command: Sw
         play = await play_of(unit, actor, session_id)
         turn = await turn_within_reach(unit, actor, play, command.turn_id)
         await _move(unit, play, turn)
-        return await session_view(house, unit, actor, session_id, command.history)
+        view = await session_view(house, unit, actor, session_id, command.history)
+    house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
+    return view
 
 
 @allowed("player")

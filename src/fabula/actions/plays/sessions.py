@@ -21,6 +21,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.feed_events import ConfigChanged, FeedSessionDeleted
 from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.stage import CastMember, SceneOnStage
@@ -246,7 +247,9 @@ async def update_session(house: House, actor: Actor, session_id: str, command: R
         session = await SESSIONS.get(unit, session_id)
         await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
         await unit.plays.touch(session_id)
-        return await session_view(house, unit, actor, session_id, command.history)
+        view = await session_view(house, unit, actor, session_id, command.history)
+    house.feeds.publish(session_id, ConfigChanged())
+    return view
 
 
 @allowed("player")
@@ -260,6 +263,7 @@ async def delete_session(house: House, actor: Actor, session_id: str, command: N
             await unit.work.cancel(play.active_turn_id, DELETED)
     if play.active_turn_id is not None:
         await house.work.stop(play.active_turn_id)
+    house.feeds.publish(session_id, FeedSessionDeleted())
     return SessionDeleted(session_id=session_id)
 
 
@@ -305,7 +309,9 @@ async def update_config(house: House, actor: Actor, session_id: str, command: Up
         await unit.plays.touch(session_id)
         if command.token_budget is not None:
             await unit.plays.set_budget(session_id, command.token_budget or None)
-        return _config(session, await play_of(unit, actor, session_id))
+        config = _config(session, await play_of(unit, actor, session_id))
+    house.feeds.publish(session_id, ConfigChanged())
+    return config
 
 
 async def player_name(unit: Unit, actor: Actor, player_profile_id: str | None) -> tuple[str, str]:

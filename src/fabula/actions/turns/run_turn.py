@@ -40,6 +40,7 @@ from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import TurnQuestion, Unit
 from fabula.ports.work import Work
 from fabula.story.error_values import Hint
+from fabula.story.feed_events import TurnBegan
 from fabula.story.plays import PlayState
 from fabula.story.seeds import FIRST_RANDOM_SEED
 
@@ -409,9 +410,16 @@ async def _begin_anew(house: House, decide: Callable[[], Awaitable[_WantedTurn]]
             begun = await _write_down(house, wanted, asked)
         except PlayMoved:
             continue
-        return await start(house, *begun, wanted.start)
+        return await _start(house, *begun, wanted.start, asked)
     wanted = await decide()
-    return await start(house, *await _write_down(house, wanted, asked), wanted.start)
+    return await _start(house, *await _write_down(house, wanted, asked), wanted.start, asked)
+
+
+async def _start(house: House, turn: Turn, work: Work, turn_start: TurnStart | None, asked: _Request) -> Turn:
+    """Has the turn run, and tells those who have the session open."""
+    await start(house, turn, work, turn_start)
+    house.feeds.publish(turn.session_id, TurnBegan(turn_id=turn.turn_id, by=asked.actor.token_id))
+    return turn
 
 
 async def _write_down(house: House, wanted: _WantedTurn, asked: _Request) -> tuple[Turn, Work]:

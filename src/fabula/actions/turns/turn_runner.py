@@ -24,6 +24,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.ports.work import NewWork, Work
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed
+from fabula.story.feed_events import HeadMoved, TurnOver
 from fabula.story.values import JsonObject
 
 DEADLINE_MARGIN_S = 5
@@ -52,6 +53,7 @@ def turn_kinds(house: House) -> dict[str, WorkKind]:
         sentences=SENTENCES,
         on_failure=_end_turn,
         last_event=partial(ending_of, house),
+        on_bad_end=partial(_tell_bad_end, house),
     )
     return {"turn": turn}
 
@@ -120,6 +122,8 @@ async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: He
         await _play_on(house, turn, turn_start, stage, held, resumed=resumed)
         if not stage.ended:
             raise Interrupted(INTERRUPTED, hint=Hint.RETRY_TURN)
+        house.feeds.publish(turn.session_id, TurnOver(turn_id=turn.turn_id, status="cut" if stage.cut else "committed"))
+        house.feeds.publish(turn.session_id, HeadMoved(turn_id=turn.turn_id))
     except CutShort:
         # Nothing had been told that could be kept: the turn ends as if it had simply been cancelled.
         stage.pass_on()
@@ -144,6 +148,11 @@ async def _read_start(house: House, turn: Turn) -> TurnStart:
     async with house.store.reading() as unit:
         before = await known_state(house, unit, turn.parent_id)
         return await kind_of_play(before).read_start(house, unit, turn, before)
+
+
+def _tell_bad_end(house: House, work: Work, how: BadEnd) -> None:
+    """Those who have the session open learn that its turn came to nothing."""
+    house.feeds.publish(work.subject, TurnOver(turn_id=work.work_id, status=how))
 
 
 async def _end_turn(unit: Unit, turn_id: str, how: BadEnd, error: ErrorValue) -> None:

@@ -82,6 +82,7 @@ class WorkKind:
     `on_failure` stands in the transaction that ends the work as failed, dead or cancelled, before the work itself.
     `last_event` is what watchers are told of work that has ended. Of `unwatched` work nobody is told anything.
     `queue` says who waits for it, and so what makes room for what.
+    `on_bad_end` is called once it is written down that work failed, died or was cancelled, by who wrote it.
     """
 
     run: Run | None = None
@@ -92,6 +93,7 @@ class WorkKind:
     sentences: Sentences = Sentences()
     on_failure: Callable[[Unit, str, BadEnd, ErrorValue], Awaitable[None]] | None = None
     last_event: Callable[[str], Awaitable[Completed | Failed]] | None = None
+    on_bad_end: Callable[[Work, BadEnd], None] | None = None
     unwatched: bool = False
     queue: Queue = "realtime"
 

@@ -384,6 +384,8 @@ class WorkRunner:
             await self._write(end)
         except TakenOver:
             return False
+        if kind.on_bad_end is not None:
+            kind.on_bad_end(work, how)
         return True
 
     async def _write(self, change: Callable[[Unit], Awaitable[object]]) -> None:

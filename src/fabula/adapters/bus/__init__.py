@@ -1,6 +1,7 @@
-"""The bus: events of running turns, numbered, to everyone who listens.
+"""The bus: events of running turns, numbered, to everyone who listens; and feeds of what happens to sessions.
 
-`local` is for one process. `shared` crosses processes, over `redis` or over `postgres`.
+`local` is for one process. `shared` crosses processes, over `redis` or over `postgres`. So it is with `local_feeds`,
+`shared_feeds`, `redis_feeds` and `postgres_feeds`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.bus.local_feeds import LocalFeeds
 from fabula.ports.bus import Bus
 from fabula.ports.errors import BackendError
+from fabula.ports.feeds import Feeds
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 
@@ -38,6 +41,21 @@ def open_bus(
     if settings.database_url:
         return _postgres_bus(settings.database_url, local, clock, encode, decode)
     return local
+
+
+def open_feeds(settings: Settings, *, encode: Callable[[E], bytes], decode: Callable[[bytes], E]) -> Feeds[E]:
+    """The feeds that the settings name: over Redis, over the store's Postgres, or inside this process."""
+    if settings.redis_url:
+        from fabula.adapters.bus.redis_feeds import RedisChannel
+        from fabula.adapters.bus.shared_feeds import SharedFeeds
+
+        return SharedFeeds(RedisChannel(settings.redis_url), encode=encode, decode=decode)
+    if settings.database_url:
+        from fabula.adapters.bus.postgres_feeds import PostgresChannel
+        from fabula.adapters.bus.shared_feeds import SharedFeeds
+
+        return SharedFeeds(PostgresChannel(settings.database_url), encode=encode, decode=decode)
+    return LocalFeeds()
 
 
 # Clients are imported where they are used: a server of one process needs neither.

@@ -72,7 +72,7 @@ class RedisTransport:
     def __init__(self, address: str, *, longest_stream: int = LONGEST_STREAM) -> None:
         self.name = f"Redis at {place_of(address)}"
         self._longest = longest_stream
-        self._client = _client(address)
+        self._client = redis_client(address)
         self._wake_key = f"{PREFIX}wake:{uuid4().hex}"
         self._woken = b"0-0"
 
@@ -150,7 +150,7 @@ class RedisTransport:
             await self._client.aclose()
 
 
-def _client(address: str) -> Any:
+def redis_client(address: str) -> Any:
     """Connects when it is first used. It does not try again by itself: who delivers knows better when to."""
     try:
         return Redis.from_url(

@@ -50,6 +50,7 @@ class Stage:
         self._timer: asyncio.TimerHandle | None = None
         self._gathers_until = 0.0
         self._ended = False
+        self.cut = False
 
     @property
     def ended(self) -> bool:
@@ -70,6 +71,7 @@ class Stage:
 
     def complete(self, result: JsonObject) -> None:
         """The turn is done and kept."""
+        self.cut = result.get("cut") is True
         self._end(Completed(result=result))
 
     def fail(self, error: ErrorValue) -> None:

@@ -13,6 +13,7 @@ import fabula
 from fabula.server.rpc.method import Catalogue, Method
 from fabula.server.stream.envelope import StreamMessage
 from fabula.story.events import Progress, TurnEvent
+from fabula.story.feed_events import FeedEvent
 from fabula.story.values import JsonObject
 
 
@@ -72,10 +73,14 @@ def _resolve(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def stream_schemas() -> dict[str, Any]:
-    """The message of the turn stream with its frames and events. Clients only read them: all that applies is there."""
+    """The message of the turn stream with its frames and events, and the events of the session feed.
+
+    Clients only read them: all that applies is there.
+    """
     message = TypeAdapter(StreamMessage).json_schema(ref_template="#/components/schemas/{model}")
-    schemas: dict[str, Any] = {**message.pop("$defs"), "StreamMessage": message}
-    for kind in get_args(TurnEvent | Progress):
+    feed = TypeAdapter(FeedEvent).json_schema(ref_template="#/components/schemas/{model}")
+    schemas: dict[str, Any] = {**message.pop("$defs"), **feed.pop("$defs"), "StreamMessage": message}
+    for kind in get_args(TurnEvent | Progress | FeedEvent):
         properties = schemas[kind.__name__]["properties"]
         schemas[kind.__name__]["required"] = [name for name in properties if name not in kind.optional]
     return schemas

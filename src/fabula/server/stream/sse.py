@@ -44,7 +44,7 @@ class FrameStream(Response):
         self._meters.add(STREAMS_OPEN)
         speaker = _Speaker(send, self._stream, self._envelope)
         speaking = asyncio.ensure_future(speaker.speak(self._source, self._first))
-        watching = asyncio.ensure_future(_left(receive))
+        watching = asyncio.ensure_future(left(receive))
         try:
             await asyncio.wait([speaking, watching], return_when=asyncio.FIRST_COMPLETED)
             if speaking.done():
@@ -57,7 +57,8 @@ class FrameStream(Response):
             await self._source.aclose()
 
 
-async def _left(receive: Receive) -> None:
+async def left(receive: Receive) -> None:
+    """Returns when the client is gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
