@@ -67,7 +67,7 @@ function licences(): Plugin {
         if (item.type === "asset") for (const original of item.originalFileNames) folders.add(packageOf(join(here, original)));
       folders.delete("");
       const texts = [...folders].sort().map(licenceOf);
-      this.emitFile({ type: "asset", fileName: "licences.txt", source: texts.join(`\n${"-".repeat(80)}\n\n`) });
+      this.emitFile({ type: "asset", fileName: "assets/licences.txt", source: texts.join(`\n${"-".repeat(80)}\n\n`) });
     },
   };
 }

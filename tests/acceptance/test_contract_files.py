@@ -147,6 +147,17 @@ async def test_a_character_travels_as_a_chr_archive(client: Client, tmp_path: Pa
         assert (await other.call("schema.get", schema_id="gate-keeper"))["fields"]["trust"]["default"] == 0
 
 
+async def test_a_chr_archive_can_be_sent_without_knowing_whom_it_holds(client: Client, tmp_path: Path) -> None:
+    await gate_story(client)
+    await upload(client, "character:mara/cover", picture())
+    archive = (await client.http.get("/download/character:mara/archive")).content
+    assert await refused(client, "POST", "/upload/characters/archive", archive) == (409, 40909)
+    assert await refused(client, "POST", "/upload/characters/archive", b"no zip") == (400, -32600)
+    async with live_server(tmp_path / "other") as other:
+        assert (await upload(other, "characters/archive", archive))["resource_id"] == "character:mara"
+        assert (await other.call("character.get", character_id="mara"))["content"]["name"] == "Mara"
+
+
 def without(archive: bytes, name: str) -> bytes:
     """The archive with one file left out."""
     buffer = io.BytesIO()

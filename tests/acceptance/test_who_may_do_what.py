@@ -101,8 +101,6 @@ ROUTES = {
     ("GET", "/manifest.webmanifest"): "open",
     ("MOUNT", "/assets"): "open",
     ("GET", "/play/npc"): "open",
-    ("GET", "/play/npc.css"): "open",
-    ("GET", "/play/npc.js"): "open",
     ("POST", "/enter"): "door",
     ("POST", "/leave"): "door",
     ("GET", "/healthz"): "open",

@@ -159,7 +159,7 @@ async def test_a_client_that_leaves_within_its_body_leaves_one_line_and_no_trace
 async def test_a_client_that_sends_many_requests_and_reads_nothing_leaves_no_traceback(tmp_path: Path) -> None:
     with server_process(tmp_path, settings={"FABULA_SAMPLES": "false"}) as (_, address):
         port = int(address.rsplit(":", 1)[1])
-        request = b"GET /play/npc.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        request = b"GET /index.html HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for requests in (2, 200):
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(request * requests)

@@ -362,10 +362,10 @@ async def test_logs_are_written_when_the_connection_ends_and_hold_no_secret(tmp_
         assert "fabula_secret" not in everything and "sk-secret" not in everything
 
 
-async def test_the_page_for_trying_an_npc_is_served_without_inline_scripts(tmp_path: Path) -> None:
+async def test_the_old_address_of_the_page_for_trying_an_npc_leads_to_the_app(tmp_path: Path) -> None:
     async with live_server(tmp_path / "data", require_tokens=True) as client:
-        page = await client.http.get("/play/npc")
-        assert page.status_code == 200 and "<script src=" in page.text and "onclick" not in page.text
+        moved = await client.http.get("/play/npc", follow_redirects=False)
+        assert (moved.status_code, moved.headers["location"]) == (308, "/app/npc")
+        page = await client.http.get("/app/npc")
+        assert page.status_code == 200 and "onclick" not in page.text
         assert "default-src 'self'" in page.headers["content-security-policy"]
-        for path in ("/play/npc.js", "/play/npc.css"):
-            assert (await client.http.get(path)).status_code == 200

@@ -9,10 +9,13 @@ import { call, type Problem } from "../protocol/rpc";
 import type { SessionSummary, StorySummary } from "../protocol/protocol.gen";
 import { askAgain } from "./caller.svelte";
 
+/** A play in short; the last line is told by servers that keep it beside the play. */
+export type Play = SessionSummary & { last_line?: string | null };
+
 const MOST = 200;
 
 let stories = $state.raw<readonly StorySummary[] | null>(null);
-let plays = $state.raw<readonly SessionSummary[] | null>(null);
+let plays = $state.raw<readonly Play[] | null>(null);
 let problem = $state.raw<Problem | null>(null);
 
 export const library = {
@@ -21,7 +24,7 @@ export const library = {
     return stories;
   },
   /** Newest first. */
-  get plays(): readonly SessionSummary[] | null {
+  get plays(): readonly Play[] | null {
     return plays;
   },
   get problem(): Problem | null {
@@ -30,7 +33,7 @@ export const library = {
   storyOf(id: string): StorySummary | undefined {
     return stories?.find((story) => story.story_id === id);
   },
-  playsOf(story_id: string): SessionSummary[] {
+  playsOf(story_id: string): Play[] {
     return (plays ?? []).filter((play) => play.story_id === story_id);
   },
 };

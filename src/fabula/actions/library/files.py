@@ -9,7 +9,7 @@ from fabula.actions.house import House
 from fabula.actions.library.characters import checked_content, drop_cover
 from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
 from fabula.actions.outside_values import outside_value
-from fabula.actions.repositories import CHARACTERS, SCHEMAS, checked_name
+from fabula.actions.repositories import CHARACTERS, SCHEMAS
 from fabula.actions.setups.sized_covers import SIDES
 from fabula.actions.views import View, refuse
 from fabula.formats.character_cards import CHR_MEDIA_TYPE, CharacterCard, read_chr, write_chr
@@ -52,7 +52,10 @@ async def take_file(
         case ("character", "cover"):
             file_name, content_type = await _take_cover(house, name, data)
         case ("character", "archive"):
-            await _take_archive(house, name, data)
+            await _take_archive(house, data, character_id=name)
+            content_type = CHR_MEDIA_TYPE
+        case ("characters", "archive"):
+            resource_id = f"character:{await _take_archive(house, data, character_id=None)}"
             content_type = CHR_MEDIA_TYPE
         case ("package_import", "archive"):
             await keep_import_archive(house, name, data)
@@ -122,14 +125,18 @@ async def _take_cover(house: House, character_id: str, data: bytes) -> tuple[str
     return cover_name(kind), kind
 
 
-async def _take_archive(house: House, character_id: str, data: bytes) -> None:
-    checked_name(character_id, CHARACTERS.noun)
+async def _take_archive(house: House, data: bytes, *, character_id: str | None) -> str:
+    """Adds the character of an archive under the id that it has there; answers that id.
+
+    With a `character_id`, an archive of another character is refused.
+    """
     async with house.sized_covers.one_at_a_time:
         card, problems = await run_in_thread(read_chr, data, limits_of(house))
     refuse(problems, "archive")
     assert card is not None
-    if card.character_id != character_id:
+    if character_id is not None and card.character_id != character_id:
         raise InvalidRequest(f"The archive holds the character '{card.character_id}', not '{character_id}'.")
+    character_id = card.character_id
     content = checked_content(
         outside_value(CharacterContent, {"tags": [], "folder": "", **card.content}, "The character in the archive")
     )
@@ -139,6 +146,7 @@ async def _take_archive(house: House, character_id: str, data: bytes) -> None:
         await _bring_schema(unit, content.schema_id, card)
         cover = await keep_cover(unit, card.cover, card.cover_mime_type)
         await CHARACTERS.add(unit, character_id, Character(content=content, cover=cover))
+    return character_id
 
 
 async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None:

@@ -1,12 +1,10 @@
-"""The door for games: `/ws`, and the page at `/play/npc` for trying an NPC in the browser."""
+"""The door for games: `/ws`. The app has a page for trying an NPC; `/play/npc`, its old address, leads there."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -16,16 +14,9 @@ from fabula.ports.meters import GAMES_CONNECTED
 from fabula.server.game_socket.connection import Connection
 from fabula.server.game_socket.state_budget import StateBudget
 
-PAGE_FOLDER = Path(__file__).parent / "page"
-PAGE_FILES = {
-    "/play/npc": ("npc.html", "text/html"),
-    "/play/npc.js": ("npc.js", "text/javascript"),
-    "/play/npc.css": ("npc.css", "text/css"),
-}
-
 
 def mount_game_socket(app: Starlette, house: House) -> None:
-    """Adds the socket and its page."""
+    """Adds the socket, and the way to its page."""
     states = StateBudget()
 
     async def play(socket: WebSocket) -> None:
@@ -38,10 +29,8 @@ def mount_game_socket(app: Starlette, house: House) -> None:
             house.meters.add(GAMES_CONNECTED, amount=-1)
 
     app.router.routes.append(WebSocketRoute("/ws", play))
-    app.router.routes.extend(Route(path, _file, methods=["GET"]) for path in PAGE_FILES)
+    app.router.routes.append(Route("/play/npc", _to_the_page, methods=["GET"]))
 
 
-def _file(request: Request) -> Response:
-    """A plain function, so that looking at files happens on a thread."""
-    name, kind = PAGE_FILES[request.url.path]
-    return FileResponse(PAGE_FOLDER / name, media_type=kind, headers={"cache-control": "no-cache"})
+async def _to_the_page(request: Request) -> Response:
+    return RedirectResponse("/app/npc", status_code=308)

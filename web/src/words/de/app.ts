@@ -128,7 +128,7 @@ export const aa: Words["aa"] = {
   margin: "Notizen am Rand",
   margins: { all: "Alle", rolls: "Nur Würfe", none: "Keine" },
   thoughts: "Gedanken der Figuren",
-  thoughtses: { folded: "Eingeklappt", hidden: "Verborgen" },
+  thoughtShows: { folded: "Eingeklappt", hidden: "Verborgen" },
   pace: "Neue Worte erscheinen",
   paces: { arriving: "Wie sie kommen", even: "Gleichmäßig" },
   scroll: "Während erzählt wird",

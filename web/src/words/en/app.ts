@@ -126,7 +126,7 @@ export const aa = {
   margin: "Notes in the margin",
   margins: { all: "All", rolls: "Rolls only", none: "None" },
   thoughts: "Thoughts of the cast",
-  thoughtses: { folded: "Folded", hidden: "Hidden" },
+  thoughtShows: { folded: "Folded", hidden: "Hidden" },
   pace: "New words appear",
   paces: { arriving: "As they arrive", even: "At an even pace" },
   scroll: "While a turn is told",

@@ -127,7 +127,7 @@ export const aa: Words["aa"] = {
   margin: "页边注",
   margins: { all: "全部", rolls: "仅骰子", none: "无" },
   thoughts: "角色的想法",
-  thoughtses: { folded: "折叠", hidden: "隐藏" },
+  thoughtShows: { folded: "折叠", hidden: "隐藏" },
   pace: "新文字的出现",
   paces: { arriving: "到了就显示", even: "匀速" },
   scroll: "讲述时",
