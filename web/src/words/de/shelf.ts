@@ -4,17 +4,15 @@ import type { Words } from "../en";
 
 export const shelf: Words["shelf"] = {
   title: "Regal",
-  motto: "Geschichten, die antworten",
   goOn: "Weiterspielen",
   goOnAt: (title) => `Weiter: ${title}`,
-  allPlays: (count) => (count === 1 ? "1 Spiel" : `Alle ${count} Spiele`),
+  morePlays: "Ältere Spiele",
   stories: "Im Regal",
   search: "Im Regal suchen",
   none: (query) => `Im Regal passt nichts zu „${query}“.`,
   clear: "Alles zeigen",
   noIntroduction: "Noch keine Einleitung.",
   turns: (count) => (count === 1 ? "1 Zug" : `${count} Züge`),
-  plays: (count) => (count === 1 ? "1 Spiel" : `${count} Spiele`),
   emptyTitle: "Das Regal ist leer",
   emptyText: "Beginne mit einer Geschichte des Hauses, oder lege eine Datei hier ab: ein Paket, eine Figur (.chr) oder eine Ink-Geschichte (.ink).",
   emptyPlayer: "Hier steht noch keine Geschichte. Bitte den, der dieses Haus führt, um eine.",

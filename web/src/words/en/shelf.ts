@@ -2,17 +2,15 @@
 
 export const shelf = {
   title: "Shelf",
-  motto: "Stories that talk back",
   goOn: "Go on playing",
   goOnAt: (title: string) => `Go on: ${title}`,
-  allPlays: (count: number) => (count === 1 ? "1 play" : `All ${count} plays`),
+  morePlays: "Older plays",
   stories: "On the shelf",
   search: "Search the shelf",
   none: (query: string) => `Nothing on the shelf matches “${query}”.`,
   clear: "Show everything",
   noIntroduction: "No introduction yet.",
   turns: (count: number) => (count === 1 ? "1 turn" : `${count} turns`),
-  plays: (count: number) => (count === 1 ? "1 play" : `${count} plays`),
   emptyTitle: "The shelf is empty",
   emptyText: "Start with a story of the house, or drop a file here: a package, a character (.chr) or an Ink story (.ink).",
   emptyPlayer: "No story has been put here yet. Ask whoever runs this house for one.",

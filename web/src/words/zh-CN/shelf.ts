@@ -4,17 +4,15 @@ import type { Words } from "../en";
 
 export const shelf: Words["shelf"] = {
   title: "书架",
-  motto: "会回话的故事",
   goOn: "继续游玩",
   goOnAt: (title) => `继续：${title}`,
-  allPlays: (count) => `全部 ${count} 次游玩`,
+  morePlays: "更早的游玩",
   stories: "书架上",
   search: "搜索书架",
   none: (query) => `书架上没有与“${query}”相符的。`,
   clear: "显示全部",
   noIntroduction: "还没有简介。",
   turns: (count) => `${count} 回合`,
-  plays: (count) => `${count} 次游玩`,
   emptyTitle: "书架是空的",
   emptyText: "从本馆的一个故事开始，或把文件拖到这里：数据包、角色（.chr）或 Ink 故事（.ink）。",
   emptyPlayer: "这里还没有故事。请向管理本馆的人要一个。",
