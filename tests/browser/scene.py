@@ -78,9 +78,9 @@ def watch(page: Page) -> Watch:
 
 
 @contextmanager
-def watched_page(browser: Browser, **context: object) -> Iterator[Page]:
+def watched_page(browser: Browser, *, locale: str = "en-US", **context: object) -> Iterator[Page]:
     """A page in a browser of its own (nothing kept from other tests) that fails on anything that goes wrong."""
-    opened: BrowserContext = browser.new_context(locale="en-US", **context)  # type: ignore[arg-type]
+    opened: BrowserContext = browser.new_context(locale=locale, **context)  # type: ignore[arg-type]
     page = opened.new_page()
     page.set_default_timeout(15_000)
     _watches[page] = Watch(page)

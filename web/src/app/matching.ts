@@ -13,11 +13,11 @@ export function matchOf(text: string, query: string): number {
   return wanted.length > 1 && inOrder(words, wanted) ? 20 : 0;
 }
 
-/** The best matches, in order; equal ones keep the order they came in. */
-export function best<Item>(items: readonly Item[], query: string, textOf: (item: Item) => string, limit: number): Item[] {
+/** The best matches, in order; equal ones keep the order they came in. `least` 60 leaves out letters that are only in order. */
+export function best<Item>(items: readonly Item[], query: string, textOf: (item: Item) => string, limit: number, least = 1): Item[] {
   return items
     .map((item, index) => ({ item, index, score: matchOf(textOf(item), query) }))
-    .filter(({ score }) => score > 0)
+    .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score || a.index - b.index)
     .slice(0, limit)
     .map(({ item }) => item);

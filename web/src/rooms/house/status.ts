@@ -2,7 +2,7 @@
 
 import type { Tellers } from "../../app/teller";
 import type { Caller, Dashboard, UsageListed } from "../../protocol/protocol.gen";
-import { w } from "../../words/words.svelte";
+import { list, w } from "../../words/words.svelte";
 
 export type Tone = "good" | "waits" | "broken" | "plain";
 
@@ -36,7 +36,7 @@ export function sentencesOf({ dashboard, tellers, ready, caller, usage }: Known)
       ? { id: "store", tone: "good", text: words.store(ready.store ?? "") }
       : { id: "store", tone: ready.status === "migrating" ? "waits" : "broken", text: words.notReady(ready.reason ?? ready.status), next: words.notReadyNext },
     tellers.names.length > 0
-      ? { id: "teller", tone: "good", text: words.teller(tellers.names) }
+      ? { id: "teller", tone: "good", text: words.teller(list(tellers.names)) }
       : { id: "teller", tone: "waits", text: words.understudy, next: words.understudyNext },
     ...broken.map((api): StatusLine => ({ id: `key-${api.api_id}`, tone: "broken", text: words.key(api.display_name, api.api_key_problem ?? ""), next: words.keyNext })),
     stories_total > 0

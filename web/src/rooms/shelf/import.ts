@@ -78,7 +78,7 @@ async function takeInk(file: File, tell: (words: string) => void): Promise<Outco
   const source = await file.text();
   const checked = await call("ink.check", { source });
   if (!checked.ok) return refused(checked.problem);
-  const errors = checked.value.problems.filter((found) => found.severity === "error");
+  const errors = checked.value.problems.filter((found) => found.severity === "ERROR");
   if (errors.length > 0) {
     const lines = errors.slice(0, 8).map((found) => w().shelf.importLine(found.line, found.message));
     return { kind: "problem", sentence: w().shelf.importInkProblems, lines };

@@ -12,7 +12,7 @@ export const house: Words["house"] = {
     store: (engine) => `Der Speicher antwortet${engine ? ` (${engine === "sqlite" ? "SQLite" : engine === "postgres" ? "Postgres" : engine})` : ""}.`,
     notReady: (reason) => `Der Server kann gerade nicht arbeiten: ${reason}`,
     notReadyNext: "Sein Protokoll sagt mehr; `fabula doctor` auf dem Server sieht alles durch.",
-    teller: (names) => `Neue Spiele erzählt ${names.join(", ")}.`,
+    teller: (names) => `Neue Spiele erzählt ${names}.`,
     understudy: "Alle Geschichten erzählt die Zweitbesetzung: Regeln, kein Modell.",
     understudyNext: "Schließe unten ein Modell an, und neue Spiele werden von ihm erzählt.",
     key: (name, problem) => `Der Schlüssel von ${name} lässt sich nicht benutzen: ${problem}`,

@@ -10,7 +10,7 @@ export const house = {
     store: (engine: string) => `The store answers${engine ? ` (${engine === "sqlite" ? "SQLite" : engine === "postgres" ? "Postgres" : engine})` : ""}.`,
     notReady: (reason: string) => `The server cannot work now: ${reason}`,
     notReadyNext: "Its log says more; `fabula doctor` on the server looks at everything.",
-    teller: (names: readonly string[]) => `New plays are told by ${names.join(", ")}.`,
+    teller: (names: string) => `New plays are told by ${names}.`,
     understudy: "The understudy tells all stories: rules, no model.",
     understudyNext: "Connect a model below, and new plays are told by it.",
     key: (name: string, problem: string) => `The key of ${name} cannot be used: ${problem}`,

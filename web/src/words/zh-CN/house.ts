@@ -12,7 +12,7 @@ export const house: Words["house"] = {
     store: (engine) => `存储有回应${engine ? `（${engine === "sqlite" ? "SQLite" : engine === "postgres" ? "Postgres" : engine}）` : ""}。`,
     notReady: (reason) => `服务器现在无法工作：${reason}`,
     notReadyNext: "日志里有更多说明；服务器上的 `fabula doctor` 会检查一切。",
-    teller: (names) => `新的游玩由 ${names.join("、")} 讲述。`,
+    teller: (names) => `新的游玩由 ${names} 讲述。`,
     understudy: "所有故事都由替角讲述：只有规则，没有模型。",
     understudyNext: "在下面连接一个模型，新的游玩就由它讲述。",
     key: (name, problem) => `${name} 的密钥无法使用：${problem}`,
