@@ -26,7 +26,8 @@ class Route:
 ROUTES = (
     Route(name="shelf", pattern="/", ready="#stories"),
     Route(name="story", pattern="/app/story/:story_id", ready="article form"),
-    Route(name="stage", pattern="/app/play/:session_id", ready="main h1"),
+    Route(name="stage", pattern="/app/play/:session_id", ready="article"),
+    Route(name="tree", pattern="/app/play/:session_id/tree", ready="main h1"),
     Route(name="me", pattern="/app/me", ready="#who"),
     Route(name="house", pattern="/app/house", ready="#usage ~ p, #usage ~ table"),
     Route(name="npc", pattern="/app/npc", ready="#frames li + li"),

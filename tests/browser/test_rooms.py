@@ -16,7 +16,8 @@ from tests.fork_server import running_server
 
 @contextmanager
 def scripted_model() -> Iterator[str]:
-    command = [sys.executable, "-m", "fabula.testing.model_server"]
+    respond = "fabula.testing.model_script:sound_model"
+    command = [sys.executable, "-m", "fabula.testing.model_server", "--respond", respond]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -1,25 +1,17 @@
-/** What a title page shows beyond the story's summary. */
+/** What a title page shows beyond the story's words. */
 
-import { caller } from "../../app/caller.svelte";
-import { call } from "../../protocol/rpc";
+import type { StoryTitlePage } from "../../protocol/protocol.gen";
+import { number, w } from "../../words/words.svelte";
 
-export interface Member {
-  id: string;
-  name: string;
-  /** The address of the portrait, where there is one. */
-  src: string | null;
-}
-
-/** The cast of a story in the order of its scenes. Stories are read by authors; a player meets the cast on the stage. */
-export async function castOf(story_id: string): Promise<Member[]> {
-  if (!caller.may("author")) return [];
-  const [story, characters] = await Promise.all([call("story.get", { story_id }), call("character.list", { limit: 200 })]);
-  if (!story.ok || !characters.ok || "source" in story.value) return [];
-  const order = [...new Set(story.value.graph.nodes.flatMap((node) => node.characters ?? []))];
-  return order.flatMap((id) => {
-    const found = characters.value.characters.find((character) => character.character_id === id);
-    return found ? [{ id, name: found.name, src: found.cover_file_name ? coverOf(id, 96) : null }] : [];
-  });
+/** How long a story is, as far as that is known. */
+export function factsOf(page: Pick<StoryTitlePage, "kind" | "scenes" | "endings" | "words">): string[] {
+  const words = w().story;
+  return [
+    page.kind === "ink" ? words.kindInk : words.kindGraph,
+    ...(page.scenes ? [words.scenes(page.scenes)] : []),
+    ...(page.endings ? [words.endings(page.endings)] : []),
+    ...(page.words ? [words.words(number(page.words))] : []),
+  ];
 }
 
 export function coverOf(character_id: string, side: 96 | 320 | 960): string {

@@ -13,6 +13,7 @@ export const shelf: Words["shelf"] = {
   clear: "Alles zeigen",
   noIntroduction: "Noch keine Einleitung.",
   turns: (count) => (count === 1 ? "1 Zug" : `${count} Züge`),
+  plays: (count) => (count === 1 ? "1 Spiel" : `${count} Spiele`),
   emptyTitle: "Das Regal ist leer",
   emptyText: "Beginne mit einer Geschichte des Hauses, oder lege eine Datei hier ab: ein Paket, eine Figur (.chr) oder eine Ink-Geschichte (.ink).",
   emptyPlayer: "Hier steht noch keine Geschichte. Bitte den, der dieses Haus führt, um eine.",

@@ -11,6 +11,7 @@ export const shelf = {
   clear: "Show everything",
   noIntroduction: "No introduction yet.",
   turns: (count: number) => (count === 1 ? "1 turn" : `${count} turns`),
+  plays: (count: number) => (count === 1 ? "1 play" : `${count} plays`),
   emptyTitle: "The shelf is empty",
   emptyText: "Start with a story of the house, or drop a file here: a package, a character (.chr) or an Ink story (.ink).",
   emptyPlayer: "No story has been put here yet. Ask whoever runs this house for one.",

@@ -13,6 +13,7 @@ export const shelf: Words["shelf"] = {
   clear: "显示全部",
   noIntroduction: "还没有简介。",
   turns: (count) => `${count} 回合`,
+  plays: (count) => `${count} 次游玩`,
   emptyTitle: "书架是空的",
   emptyText: "从本馆的一个故事开始，或把文件拖到这里：数据包、角色（.chr）或 Ink 故事（.ink）。",
   emptyPlayer: "这里还没有故事。请向管理本馆的人要一个。",
