@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 from tests.browser.scene import call
 
 WEB = Path(__file__).parents[2] / "web"
@@ -26,7 +27,7 @@ class Route:
 ROUTES = (
     Route(name="shelf", pattern="/", ready="#stories"),
     Route(name="story", pattern="/app/story/:story_id", ready="article form"),
-    Route(name="stage", pattern="/app/play/:session_id", ready="article"),
+    Route(name="stage", pattern="/app/play/:session_id", ready="article[data-turn]"),
     Route(name="tree", pattern="/app/play/:session_id/tree", ready="main h1"),
     Route(name="me", pattern="/app/me", ready="#who"),
     Route(name="house", pattern="/app/house", ready="#usage ~ p, #usage ~ table"),
@@ -43,8 +44,12 @@ def make_places(address: str) -> dict[str, str]:
     stories = call(address, "story.list")["stories"]
     assert isinstance(stories, list)
     story_id = next(story["story_id"] for story in stories if story["kind"] == "graph")
-    started = call(address, "story.start_session", story_id=story_id, seed=7)
-    return {"story_id": str(story_id), "session_id": str(started["session_id"])}
+    session_id = str(call(address, "story.start_session", story_id=story_id, seed=7)["session_id"])
+    params = {"player_input": "I look around."}
+    turn = {"jsonrpc": "2.0", "id": "1", "method": "session.run_turn", "params": params, "session_id": session_id}
+    told = httpx.post(f"{address}/rpc", json=turn, timeout=60).text
+    assert "event: completed" in told or '"completed"' in told, told[-500:]
+    return {"story_id": str(story_id), "session_id": session_id}
 
 
 def patterns_of_the_app() -> set[str]:

@@ -23,13 +23,33 @@ _TOO_WIDE = """() => {
   });
   return [`${wide}px too wide`, ...out.slice(-4).map((one) => one.outerHTML.slice(0, 160))];
 }"""
-# Text that its own box hides. Boxes that scroll hide nothing for ever, and introductions are shortened on purpose.
-_CUT = """() => [...document.querySelectorAll("body *")].filter((one) => {
-  if (one.closest(".spoken, .skip, select, svg") || !one.checkVisibility()) return false;
-  const style = getComputedStyle(one);
-  if (!["hidden", "clip"].includes(style.overflowX) || style.webkitLineClamp !== "none") return false;
-  return one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1;
-}).map((one) => one.outerHTML.slice(0, 160))"""
+# Text that its own box hides. Boxes that scroll hide nothing for ever; introductions and titles in narrow heads are
+# shortened on purpose, with an ellipsis, and stand in full elsewhere.
+_CUT = """() => {
+  const range = document.createRange();
+  const hides = (overflow) => ["hidden", "clip"].includes(overflow);
+  const reaches = (one, box, wide, high) => {
+    const walk = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      const inside = walk.currentNode.parentElement;
+      if (!walk.currentNode.data.trim() || inside.closest(".spoken, svg") || !inside.checkVisibility()) continue;
+      range.selectNodeContents(walk.currentNode);
+      for (const { left, right, top, bottom } of range.getClientRects()) {
+        if (wide && (right > box.right + 1 || left < box.left - 1)) return true;
+        if (high && (bottom > box.bottom + 2 || top < box.top - 2)) return true;
+      }
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("body *")].filter((one) => {
+    if (one.closest(".spoken, .skip, select, svg") || !one.checkVisibility()) return false;
+    const style = getComputedStyle(one);
+    if (style.webkitLineClamp !== "none" || style.textOverflow === "ellipsis") return false;
+    const wide = hides(style.overflowX) && one.scrollWidth > one.clientWidth + 1;
+    const high = hides(style.overflowY) && one.scrollHeight > one.clientHeight + 1;
+    return (wide || high) && reaches(one, one.getBoundingClientRect(), wide, high);
+  }).map((one) => one.outerHTML.slice(0, 160));
+}"""
 _SPACED = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`* { line-height: 1.5 !important; letter-spacing: 0.12em !important }
