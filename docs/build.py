@@ -32,6 +32,7 @@ def pages() -> dict[str, Callable[[], str]]:
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
         f"{REFERENCE}/game-socket.md": game_socket_page,
         f"{REFERENCE}/turn-stream.md": turn_stream_page,
+        f"{REFERENCE}/keys.md": keys_page,
         "web/src/protocol/protocol.gen.ts": protocol_types,
         "ARCHITECTURE.md": architecture_page,
     }
@@ -60,6 +61,34 @@ def _plain(default: object) -> str:
     if default in ("", ()):
         return "(empty)"
     return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def keys_page() -> str:
+    """Each key of the browser app, from its own table and its English words."""
+    table = (ROOT / "web/src/app/keys.ts").read_text("utf-8")
+    words = (ROOT / "web/src/words/en/app.ts").read_text("utf-8")
+    labels = dict(re.findall(r'^  (\w+): "([^"]+)",$', words[words.index("export const keys = {") :], re.MULTILINE))
+    where = {
+        "anywhere": "anywhere",
+        "text": "while reading, in no field",
+        "box": "in the box",
+    }
+    rooms: dict[str, list[str]] = {"app": [], "stage": []}
+    row = re.compile(r'^  (\w+): \{ keys: \[(.+?)\], where: "(\w+)", room: "(\w+)" \},$', re.MULTILINE)
+    for id, keys, place, room in row.findall(table):
+        printed = ", ".join(f"`{key}`" for key in re.findall(r'"([^"]+)"', keys))
+        rooms[room].append(f"| {printed} | {labels[id]} | {where[place]} |")
+    head = "| key | what it does | where |\n|---|---|---|\n"
+    return (
+        f"{_NOTE}# Keys of the browser app\n\n"
+        "The command key of a Mac counts as `Ctrl`. Every key can be changed at `/app/me`; `?` shows them in the\n"
+        "app.\n\n"
+        f"## Everywhere\n\n{head}"
+        + "\n".join(rooms["app"])
+        + f"\n\n## On the stage\n\n{head}"
+        + "\n".join(rooms["stage"])
+        + "\n"
+    )
 
 
 def metrics_page() -> str:

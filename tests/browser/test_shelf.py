@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 from tests.browser.scene import call, watch, watched_page
 from tests.fork_server import PROGRAM, running_server
 from tests.templates import fill_folder
@@ -130,7 +130,12 @@ def test_a_character_is_brought_in_without_saying_whom_the_file_holds(page: Page
 
 def test_hostile_titles_are_text(page: Page, address: str) -> None:
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", answer)
     for title in HOSTILE:
         call(address, "story.create_ink", display_name=title, source="Fog.\n-> END\n")
     page.set_viewport_size({"width": 360, "height": 740})

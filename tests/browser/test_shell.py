@@ -74,3 +74,28 @@ def test_a_server_with_tokens_asks_who_is_there(page: Page, tmp_path: Path, role
             expect(rooms.get_by_role("link", name="House")).to_have_count(0)
         assert page.evaluate("document.cookie") == ""
         assert page.evaluate("JSON.stringify([localStorage, sessionStorage])").count("fab_") == 0
+
+
+def test_the_first_load_brings_few_fonts_and_is_soon_there(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_role("heading", name="On the shelf").wait_for()
+    page.wait_for_load_state("networkidle")
+    fetched = page.evaluate(
+        "performance.getEntriesByType('resource').map((one) => [new URL(one.name).pathname, one.decodedBodySize])"
+    )
+    fonts = {path: size for path, size in fetched if path.endswith(".woff2")}
+    assert sum(fonts.values()) <= 140 * 1024, fonts
+    assert len(fonts) <= 4, fonts
+
+
+def test_a_page_that_is_gone_back_to_stands_where_it_was_left(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 700, "height": 500})
+    page.goto(f"{address}/app/me")
+    page.get_by_role("heading", name="Who you are here").wait_for()
+    page.evaluate("scrollTo(0, 900)")
+    page.evaluate("document.querySelector('header nav a').click()")
+    page.get_by_role("heading", name="On the shelf").wait_for()
+    assert page.evaluate("scrollY") == 0
+    page.go_back()
+    page.get_by_role("heading", name="Who you are here").wait_for()
+    page.wait_for_function("scrollY > 800")
