@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.playhouse import Playhouse, box, newest, open_stage, playhouse, send, settled, turns, wait_until
 from tests.browser.scene import watch, watched_page
 from tests.fork_server import PROGRAM, running_server
+from tests.live import gate_session, live_server
+from tests.long_play import lengthen
 from tests.templates import fill_folder
 
 from fabula.testing.model_script import Say
@@ -219,3 +223,64 @@ def test_a_play_opens_with_its_newest_turns_and_earlier_ones_come_when_they_are_
     page.locator("main").evaluate("(main) => main.scrollTo(0, 0)")
     expect(turns(page).first).to_contain_text("line 0", timeout=20_000)
     expect(turns(page)).to_have_count(130)
+
+
+def test_export_as_markdown_contains_every_visible_line_of_this_branch_and_none_of_another(
+    page: Page, house: Playhouse
+) -> None:
+    session = house.begin()
+    house.say(session, "I take the left door.")
+    house.call("session.backtrack", session, turns=1)
+    house.say(session, "I take the right door.", "I go on.")
+    open_stage(page, house, session)
+    page.get_by_role("button", name="This play", exact=True).click()
+    page.get_by_role("menuitem", name="Save as a book (export)").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    book = Path(download.value.path()).read_text("utf-8")
+    for line in house.lines(session):
+        assert line["text"] in book
+    assert "left door" not in book
+
+
+def test_words_are_found_in_the_play_and_jumped_to(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    house.say(session, "I look for the heron.", *[f"line {number}" for number in range(12)])
+    open_stage(page, house, session)
+    page.keyboard.press("Control+Shift+f")
+    page.get_by_role("searchbox", name="Words").fill("heron")
+    page.get_by_role("searchbox", name="Words").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="heron").first.click()
+    expect(page.locator("article.turn:focus")).to_contain_text("heron")
+
+
+async def write_long_play(folder: Path, many: int) -> str:
+    """A play of so many turns, written before the server that the browser sees is started."""
+    async with live_server(folder) as client:
+        session = await gate_session(client)
+        await lengthen(client.house, session, many)
+        return session
+
+
+def test_ten_thousand_turns_open_within_the_budget_and_going_to_the_first_and_back_does_not_leak(
+    page: Page, tmp_path: Path
+) -> None:
+    # In a thread, because Playwright's own loop runs in this one.
+    with ThreadPoolExecutor() as pool:
+        session = pool.submit(lambda: asyncio.run(write_long_play(tmp_path, 10_000))).result(120)
+    with running_server(tmp_path) as address:
+        page.goto(f"{address}/")
+        page.goto(f"{address}/app/play/{session}")
+        expect(newest(page)).to_be_visible()
+        opened = page.evaluate("performance.now()")
+        expect(page.get_by_role("navigation", name="Tree of lines")).to_contain_text("turns")
+        assert page.evaluate("document.querySelectorAll('*').length") <= 6_000
+        assert opened < 4_000, opened
+        page.keyboard.press("Control+k")
+        page.keyboard.type("The beginning")
+        page.get_by_role("option", name="The beginning").first.click()
+        expect(turns(page).first).to_have_attribute("data-index", "1")
+        page.get_by_role("button", name="To the newest turn").click()
+        expect(newest(page)).to_have_attribute("data-index", "10000")
+        assert page.evaluate("document.querySelectorAll('*').length") <= 6_000

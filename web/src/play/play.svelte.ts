@@ -833,19 +833,26 @@ export class Play {
     }
   }
 
+  /** Events are hints: what they are about is read anew, unless this page did it itself. */
   #hear(event: FeedEvent): void {
-    const mine = this.#turn !== null || isUnderWay(this.composer.state);
+    const mine = this.#turn !== null || isUnderWay(this.composer.state) || this.busy;
+    const { head_turn_id: head } = this.session ?? {};
     switch (event.type) {
-      case "turn_began":
-        if (!mine && !isAftermath(this.composer.state)) void this.#followOther();
+      case "snapshot":
+        if (mine) return;
+        if (event["active_turn_id"]) this.#others(String(event["active_turn_id"]));
+        else if (event["head_turn_id"] !== head) void this.#refresh();
         return;
-      case "turn_over":
+      case "turn_began":
+        if (!mine) this.#others(String(event["turn_id"]));
+        return;
       case "head_moved":
+        if (!mine && event["turn_id"] !== head) void this.#refresh();
+        return;
       case "messages_changed":
       case "variables_changed":
       case "config_changed":
-      case "reconnected":
-        if (!mine && !this.busy) void this.#refresh();
+        if (!mine) void this.#refresh();
         return;
       case "presence":
         this.seats = Array.isArray(event["seats"]) ? (event["seats"] as Seat[]) : [];
@@ -854,6 +861,12 @@ export class Play {
         this.status = "gone";
         return;
     }
+  }
+
+  /** Somebody else plays: their turn is told here, too. News of a turn that we saw to its end come late. */
+  #others(turnId: string): void {
+    if (this.#witnessed.has(turnId) || isAftermath(this.composer.state) || this.looking !== null) return;
+    void this.#followOther();
   }
 
   /** Reads the end anew; a head that moved to another line brings that line. */

@@ -285,6 +285,7 @@ export const stage: Words["stage"] = {
   find: {
     title: "In diesem Spiel suchen",
     words: "Worte",
+    older: "Weiter zurück suchen",
     go: "Suchen",
     none: "Nichts in dieser Fassung hat diese Worte.",
     found: (count) => (count === 1 ? "1 Stelle" : `${count} Stellen`),

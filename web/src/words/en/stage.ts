@@ -281,6 +281,7 @@ export const stage = {
   find: {
     title: "Find in this play",
     words: "Words",
+    older: "Look further back",
     go: "Find",
     none: "Nothing of this line has these words.",
     found: (count: number) => (count === 1 ? "1 place" : `${count} places`),

@@ -281,6 +281,7 @@ export const stage: Words["stage"] = {
   find: {
     title: "在这场游戏中查找",
     words: "词语",
+    older: "继续往前找",
     go: "查找",
     none: "这条线里没有这些词。",
     found: (count) => `${count} 处`,
