@@ -20,6 +20,8 @@ LONGEST_NAME: Final = 1_000
 LONGEST_EXCERPT: Final = 240
 MOST_NAME_WORDS: Final = 40
 MOST_OTHER_WORDS: Final = 60
+LONGEST_LABEL: Final = 100
+MOST_LABELS: Final = 40
 MOST_PARTS: Final = 2_000
 """How many entries of one lorebook are found by themselves; those behind them are not."""
 
@@ -53,7 +55,8 @@ class IndexEntry:
 
     def found_by(self) -> dict[str, int]:
         """The words that lead to it, each with its place: 0 stands in its name, 1 elsewhere."""
-        others = " ".join((*self.labels, self.excerpt))
+        # A lorebook may have thousands of parts: they are found by their titles and keywords alone.
+        others = " ".join(self.labels if self.part else (*self.labels, self.excerpt))
         elsewhere = dict.fromkeys(search_words(others, most=MOST_OTHER_WORDS), 1)
         return {**elsewhere, **dict.fromkeys(search_words(self.name, most=MOST_NAME_WORDS), 0)}
 
@@ -169,7 +172,8 @@ def _text(value: Json) -> str:
 
 
 def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str))[:100] if isinstance(value, list) else ()
+    texts = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return tuple(one[:LONGEST_LABEL] for one in texts[:MOST_LABELS])
 
 
 def _object(value: Json) -> JsonObject:

@@ -2622,7 +2622,7 @@ export interface Methods {
   "lorebook.delete": { params: NameLorebook; result: LorebookDeleted; session: false };
   /** Shows a lorebook with all entries. */
   "lorebook.get": { params: NameLorebook; result: LorebookView; session: false };
-  /** Lists lorebooks, by id or `order`. `query` finds words of names and ids, and of titles, keywords and contents. */
+  /** Lists lorebooks, by id or `order`. `query` finds words of names and ids, and of titles and keywords. */
   "lorebook.list": { params: Listing; result: LorebooksListed; session: false };
   /** Renames a lorebook. */
   "lorebook.update": { params: UpdateLorebook; result: LorebookView; session: false };

@@ -146,7 +146,7 @@ async def get_lorebook(house: House, actor: Actor, command: NameLorebook) -> Lor
 
 @allowed("author")
 async def list_lorebooks(house: House, actor: Actor, command: Listing) -> LorebooksListed:
-    """Lists lorebooks, by id or `order`. `query` finds words of names and ids, and of titles, keywords and contents."""
+    """Lists lorebooks, by id or `order`. `query` finds words of names and ids, and of titles and keywords."""
     async with house.store.reading() as unit:
         books, cursor = await LOREBOOKS.page(unit, command)
     return LorebooksListed(lorebooks=[_view(book) for book in books], next_cursor=cursor)

@@ -156,8 +156,8 @@ class IndexLaw:
         async with store.writing() as unit:
             await unit.resources.add("lorebook", "court", {"display_name": "The Court", "entries": entries})
         assert await listed(store, "lorebook", "wax") == ["court"]
-        assert await listed(store, "lorebook", "court sto", order="name") == ["court"]
-        assert await found(store, "stol", "lorebook_entry") == ["seal"]
+        assert await listed(store, "lorebook", "court wax", order="name") == ["court"]
+        assert await found(store, "wax", "lorebook_entry") == ["seal"]
         assert await found(store, "court", "lorebook_entry", "lorebook") == ["court"]
         async with store.writing() as unit:
             changed: JsonObject = {"display_name": "The Court", "entries": [entries[1], entry("crown", "The Crown")]}
