@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Half of what a test takes is waiting, for a model, a database or another process: two for each of two cores.
 WORKERS ?= 4
 
+# What was compiled once is kept, whatever the environment says: ten processes compile everything otherwise.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-all check check-types check-rest check-web bench torture web docs clean
 
 # An editable install builds the browser app once; after a pull of newer sources it is built again here.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -58,6 +59,21 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     part = "in full" if config.getoption("--whole") else "a tenth of their cases (--whole runs all)"
     return [f"mass tests: {part}", f"temporary files: {tempfile.gettempdir()}"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects without the garbage collector, and has it pass over all that is there now.
+
+    Thousands of tests are many objects, none of them garbage; looked through again and again, they cost a fifth of the
+    time that collecting takes, and a part of every test's.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
