@@ -17,6 +17,7 @@ from tests.game_client import game
 from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.scripted import theatre
 
+from fabula.actions.plays import find_lines
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
@@ -329,3 +330,22 @@ def test_a_picture_that_lies_on_its_side_is_turned_after_it_was_made_small() -> 
         picture.save(written, kind, exif=exif)
         with Image.open(io.BytesIO(fit_within(written.getvalue(), 96) or b"")) as small:
             assert small.size == (48, 96), kind
+
+
+async def long_play(client: Client, lines: int) -> str:
+    """A session with so many lines, each as long as one may be."""
+    session = await gate_session(client)
+    said = {"kind": "narration", "speaker_id": "narrator", "speaker_name": "Narrator"}
+    for number in range(lines):
+        text = f"{number} " + "Étude. " * (LONGEST_MESSAGE // 8)
+        await client.call("session_message.create", session, **said, text=text)
+    return session
+
+
+async def test_a_question_for_lines_reads_so_many_letters_and_says_where_to_go_on(client: Client) -> None:
+    lines = find_lines.MOST_LETTERS // (LONGEST_MESSAGE * 7 // 8) + find_lines.PORTION // 2
+    session = await long_play(client, lines)
+    first = await client.call("session.find", session, query="nowhere")
+    assert first["messages"] == [] and first["next_cursor"] is not None
+    rest = await client.call("session.find", session, query="nowhere", cursor=first["next_cursor"])
+    assert rest["messages"] == [] and "next_cursor" not in rest

@@ -153,6 +153,18 @@ async def messages(it: Victim) -> None:
     await it.call("session.get", session)
 
 
+async def reading_again(it: Victim) -> None:
+    """A play of long lines is told again, looked through and written down, by many at once."""
+    session = await story(it)
+    for n in range(220):
+        said = {"kind": "narration", "speaker_id": "n", "speaker_name": "N", "text": f"{n} " + "Étude. " * 2_800}
+        await it.call("session_message.create", session, **said)
+    await asyncio.gather(*(it.call("session.recap", session) for _ in range(4)))
+    await asyncio.gather(*(it.call("session.find", session, query="etude", limit=200) for _ in range(4)))
+    kinds = ("markdown", "html", "text", "epub", "sillytavern_jsonl")
+    await asyncio.gather(*(it.call("session.export_prepare", session, format=kind) for kind in kinds))
+
+
 async def lore(it: Victim) -> None:
     """Two thousand entries, each of which calls up the next, in every way of matching."""
     for name, keyword, match in (("w", "word{}", "word"), ("p", "the {} way", "word"), ("s", "aaa{}aa", "substring")):
@@ -311,6 +323,7 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "many bodies at once": many_bodies_at_once,
     "variables": variables,
     "messages": messages,
+    "reading again": reading_again,
     "lore": lore,
     "nonsense": nonsense,
     "frames of a game": frames_of_a_game,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -46,3 +47,4 @@ class House:
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)
+    writing_down: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -32,7 +32,8 @@ from fabula.story.values import JsonObject, Value
 
 EXPORT_LIFETIME_MS = 30 * 60 * 1000
 PORTION = 500
-MOST_LETTERS = 50_000_000
+MOST_LETTERS = 5_000_000
+"""Some ten novels; while it is written, a play takes several times its letters of memory."""
 MOST_SCENE_READS = 1000
 
 
@@ -135,8 +136,10 @@ async def write_session(house: House, actor: Actor, session_id: str, command: Ex
     """A play as a file in a format."""
     if command.include.thoughts and not actor.sees_plans:
         actor.must_be("author", "Writing down what characters only think")
-    play = await _document(house, actor, session_id, command)
-    data = await run_in_thread(write_play, play, command.format)
+    # One at a time: a long play takes much memory, and all that ask at once would take it together.
+    async with house.writing_down:
+        play = await _document(house, actor, session_id, command)
+        data = await run_in_thread(write_play, play, command.format)
     name = play_file_name(play.title, command.format)
     return WrittenPlay(data=data, file_name=name, content_type=WRITERS[command.format].media_type)
 

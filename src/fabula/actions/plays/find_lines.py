@@ -22,9 +22,10 @@ from fabula.ports.threads import run_in_thread
 from fabula.story.values import Value
 
 USUAL_FINDS = 50
-PORTION = 500
+PORTION = 200
 MOST_READ = 20_000
-"""How many lines one question reads; a play that is longer is read on with the cursor."""
+MOST_LETTERS = 2_000_000
+"""How many lines and letters one question reads; a play that is longer is read on with the cursor."""
 
 
 class FindLines(Command):
@@ -79,8 +80,10 @@ async def find_lines(house: House, actor: Actor, session_id: str, command: FindL
     end, limit = play.head_turn_id if turn is None else turn.turn_id, command.limit or USUAL_FINDS
     before = None if command.cursor is None else checked_name(command.cursor, "session message")
     found: list[FoundLine] = []
+    letters = 0
     for _ in range(0, MOST_READ, PORTION):
         lines = await _portion(house, end, before)
+        letters += sum(len(line.text) for line in lines)
         hits = await run_in_thread(_hits, lines, wanted, limit - len(found))
         found += hits
         if len(found) == limit:
@@ -88,6 +91,8 @@ async def find_lines(house: House, actor: Actor, session_id: str, command: FindL
         if len(lines) < PORTION:
             return LinesFound(query=command.query, messages=found)
         before = lines[0].message_id
+        if letters > MOST_LETTERS:
+            break
     return LinesFound(query=command.query, messages=found, next_cursor=before)
 
 

@@ -17,6 +17,7 @@ from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
 from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState
 from fabula.story.recaps import PastTurn, recap
 
@@ -50,7 +51,7 @@ async def recap_session(house: House, actor: Actor, session_id: str, command: Re
             # What was read on another branch says nothing about this one.
             since = turn.turn_index if await unit.plays.on_line(play.head_turn_id, [turn.turn_id]) else -1
         turns = await _turns_that_matter(unit, play.head_turn_id, state, since)
-    return Recap(text=recap(turns))
+    return Recap(text=await run_in_thread(recap, turns))
 
 
 async def _turns_that_matter(unit: Unit, head: str, state: PlayState, since: int) -> list[PastTurn]:
