@@ -136,7 +136,7 @@ def _understood(context: SceneContext, known: Understood) -> Line:
         negated=act.negated,
         asks=_asks(known.line) if asked else "",
         topic=_telling(topic or (stems(known.line) if asked else topic)),
-        thing=sayable(_as_written(named, known.line)),
+        thing=_with_its_article(sayable(_as_written(named, known.line)), known.line),
         deed=form.done or _told_of_oneself(known.line) or _ordered(known),
         unclear=unclear,
     )
@@ -187,6 +187,12 @@ def _as_written(words: str, text: str) -> str:
     """Words of a line in the letters in which they stand there: names keep their capitals."""
     found = re.search(rf"\b{re.escape(words)}\w*", text, re.IGNORECASE) if words else None
     return found[0] if found is not None else words
+
+
+def _with_its_article(thing: str, text: str) -> str:
+    """A name as the player has it: the Halcyon, but London."""
+    named = thing[:1].isupper() and re.search(rf"\bthe {re.escape(thing)}\b", text, re.IGNORECASE)
+    return f"the {thing}" if named else thing
 
 
 def _by_form(context: SceneContext, reading: Reading) -> Line:

@@ -81,7 +81,9 @@ def _gained(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
     """What the player learns by the deed that led on: what it brought to light, and what was looked for."""
     before = context.previous_cast if isinstance(context, NarratorContext) else []
     found = [one for one in find_subjects(context, line) if one.kind in ("lore", "fact") and not one.secret]
-    told = _told_by(before, found, voice) or _gossip(context, line, before, voice)
+    told = _told_by(before, found, voice)
+    if not told and context.current_node.transitions:
+        told = _gossip(context, line, before, voice)
     if told:
         return [told]
     lore = [one for one in found if one.kind == "lore"]
@@ -242,9 +244,12 @@ def _taken(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
 
 
 def _not_gone(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
-    where = line.thing if line.where else ""
+    where = line.thing if line.where and not _LEAVES.search(line.text) else ""
     told = voice.pick(phrases.NO_WAY, {"where": where}) if where else ""
     return [told or voice.pick(phrases.NO_WAY_BARE), _watched(context, line, voice) if voice.chance(2) else ""]
+
+
+_LEAVES = re.compile(r"\b(?:leave|exit|quit|depart)\b|\bout of\b", re.IGNORECASE)
 
 
 def _not_here(line: Line, voice: FreshVoice) -> str:

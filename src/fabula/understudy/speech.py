@@ -129,7 +129,7 @@ _WHO_ARE_YOU = re.compile(
     r"\byour (?:job|work|trade|profession|duty|duties|business|task)\b|"
     r"\bdo you do (?:here|up here|down here|for a living)\b|"
     r"\bwho are you\b|\byour name\b|\babout yourself\b|\bwhat are you\b(?! \w+ing\b)|\bwho you are\b|"
-    r"\bwho might you be\b"
+    r"\bwho might you be\b|\bask\b.*\b(?:his|her|their) name\b"
 )
 _HOW_ARE_YOU = re.compile(r"\bhow are you\b|\bare you (all right|well|okay|ok)\b|\bhow do you feel\b")
 _OF_YOU = re.compile(

@@ -401,13 +401,19 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     )
 
 
+_QUESTIONING = word_set("ask inquire enquire")
+
+
 def _sibling_verbs(way: Way, scene: SceneWays) -> frozenset[str]:
     return frozenset(verb for other in scene.ways if other is not way for verb in other.verbs)
 
 
 def _acted(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
-    """What the player does, or orders without saying whom."""
+    """What the player does, or orders without saying whom. To ask is never the deed that is asked about."""
     found: list[Weight] = []
+    by_verb = (deed.done & way.classes) - deed.by_phrase
+    if deed.clause.verb in _QUESTIONING and not way.classes & _ASK_ACTS and not by_verb:
+        return found
     for classes, against in ((deed.done, False), (deed.denied, True)):
         fits = classes & way.accepts or _gone(deed, classes, way)
         if not fits and deed.clause.verb in way.verbs and (not deed.by_phrase) and bool(deed.denied) == against:
