@@ -16,7 +16,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.sessions import summaries
 from fabula.adapters.stores.index import list_question, search_steps
-from fabula.adapters.stores.play_tables import LAST_LINES, NAMED_TURNS, REACHED_NAMED_TURNS
+from fabula.adapters.stores.play_tables import LINES_OF_TURNS, NAMED_TURNS, REACHED_NAMED_TURNS, WAYS_BACK
 from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.stores.tables import Access
@@ -68,7 +68,8 @@ def test_every_search_goes_along_an_index(tables: sqlite3.Connection) -> None:
                 query, values = step
                 assert isinstance(values, dict) and walks(tables, query, values) == []
                 step = steps.send(Rows((), 0))
-    assert walks(tables, LAST_LINES, {"heads": ["a", "b"], "furthest": 2, "letters": 9}) == []
+    assert walks(tables, LINES_OF_TURNS, {"turns": ["a", "b"], "letters": 9}) == []
+    assert walks(tables, WAYS_BACK, {"heads": ["a", "b"], "furthest": 2}) == []
     assert walks(tables, REACHED_NAMED_TURNS, {"limit": 5, "token": "t"}) == []
     assert walks(tables, NAMED_TURNS, {"limit": 5}) == []
 

@@ -423,16 +423,17 @@ _ends = _ends.union_all(
         _t.turn_id == _ends.c.parent_id, _ends.c.steps < bindparam("furthest")
     )
 )
-LAST_LINES = (
+WAYS_BACK = select(_ends.c.head, _ends.c.turn_id).order_by(_ends.c.head, _ends.c.depth)
+"""The last few turns before each of some heads."""
+LINES_OF_TURNS = (
     select(
-        _ends.c.head,
         *(column for column in _m if column.name != "text"),
         func.substr(_m.text, 1, bindparam("letters")).label("text"),
     )
-    .join_from(_ends, MESSAGES, _m.turn_id == _ends.c.turn_id)
-    .order_by(_ends.c.head, _ends.c.depth, _m.ordinal)
+    .where(_m.turn_id.in_(bindparam("turns", expanding=True)))
+    .order_by(_m.turn_id, _m.ordinal)
 )
-"""What the last few turns before each of many heads say, in one read; of long lines only the beginning."""
+"""What some turns say and change, in one read; of long lines only the beginning."""
 
 KEEP_SUMMARY = add_or_change(SUMMARIES, {"summary": bindparam("new_summary")})
 _line = (

@@ -7,12 +7,20 @@ lines that were found is looked up by their ids. So a part costs what it shows, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
-from fabula.adapters.stores.play_tables import AT_DEPTH, GET_TURN, LAST_LINES, ON_LINE, SAID, TRANSCRIPT, WORDINGS
+from fabula.adapters.stores.play_tables import (
+    AT_DEPTH,
+    GET_TURN,
+    LINES_OF_TURNS,
+    ON_LINE,
+    SAID,
+    TRANSCRIPT,
+    WAYS_BACK,
+    WORDINGS,
+)
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import portions, spelled
 from fabula.ports.errors import NotFound
@@ -21,11 +29,13 @@ from fabula.ports.plays import SpokenMessage
 _ALL = 2**31 - 1
 _LINES_OF_A_TURN = 3
 """About so many lines a turn has; where it has fewer, more turns are read in a second step."""
-HEADS_AT_ONCE = 200
-LAST_LINE_LETTERS = 400
-LOOKED_BACK = (2, 64)
+_TURNS_AT_ONCE = 500
+_WAYS_AT_ONCE = 20
+"""Postgres takes the beginning of a recursion for a tenth of it: with few ends it still goes along the index."""
+_LOOKED_BACK = 64
 """How many turns back a last line is looked for: nearly always it is in the last one. Changes by hand say nothing, and
 lines may have been struck out; who did that for longer has no last line."""
+LAST_LINE_LETTERS = 400
 
 
 def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[SpokenMessage]]:
@@ -40,16 +50,28 @@ def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[Spok
 
 
 def read_last_lines(head_turn_ids: Sequence[str]) -> Steps[dict[str, SpokenMessage]]:
-    """The last line before each of these heads; of all of them in one read, and a second for those that need it."""
-    found: dict[str, SpokenMessage] = {}
-    for turns in LOOKED_BACK:
-        wanted = sorted({spelled(head) for head in head_turn_ids} - found.keys())
-        for start in range(0, len(wanted), HEADS_AT_ONCE):
-            asked = {"heads": wanted[start : start + HEADS_AT_ONCE], "furthest": turns, "letters": LAST_LINE_LETTERS}
-            lines = groupby((yield LAST_LINES, asked), key=lambda row: str(row.head))
-            ends = {head: _fold(list(rows)) for head, rows in lines}
-            found |= {head: said[-1] for head, said in ends.items() if said}
-    return found
+    """The last line before each of these heads: of all of them in one read, and for those that say nothing a walk."""
+    heads = sorted({spelled(head) for head in head_turn_ids})
+    found = yield from _ends_of({head: [head] for head in heads})
+    silent = [head for head in heads if head not in found]
+    ways: dict[str, list[str]] = {}
+    for start in range(0, len(silent), _WAYS_AT_ONCE):
+        asked = {"heads": silent[start : start + _WAYS_AT_ONCE], "furthest": _LOOKED_BACK}
+        for row in (yield WAYS_BACK, asked):
+            ways.setdefault(row.head, []).append(row.turn_id)
+    return found | (yield from _ends_of({head: way for head, way in ways.items() if len(way) > 1}))
+
+
+def _ends_of(ways: Mapping[str, Sequence[str]]) -> Steps[dict[str, SpokenMessage]]:
+    """The last line of each way that says anything."""
+    said: dict[str, list[Any]] = {}
+    turns = sorted({turn for way in ways.values() for turn in way})
+    for start in range(0, len(turns), _TURNS_AT_ONCE):
+        asked = {"turns": turns[start : start + _TURNS_AT_ONCE], "letters": LAST_LINE_LETTERS}
+        for row in (yield LINES_OF_TURNS, asked):
+            said.setdefault(row.turn_id, []).append(row)
+    lines = {head: _fold([row for turn in way for row in said.get(turn, ())]) for head, way in ways.items()}
+    return {head: one[-1] for head, one in lines.items() if one}
 
 
 def read_lines_before(turn_id: str, message_id: str, *, limit: int) -> Steps[list[SpokenMessage] | None]:
