@@ -136,3 +136,60 @@ def test_telling_again_makes_two_of_two_and_the_left_arrow_returns_the_first_byt
     page.keyboard.press("ArrowLeft")
     expect(newest(page).get_by_text("1/2", exact=True)).to_be_visible()
     assert newest(page).locator(".piece").all_inner_texts() == first
+
+
+def test_stop_and_keep_leaves_what_was_told_in_the_story(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.misbehave("actor", Say(text=f"<dialogue>{LONG}</dialogue>", pace=SLOW))
+    send(page, "Good evening, Mara.")
+    expect(newest(page).locator(".speech")).to_contain_text("The bell", timeout=20_000)
+    page.get_by_role("button", name="Stop and keep this").click()
+    settled(page)
+    expect(newest(page).get_by_text("cut short here")).to_be_visible()
+    kept = house.lines(session)
+    assert [line["kind"] for line in kept][:2] == ["player_input", "narration"]
+    expect(newest(page)).to_contain_text(kept[1]["text"])
+    expect(box(page)).to_have_value("")
+
+
+def test_say_it_differently_leaves_the_old_line_in_the_tree(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    send(page, "I knock.")
+    settled(page)
+    send(page, "I wait.")
+    expect(turns(page)).to_have_count(2)
+    settled(page)
+    turns(page).first.hover()
+    turns(page).first.get_by_role("button", name="Edit").click()
+    page.get_by_label("You", exact=True).fill("I shout.")
+    page.get_by_role("button", name="Say it differently").click()
+    expect(turns(page)).to_have_count(1)
+    settled(page)
+    expect(newest(page).get_by_text("2/2", exact=True)).to_be_visible()
+    expect(newest(page).locator(".said")).to_contain_text("I shout.")
+    page.locator("main").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(turns(page)).to_have_count(2)
+    expect(turns(page).first.locator(".said")).to_contain_text("I knock.")
+
+
+def test_a_turn_is_told_again_with_a_wish(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    send(page, "I knock.")
+    settled(page)
+    newest(page).get_by_role("button", name="More for this turn").click()
+    page.get_by_role("menuitem", name="Tell it again with a wish…").click()
+    page.get_by_label("Your wish").fill("let her refuse")
+    page.get_by_role("dialog").get_by_role("button", name="Tell it again (regenerate)").click()
+    expect(newest(page).get_by_text("2/2", exact=True)).to_be_visible()
+
+
+def test_the_last_words_are_kept_in_the_box_across_a_reload(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    box(page).fill("Half a thought")
+    page.reload()
+    expect(box(page)).to_have_value("Half a thought")

@@ -7,7 +7,6 @@
 import { keep, kept } from "../app/keeping";
 import { followFeed, followTurn, playTurn, worldlyPatience, type FeedEvent, type Happening, type TurnRequest } from "../protocol/feed";
 import type { CommonVariable, InkChoiceView, InkTurn, Json, SessionView, StateUpdate, SuggestedReply, WorldState } from "../protocol/protocol.gen";
-import "../protocol/coming";
 import { call, CODES, type Problem } from "../protocol/rpc";
 import { boxOf, inManner, isAftermath, isUnderWay, mannerOf, next, rest, type Composer, type Manner, type Signal, type Waits } from "./composer";
 import { beginTurn, changes, reduceAll, type Change, type LiveTurn, type Note, type Told } from "./frames";
@@ -21,7 +20,6 @@ const LINES_AFTER_A_TURN = 40;
 
 /** Turns and runs of the tree that are shown: those nearest to the head. */
 const MOST_OF_A_TREE = 400;
-const LOOK_EVERY_MS = 4000;
 const PREVIOUSLY_AFTER_MS = 12 * 3_600_000;
 
 /** Somebody at the table, as the feed tells. */
@@ -126,11 +124,7 @@ export class Play {
   #slotCount = 0;
   #scenes = $state.raw<ReadonlyMap<string, string>>(new Map());
 
-  /** `hasFeed`: whether the server tells what others do here. */
-  constructor(
-    sessionId: string,
-    readonly hasFeed: boolean = false,
-  ) {
+  constructor(sessionId: string) {
     this.sessionId = sessionId;
     this.draft = kept(this.#draftName) ?? "";
   }
@@ -516,10 +510,10 @@ export class Play {
     } else if (!answered.ok) this.hooks.onProblem?.(answered.problem);
   }
 
-  /** Ends the turn here, and keeps what was told of it. */
+  /** Ends the turn here, and keeps what was told of it; the stream then ends as that of any other turn. */
   async keepThis(): Promise<void> {
-    const answered = await call("session.cancel_turn", { keep: true } as never, this.#named());
-    if (!answered.ok) this.hooks.onProblem?.(answered.problem);
+    const answered = await call("session.cancel_turn", { keep: true }, this.#named());
+    if (!answered.ok && answered.problem.code !== CODES.conflict) this.hooks.onProblem?.(answered.problem);
   }
 
   // ---- the tree
@@ -810,27 +804,7 @@ export class Play {
   // ---- others
 
   async #listen(): Promise<void> {
-    if (!this.hasFeed) return this.#lookNowAndThen();
     for await (const event of followFeed(this.sessionId, this.#patience, this.#closed.signal)) this.#hear(event);
-  }
-
-  /** Where the server has no feed, the page looks every few seconds whether somebody else played, while it is seen. */
-  async #lookNowAndThen(): Promise<void> {
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await this.#patience.pause(LOOK_EVERY_MS, signal);
-      if (signal.aborted || document.visibilityState === "hidden" || this.busy || this.#turn !== null) continue;
-      if (isUnderWay(this.composer.state) || isAftermath(this.composer.state)) continue;
-      const answered = await call("session.get", { history: "none" }, this.#named());
-      if (!answered.ok) {
-        if (answered.problem.code === CODES.notFound) this.status = "gone";
-        continue;
-      }
-      const { head_turn_id: head, active_turn_id: active } = answered.value;
-      if (this.busy || this.#turn !== null || isUnderWay(this.composer.state)) continue;
-      if (active) void this.#followOther();
-      else if (head !== this.session?.head_turn_id) void this.#refresh();
-    }
   }
 
   /** Events are hints: what they are about is read anew, unless this page did it itself. */
