@@ -125,11 +125,12 @@ class SharedFeeds(Generic[E]):
             log.debug("An event of another server cannot be read: %s", error)
 
     def _lost(self, why: TransportAway) -> None:
+        # The bus goes over the same transport, and warns an operator once: that is enough.
         if not self._is_away:
-            log.warning("%s is away, and sessions are not told what other servers do: %s", self._channel.name, why)
+            log.info("Feeds do not reach other servers until %s answers again: %s", self._channel.name, why)
         self._is_away = True
 
     def _found(self) -> None:
         if self._is_away:
-            log.info("%s is back.", self._channel.name)
+            log.info("Feeds reach other servers again.")
         self._is_away = False
