@@ -64,6 +64,22 @@ def test_a_play_is_found_in_the_palette(page: Page, address: str) -> None:
     page.wait_for_url(f"{address}/app/play/{made['session_id']}")
 
 
+def test_the_palette_finds_plays_that_are_no_longer_among_the_newest(page: Page, tmp_path: Path) -> None:
+    with running_server(tmp_path) as address:
+        stories = call(address, "story.list")["stories"]
+        assert isinstance(stories, list)
+        story = next(story["story_id"] for story in stories if story["kind"] == "ink")
+        old = call(address, "story.start_session", story_id=story, display_name="Quinces in October")
+        for number in range(26):
+            call(address, "story.start_session", story_id=story, display_name=f"Evening {number}")
+        ready(page, address)
+        page.keyboard.press("Control+k")
+        page.keyboard.type("quinces")
+        page.get_by_role("option", name=re.compile("Quinces in October")).click()
+        page.wait_for_url(f"{address}/app/play/{old['session_id']}")
+        page.goto("about:blank")
+
+
 def test_keys_are_shown_and_a_dialog_gives_the_focus_back(page: Page, address: str) -> None:
     ready(page, address)
     opener = page.get_by_role("button", name="Keys", exact=True)

@@ -60,6 +60,7 @@ export const palette: Words["palette"] = {
   rooms: "Räume",
   stories: "Geschichten",
   plays: "Spiele",
+  bookmarks: "Lesezeichen",
   commands: "Befehle",
   found: "Im Text gefunden",
   results: (count) => (count === 1 ? "1 Treffer" : `${count} Treffer`),

@@ -58,6 +58,7 @@ export const palette = {
   rooms: "Rooms",
   stories: "Stories",
   plays: "Plays",
+  bookmarks: "Bookmarks",
   commands: "Commands",
   found: "Found in the text",
   results: (count: number) => (count === 1 ? "1 result" : `${count} results`),

@@ -59,6 +59,7 @@ export const palette: Words["palette"] = {
   rooms: "房间",
   stories: "故事",
   plays: "游玩",
+  bookmarks: "书签",
   commands: "命令",
   found: "正文中找到",
   results: (count) => `${count} 个结果`,
