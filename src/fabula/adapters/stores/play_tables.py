@@ -362,6 +362,8 @@ _changes = select(MESSAGES, _t.depth).join_from(MESSAGES, TURNS, _t.turn_id == _
 _named = _m.message_id.in_(bindparam("messages", expanding=True))
 WORDINGS = _changes.where(_named).order_by(_t.depth, _m.ordinal)
 """All that became of some messages, on every line."""
+CHANGES = WORDINGS.where(_m.op != "say")
+"""Only what was changed of them: of most lines nothing was, and then no turn is read."""
 
 _end, _wanted = TURNS.alias("end_of_line"), TURNS.alias("wanted")
 _climb = (

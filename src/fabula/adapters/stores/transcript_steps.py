@@ -13,6 +13,7 @@ from typing import Any
 
 from fabula.adapters.stores.play_tables import (
     AT_DEPTH,
+    CHANGES,
     GET_TURN,
     LINES_OF_TURNS,
     ON_LINE,
@@ -149,8 +150,7 @@ def _as_they_read(turn_id: str, said: Sequence[Any]) -> Steps[list[SpokenMessage
     """Lines as the end of their line words them, without those that it struck out."""
     changes: list[Any] = []
     for some in portions([row.message_id for row in said]):
-        rows = yield WORDINGS, {"messages": some}
-        changes += [row for row in rows if row.op != "say"]
+        changes += list((yield CHANGES, {"messages": some}))
     return _fold([*said, *(yield from _of_line(turn_id, changes))])
 
 
