@@ -18,7 +18,7 @@ _NOUN_PHRASE = re.compile(
     r"beside|behind|from|to|through|and|or|that|which|where|is|are|was|were|has|hangs|stands|lies|waits|burns|sits|"
     r"leans|smells|runs|leads|creaks|glows|drips|rises|falls|hums|ticks|covers|fills|faces)\b)"
 )
-_LIKENESS = re.compile(r"\b(?:like|as if|as) [^,.;:!?]*")
+_LIKENESS = re.compile(r"\b(?:like|as if|as|than) [^,.;:!?]*")
 _OF_THE_PLAYER = re.compile(r"\b(you|your|player)\b|\{\{user\}\}", re.IGNORECASE)
 _LEANING = re.compile(
     r"\b(it|its|they|their|them|he|she|his|her|him|these|those|such)\b|^(this|that|and|but|so|then)\b", re.IGNORECASE
@@ -26,8 +26,8 @@ _LEANING = re.compile(
 _NO_QUALITY = word_set("whole same other own very only single")
 _NO_DETAIL = word_set(
     """time way thing moment day night year years one end side kind sort part place first last few lot bit other same
-    hour hours week point reason only rest middle front back top bottom edge sense chance word words name sound scratch
-    silence noise smell size shape corner gap pair row ring line feeling look air dark"""
+    hour hours week point reason only rest middle front back top bottom edge edges sense chance word words name sound
+    scratch silence noise smell size shape corner gap pair row ring line feeling look air dark"""
 )
 
 

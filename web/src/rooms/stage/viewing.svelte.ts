@@ -10,6 +10,7 @@ import { reading } from "../../app/reading.svelte";
 
 const PAGE_TOP = 0.15;
 const FOLLOWED_AT = 0.7;
+const OPENED_AT = 0.85;
 
 export class Viewing {
   scroller = $state<HTMLElement | null>(null);
@@ -68,6 +69,18 @@ export class Viewing {
     const turns = this.scroller?.querySelectorAll<HTMLElement>("article.turn");
     const newest = turns?.[turns.length - 1];
     if (newest !== undefined) this.#put(newest);
+  }
+
+  /** Opens the page where the text ends, with what was told before above it; a newest turn that is longer than the view
+   *  begins near the top. */
+  async open(): Promise<void> {
+    await this.placeNewest();
+    const { scroller } = this;
+    const end = scroller?.querySelector<HTMLElement>(".end-of-text");
+    if (scroller === null || end === null || end === undefined) return;
+    const box = scroller.getBoundingClientRect();
+    const room = box.top + box.height * OPENED_AT - end.getBoundingClientRect().top;
+    if (room > 0) scroller.scrollTo({ top: Math.max(0, scroller.scrollTop - room), behavior: "instant" });
   }
 
   /** Puts a turn near the top, and the focus on it where asked. */
