@@ -85,7 +85,7 @@ speaker_name text +turn_id +edited +earlier_wordings
 session_messages_listed: messages +more_before +more_after
 session_message_deleted: message_id
 session_branches: session_id head_turn_id turns heads +runs +left_out
-turn_cancelled: turn_id
+turn_cancelled: turn_id +kept
 global_config: api_group_id|null preset_id|null
 dashboard: health counts global_config recent_stories recent_sessions
 data_package_export_prepared: export_id archive contents
