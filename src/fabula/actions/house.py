@@ -47,4 +47,4 @@ class House:
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)
-    writing_down: asyncio.Lock = field(default_factory=asyncio.Lock)
+    long_texts: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -137,7 +137,7 @@ async def write_session(house: House, actor: Actor, session_id: str, command: Ex
     if command.include.thoughts and not actor.sees_plans:
         actor.must_be("author", "Writing down what characters only think")
     # One at a time: a long play takes much memory, and all that ask at once would take it together.
-    async with house.writing_down:
+    async with house.long_texts:
         play = await _document(house, actor, session_id, command)
         data = await run_in_thread(write_play, play, command.format)
     name = play_file_name(play.title, command.format)

@@ -84,7 +84,9 @@ async def find_lines(house: House, actor: Actor, session_id: str, command: FindL
     for _ in range(0, MOST_READ, PORTION):
         lines = await _portion(house, end, before)
         letters += sum(len(line.text) for line in lines)
-        hits = await run_in_thread(_hits, lines, wanted, limit - len(found))
+        # One at a time: threads that compare texts side by side leave the event loop few turns.
+        async with house.long_texts:
+            hits = await run_in_thread(_hits, lines, wanted, limit - len(found))
         found += hits
         if len(found) == limit:
             return LinesFound(query=command.query, messages=found, next_cursor=found[-1].message_id)

@@ -51,7 +51,8 @@ async def recap_session(house: House, actor: Actor, session_id: str, command: Re
             # What was read on another branch says nothing about this one.
             since = turn.turn_index if await unit.plays.on_line(play.head_turn_id, [turn.turn_id]) else -1
         turns = await _turns_that_matter(unit, play.head_turn_id, state, since)
-    return Recap(text=await run_in_thread(recap, turns))
+    async with house.long_texts:
+        return Recap(text=await run_in_thread(recap, turns))
 
 
 async def _turns_that_matter(unit: Unit, head: str, state: PlayState, since: int) -> list[PastTurn]:
