@@ -193,3 +193,14 @@ def test_the_last_words_are_kept_in_the_box_across_a_reload(page: Page, house: P
     box(page).fill("Half a thought")
     page.reload()
     expect(box(page)).to_have_value("Half a thought")
+
+
+def test_at_an_even_pace_the_same_words_are_told(page: Page, house: Playhouse) -> None:
+    page.add_init_script("localStorage.setItem('fabula.reading', JSON.stringify({pace: 'even'}))")
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.narration = Say(text=LONG, pace=Pace(first_token_ms=20, tokens_per_second=400))
+    send(page, "I listen to the bell.")
+    settled(page)
+    told = next(line["text"] for line in house.lines(session) if line["kind"] == "narration")
+    assert newest(page).locator(".narration p").first.inner_text() == told

@@ -20,6 +20,8 @@ const LINES_AFTER_A_TURN = 40;
 
 /** Turns and runs of the tree that are shown: those nearest to the head. */
 const MOST_OF_A_TREE = 400;
+/** How many animation frames text may be late at an even pace: 400 ms. */
+const FRAMES_LATE = 24;
 const PREVIOUSLY_AFTER_MS = 12 * 3_600_000;
 
 /** Somebody at the table, as the feed tells. */
@@ -65,6 +67,8 @@ export interface PlayHooks {
 export class Play {
   readonly sessionId: string;
   hooks: PlayHooks = {};
+  /** The reader's choice: words appear at an even pace instead of as they arrive. */
+  evenPace = false;
 
   status = $state<"opening" | "open" | "gone" | "trouble">("opening");
   trouble = $state.raw<Problem | null>(null);
@@ -353,11 +357,11 @@ export class Play {
     if (happening.kind === "told") {
       this.#waiting.push(happening.told);
       const last = happening.told.frame.type === "completed" || happening.told.frame.type === "failed";
-      if (last) this.#apply();
+      if (last) this.#apply(true);
       else if (this.#frame === 0) this.#schedule();
       return;
     }
-    this.#apply();
+    this.#apply(true);
     switch (happening.kind) {
       case "refused":
         return this.#refused(happening.problem);
@@ -392,12 +396,15 @@ export class Play {
     } else this.#frame = requestAnimationFrame(() => this.#apply());
   }
 
-  #apply(): void {
+  /** Applies what came since the last frame; at an even pace a part of it, so that nothing is later than 400 ms. */
+  #apply(all = false): void {
     this.#frame = 0;
     if (this.live === null || this.#waiting.length === 0) return;
     const earlier = this.live;
-    const now = reduceAll(earlier, this.#waiting);
-    this.#waiting = [];
+    const evenly = this.evenPace && !all && document.visibilityState !== "hidden";
+    const count = evenly ? Math.ceil(this.#waiting.length / FRAMES_LATE) : this.#waiting.length;
+    const now = reduceAll(earlier, this.#waiting.splice(0, count));
+    if (this.#waiting.length > 0) this.#schedule();
     if (now === earlier) return;
     this.live = now;
     if (earlier.status === "sending" && now.status !== "sending") this.#heard();
@@ -491,7 +498,7 @@ export class Play {
   async stop(): Promise<void> {
     if (!isUnderWay(this.composer.state) && this.composer.state !== "reconnecting") return;
     const turn = this.#turn;
-    this.#apply();
+    this.#apply(true);
     this.#turn = null;
     turn?.abort();
     this.failure = { kind: "stopped", problem: null };
