@@ -118,7 +118,8 @@ def test_the_end_offers_what_can_be_done_now(page: Page, house: Playhouse) -> No
     page.get_by_role("button", name="Turn back").click()
     expect(newest(page)).to_contain_text("The end")
     page.get_by_role("button", name="Go back").click()
-    expect(page.get_by_role("button", name="Turn back")).to_be_visible()
+    choices = page.get_by_role("list", name="What you can do")
+    expect(choices.get_by_role("button", name="Turn back")).to_be_visible()
 
 
 def test_an_ink_play_is_the_same_after_a_reload(page: Page, house: Playhouse) -> None:
