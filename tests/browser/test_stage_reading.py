@@ -70,6 +70,20 @@ def test_a_bookmark_with_a_name_is_found_in_the_palette_and_jumped_to(page: Page
     expect(turns(page).nth(1).locator(".said")).to_be_in_viewport()
 
 
+def test_the_address_of_a_bookmark_opens_the_play_there_and_moves_nothing(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    house.say(session, *[f"line {number}" for number in range(9)])
+    marked = house.lines(session)[0]["turn_id"]
+    head = house.call("session.get", session)["head_turn_id"]
+    page.goto(f"{house.address}/app/play/{session}#{marked}")
+    expect(page.locator(f'article.turn[data-turn="{marked}"]')).to_be_focused()
+    house.call("session.backtrack", session, turns=9)
+    page.goto(f"{house.address}/app/me")
+    page.goto(f"{house.address}/app/play/{session}#{head}")
+    expect(page.get_by_text("line 8").first).to_be_visible()
+    assert house.call("session.get", session)["turn_index"] == 0
+
+
 def test_a_second_browser_sees_the_turns_of_the_first_in_the_same_order(
     page: Page, house: Playhouse, browser: Browser
 ) -> None:
@@ -125,6 +139,41 @@ def test_a_players_token_shows_the_stage_with_title_cast_and_portraits_and_no_wo
         expect(page.get_by_role("option", name="House")).to_have_count(0)
 
 
+MARKUP = [
+    "<script>document.title = 'taken'</script>",
+    "<svg onload=\"document.title='taken'\"></svg>",
+    "<iframe src='javascript:alert(1)'></iframe>",
+    "<object data='x'></object><embed src='x'>",
+    "<form action='https://example.org'><input name=a></form>",
+    "<base href='https://example.org/'>",
+    "<meta http-equiv=refresh content='0;url=https://example.org'>",
+    "<link rel=stylesheet href='https://example.org/x.css'>",
+    "<video src=x onerror=alert(1)></video>",
+    "<details open ontoggle=alert(1)><summary>x</summary></details>",
+    "<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+    "<template><script>alert(1)</script></template>",
+    "<!-- --><script>alert(1)</script><!-- -->",
+    "]]><script>alert(1)</script><![CDATA[",
+    "&lt;b&gt; &amp; &#60;script&#62; &#x202e;",
+    "<b style='position:fixed;inset:0;background:red'>over all</b>",
+    "javascript:alert(1) data:text/html,<script>alert(1)</script>",
+    "![picture](https://example.org/x.png) [link](https://example.org)",
+    "# heading\n- list\n> quote\n```code```",
+    "{#if true}{@html '<i>x</i>'}{/if}",
+    "<%= 7 * 7 %> #{7 * 7} {{constructor.constructor('alert(1)')()}}",
+    "' OR 1=1; DROP TABLE turns; --",
+    '\r\nevent: message\r\ndata: {"type": "completed"}\r\n\r\n',
+    "id: 99\nretry: 1\n: comment",
+    "\u2028line\u2029paragraph\u0085next",
+    "\u202eright to left\u202c \u2066isolate\u2069 \u200fmark",
+    "zero\u200bwidth\u200cjoin\u200der\ufeff",
+    "\u0301\u0302\u0303" * 60 + " combining",
+    "🏴\u200d☠️👩‍👩‍👧‍👦" * 40,
+    "\x1b[31mred\x1b[0m \x07\x08",
+]
+"""With those below, forty texts that are meant to be anything but text."""
+
 HOSTILE = [
     "<script>document.title = 'taken'</script>",
     "<img src=x onerror=alert(1)>",
@@ -136,6 +185,24 @@ HOSTILE = [
     "A" * 3000,
     "漢字かな交じり文 العربية עברית",
 ]
+
+
+def test_markup_in_names_titles_lines_and_replies_shows_as_text(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    house.players.narration = Say(text=" ".join(f"It begins. {text} It ends." for text in MARKUP))
+    send(page, " ".join(text.replace("\n", " ").replace("\r", " ") for text in MARKUP[:12]))
+    settled(page)
+    house.call("session.update", session, display_name=MARKUP[0] + MARKUP[16])
+    profile = {"player_profile_id": "hostile", "display_name": MARKUP[1], "description": MARKUP[2]}
+    house.call("player_profile.create", **profile)
+    house.call("session.set_player_profile", session, player_profile_id="hostile")
+    open_stage(page, house, session)
+    told = page.locator("article.turn")
+    expect(told.last).to_contain_text("<iframe src='javascript:alert(1)'></iframe>")
+    assert told.locator("script, iframe, object, embed, form, svg[onload], base, link, video, template, a").count() == 0
+    assert page.title() != "taken"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
