@@ -10,11 +10,11 @@ from tests.conftest import Place
 from tests.live import Client, RpcFailed, gate_session, live_server
 
 from fabula.actions.followers.dispatch import FOLLOWER_WORK
-from fabula.actions.followers.summaries import story_so_far
+from fabula.actions.plays.past_summaries import story_so_far
 from fabula.ports.work import Lease, NewWork, Work
 from fabula.story.error_values import ErrorValue
 from fabula.story.followers import SUMMARY_EVERY
-from fabula.story.summaries import StorySoFar
+from fabula.story.summaries import StorySoFar, Summary
 
 
 @pytest.fixture
@@ -71,6 +71,22 @@ async def test_going_back_brings_back_the_summary_of_that_turn_and_no_other_line
     await all_done(client)
     other = await ladder_at(client, session_id)
     assert other is not None and "star" not in other.text and other.last_turn == 2 * SUMMARY_EVERY
+
+
+async def test_the_recap_of_a_long_play_begins_with_what_was_summed_up(client: Client) -> None:
+    session_id = await gate_session(client)
+    await played(client, session_id, 1)
+    head = (await client.call("session.get", session_id, history="none"))["head_turn_id"]
+    assert (await client.call("session.recap", session_id))["from"] == "understudy"
+    chapter = Summary(
+        title="The Road", first_turn=0, last_turn=0, text="Long ago you left the burning mill behind you."
+    )
+    async with client.house.store.writing() as unit:
+        await unit.plays.keep_summary(head, StorySoFar(chapters=[chapter]).as_json())
+    told = await client.call("session.recap", session_id)
+    assert told["from"] == "summary" and told["text"].startswith("Long ago you left the burning mill behind you.\n\n")
+    since = await client.call("session.recap", session_id, since_turn_id=head)
+    assert "mill" not in since["text"]
 
 
 async def test_a_turn_with_nothing_to_sum_up_leaves_no_row_behind(client: Client) -> None:

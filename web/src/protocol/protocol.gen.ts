@@ -1535,11 +1535,11 @@ export interface Progress {
   label: string;
 }
 
-/** The story so far in at most 150 words of its own; `from` says who chose them. Empty where nothing happened. */
+/** The story so far in at most 150 words of its own. Empty where nothing happened. `from` is `summary` where its beginning was summed up before, and `understudy` where all of it was read now. */
 export interface Recap {
   type: "recap";
   text: string;
-  from: "understudy";
+  from: "summary" | "understudy";
 }
 
 /** `since_turn_id` is the turn that was read last: only what came after it is told again. */

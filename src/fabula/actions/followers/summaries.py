@@ -10,6 +10,7 @@ from itertools import groupby
 
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.past_summaries import STEPS_UP, story_so_far
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.repositories import SESSIONS
 from fabula.actions.work.work_kind import HeldWork, taken_over
@@ -17,13 +18,10 @@ from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.followers import SUMMARY_EVERY
 from fabula.story.plays import PlayState
 from fabula.story.summaries import StorySoFar, Summary, climb, sum_up
 from fabula.story.values import JsonObject
 
-STEPS_UP = 6 * SUMMARY_EVERY
-"""How far above a turn its last summary is looked for. A play from before there were any begins its ladder there."""
 LINES_PER_TURN = 12
 """As many lines of each turn, on average, are read at most."""
 
@@ -41,12 +39,6 @@ async def summarise_turn(house: House, held: HeldWork) -> JsonObject | None:
 
     await house.store.write(keep)
     return None
-
-
-async def story_so_far(unit: Unit, turn_id: str) -> StorySoFar | None:
-    """The ladder at a turn, as far as it was summed up."""
-    kept = await unit.plays.nearest_summary(turn_id, within=STEPS_UP)
-    return None if kept is None else StorySoFar.model_validate(kept)
 
 
 async def _ladder_after(house: House, turn_id: str) -> StorySoFar | None:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.plays.reached_turns import turn_within_reach
 from fabula.actions.views import Command, View
@@ -19,11 +20,13 @@ from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState
-from fabula.story.recaps import PastTurn, recap
+from fabula.story.recaps import MOST_WORDS, PastTurn, recap
+from fabula.story.summaries import StorySoFar, condense
 
 RECENT_LINES = 40
 MOST_SCENES = 6
 LINES_OF_AN_OPENING = 12
+BEGINNING_WORDS = 50
 
 
 class RecapSession(Command):
@@ -33,11 +36,14 @@ class RecapSession(Command):
 
 
 class Recap(View):
-    """The story so far in at most 150 words of its own; `from` says who chose them. Empty where nothing happened."""
+    """The story so far in at most 150 words of its own. Empty where nothing happened.
+
+    `from` is `summary` where its beginning was summed up before, and `understudy` where all of it was read now.
+    """
 
     type: Literal["recap"] = "recap"
     text: str
-    by: Literal["understudy"] = Field(default="understudy", alias="from")
+    by: Literal["summary", "understudy"] = Field(default="understudy", alias="from")
 
 
 @allowed("player")
@@ -51,8 +57,19 @@ async def recap_session(house: House, actor: Actor, session_id: str, command: Re
             # What was read on another branch says nothing about this one.
             since = turn.turn_index if await unit.plays.on_line(play.head_turn_id, [turn.turn_id]) else -1
         turns = await _turns_that_matter(unit, play.head_turn_id, state, since)
+        ladder = await story_so_far(unit, play.head_turn_id) if since < 0 else None
     async with house.long_texts:
-        return Recap(text=await run_in_thread(recap, turns))
+        return await run_in_thread(_told_again, turns, ladder)
+
+
+def _told_again(turns: Sequence[PastTurn], ladder: StorySoFar | None) -> Recap:
+    """What matters now; of a long play its beginning in short stands before it."""
+    before = [] if ladder is None else [ladder.story, *(one.text for one in ladder.chapters)]
+    beginning = condense([text for text in before if text], BEGINNING_WORDS)
+    if not beginning:
+        return Recap(text=recap(turns))
+    now = recap(turns, most_words=MOST_WORDS - BEGINNING_WORDS)
+    return Recap.model_validate({"text": f"{beginning}\n\n{now}", "from": "summary"})
 
 
 async def _turns_that_matter(unit: Unit, head: str, state: PlayState, since: int) -> list[PastTurn]:
