@@ -71,6 +71,38 @@ class Doors:
         """Every route: its method (or SOCKET, or MOUNT) and its path."""
         return sorted(_routes(open_doors(self.house).router))
 
+    async def status_of_stream(self, path: str, headers: dict[str, str]) -> int:
+        """The status with which an endless answer begins; then the caller leaves."""
+        began: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        sent = {"host": "127.0.0.1", **headers}
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "scheme": "http",
+            "root_path": "",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
+        }
+        asked = [{"type": "http.request", "body": b"", "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            if asked:
+                return asked.pop()
+            await asyncio.wait([began])
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start" and not began.done():
+                began.set_result(int(message["status"]))
+
+        serving = asyncio.create_task(self.app(scope, receive, send))
+        status = await asyncio.wait_for(began, 20)
+        serving.cancel()
+        await asyncio.wait([serving])
+        return status
+
     @asynccontextmanager
     async def socket(self, headers: dict[str, str]) -> AsyncIterator[GameSocket]:
         socket = GameSocket()

@@ -200,4 +200,4 @@ def newest(page: Page) -> Locator:
 
 def settled(page: Page) -> None:
     """Waits until the turn is told and its tools are there."""
-    expect(newest(page).get_by_role("group", name="For this turn")).to_be_visible()
+    expect(newest(page).get_by_role("group", name="For this turn")).to_be_visible(timeout=30_000)

@@ -182,7 +182,7 @@ HOSTILE = [
     "{@html '<b>bold</b>'} {{char}} ${window}",
     "\u202egnp.exe\u202c \u0000\u0007 zero\u200bwidth",
     "*" * 400 + '"' * 400 + "“" * 400,
-    "A" * 3000,
+    "Aeiou" * 5 + "".join(chr(97 + (at * at + 7 * at) % 26) for at in range(2000)),
     "漢字かな交じり文 العربية עברית",
 ]
 

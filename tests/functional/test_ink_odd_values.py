@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -41,15 +42,18 @@ async def test_weights_of_any_size_are_a_decision(tmp_path: Path, weights: str) 
         assert (came["outcome"], came["reply"]) == (way, "Aye.")
 
 
+DIGITS = "".join(str(digit) for digit in Random(7).choices(range(1, 10), k=5_000))
+"""Not the same digit again and again: an answer that goes round in circles is ended before anybody reads it."""
+
 UNUSABLE = {
     "a weight beyond every float": weighed(f'{{"NEEDS_INPUT": 1{"0" * 400}}}'),
-    "a weight of thousands of digits": weighed(f'{{"NEEDS_INPUT": {"9" * 5_000}}}'),
+    "a weight of thousands of digits": weighed(f'{{"NEEDS_INPUT": {DIGITS}}}'),
     "an infinite weight": weighed('{"NEEDS_INPUT": 1e999}'),
     "a weight that is no number": weighed('{"NEEDS_INPUT": NaN}'),
     "a weight beyond 64 bits": weighed('{"NEEDS_INPUT": 18446744073709551616}'),
     "half a character": weighed('{"NEEDS_INPUT": 1}', '"Aye \\ud83d."'),
     "half a character in a name": weighed('{"NEEDS_INPUT": 1, "\\udc00": 1}'),
-    "a nest of five hundred lists": weighed("[" * 500 + "]" * 500),
+    "a nest of two hundred lists": weighed("[" * 200 + "]" * 200),
     "a reply that nobody sees": weighed('{"NEEDS_INPUT": 1}', '"\\u200b \\u200b\\ufeff"'),
     "a reply of control characters": weighed('{"NEEDS_INPUT": 1}', '"\\u0007\\n"'),
 }
@@ -150,11 +154,14 @@ async def said(client: Client, session: str, words: str) -> int:
     return [one["text"] for one in history].count(words)
 
 
-@pytest.mark.parametrize("prefix", ["decision:", "\x1fdecision:"])
-async def test_a_choice_whose_request_is_named_like_a_message_is_not_its_answer(tmp_path: Path, prefix: str) -> None:
+async def test_a_choice_whose_request_is_named_like_a_message_is_not_its_answer(tmp_path: Path) -> None:
     async with theatre(tmp_path, [says("NEEDS_INPUT", "Aye.")]) as (client, _):
         session, _ = await begin(client)
-        await play_as(client, session, f"{prefix}zz", choice=1)
+        # One with a control character, which could spell the name that a decision has inside, is refused at the door.
+        named = {"jsonrpc": "2.0", "id": "\x1fdecision:zz", "method": "session.run_turn", "params": {"choice": 1}}
+        refused = await client.http.post("/rpc", json={**named, "session_id": session})
+        assert refused.status_code == 400
+        await play_as(client, session, "decision:zz", choice=1)
         answers = [await decide(client, session, "zz", "Hello.") for _ in range(2)]
         assert answers[0].status_code == 200 and answers[0].json()["reply"] == "Aye."
         assert answers[1].json() == answers[0].json() and await said(client, session, "Hello.") == 1
