@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 
 import httpx
 import pytest
@@ -182,7 +183,7 @@ HOSTILE = [
     "{@html '<b>bold</b>'} {{char}} ${window}",
     "\u202egnp.exe\u202c \u0000\u0007 zero\u200bwidth",
     "*" * 400 + '"' * 400 + "“" * 400,
-    "Aeiou" * 5 + "".join(chr(97 + (at * at + 7 * at) % 26) for at in range(2000)),
+    "".join(Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=3000)),
     "漢字かな交じり文 العربية עברית",
 ]
 
