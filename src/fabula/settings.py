@@ -70,6 +70,9 @@ class Settings(BaseModel):
     max_log_mib: int = _setting(
         512, "How large the folder of logs of game connections may grow, in MiB; the oldest logs make way."
     )
+    backup_dir: Path = _setting(
+        Path("backups"), "The folder for backups that are asked of a running server; relative to the data folder."
+    )
     allowed_hosts: tuple[str, ...] = _setting(
         (), "Host names under which the server may be addressed, besides loopback and `host`. `*` allows all."
     )
@@ -130,6 +133,10 @@ class Settings(BaseModel):
     @property
     def log_folder(self) -> Path:
         return self.data_folder / self.log_dir.expanduser()
+
+    @property
+    def backup_folder(self) -> Path:
+        return self.data_folder / self.backup_dir.expanduser()
 
     @property
     def models_folder(self) -> Path:

@@ -30,7 +30,14 @@ from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.bus import Bus
 from fabula.ports.errors import InvalidParams
 from fabula.ports.feeds import Feeds
-from fabula.ports.meters import MODEL_CALL_SECONDS, MODEL_CALLS, MODEL_FIRST_PIECE_SECONDS, MODEL_TOKENS, Meters
+from fabula.ports.meters import (
+    MODEL_CALL_SECONDS,
+    MODEL_CALLS,
+    MODEL_ERRORS,
+    MODEL_FIRST_PIECE_SECONDS,
+    MODEL_TOKENS,
+    Meters,
+)
 from fabula.ports.models import CallRecord
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
@@ -89,6 +96,7 @@ async def open_house(
             play_setups=PlaySetups(),
             turn_states=TurnStateCache(),
             owner=owner,
+            opened_at_ms=clock.now_ms(),
             meters=meters,
         )
         await set_out_builtins(house)
@@ -142,6 +150,8 @@ class _ModelStorage:
 def _count(record: CallRecord, meters: Meters) -> None:
     """Counts a model call; one that was answered from the memo asked no model."""
     meters.add(MODEL_CALLS, record.origin.agent, "memo" if record.memo_hit else record.outcome)
+    if record.error_name is not None:
+        meters.add(MODEL_ERRORS, record.error_name)
     meters.add(MODEL_TOKENS, "prompt", amount=record.usage.prompt_tokens)
     meters.add(MODEL_TOKENS, "completion", amount=record.usage.completion_tokens)
     if not record.memo_hit:

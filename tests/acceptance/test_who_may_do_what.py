@@ -19,6 +19,8 @@ METHODS = {
     "admin": """
         api.create api.list_models api.test api.update api.delete model.detect model.use model.remove
         api_group.create api_group.update api_group.delete outbox.list outbox.retry outbox.drop
+        server.status usage.summary work.list work.cancel token.list token.create token.revoke
+        backup.create backup.list
     """,
     "author": """
         api.get api_group.get

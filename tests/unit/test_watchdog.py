@@ -20,7 +20,7 @@ def think_long(seconds: float) -> None:
 
 
 async def stalls(meters: Meters, wanted: int) -> None:
-    while sum(meters.durations(LOOP_STALL_SECONDS).counts) < wanted:
+    while sum(meters.durations(LOOP_STALL_SECONDS)[()].counts) < wanted:
         await asyncio.sleep(0.01)
 
 
@@ -32,7 +32,7 @@ async def test_a_stall_is_logged_with_where_it_was_and_counted(caplog: pytest.Lo
         await asyncio.wait_for(stalls(meters, 1), 20)
     line = next(one for one in caplog.messages if "think_long" in one)
     assert line.startswith("the event loop stood still for")
-    assert meters.durations(LOOP_STALL_SECONDS).total_s > 0.3
+    assert meters.durations(LOOP_STALL_SECONDS)[()].total_s > 0.3
 
 
 async def test_nothing_is_said_while_the_loop_turns_and_nothing_afterwards() -> None:
@@ -43,4 +43,4 @@ async def test_nothing_is_said_while_the_loop_turns_and_nothing_afterwards() -> 
             now[0] += 0.03
     now[0] += 60.0
     await asyncio.sleep(0.2)
-    assert meters.durations(LOOP_STALL_SECONDS).total_s == 0
+    assert meters.durations(LOOP_STALL_SECONDS)[()].total_s == 0

@@ -25,6 +25,13 @@ from fabula.story.events import Told
 from fabula.story.feed_events import SessionEvent
 
 
+@dataclass(kw_only=True)
+class Warmth:
+    """Whether what the first turn needs is loaded: `/readyz` waits for it. Short commands need not load it first."""
+
+    is_warm: bool = True
+
+
 @dataclass(frozen=True, kw_only=True)
 class House:
     """`owner` names this process among those that share the store; `open_feeds` counts the feeds of each token here."""
@@ -42,6 +49,8 @@ class House:
     play_setups: PlaySetups
     turn_states: TurnStateCache
     owner: str
+    opened_at_ms: int = 0
+    warmth: Warmth = field(default_factory=Warmth)
     meters: Meters = field(default_factory=Meters)
     open_feeds: Counter[str] = field(default_factory=Counter)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)

@@ -113,6 +113,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with open_house(settings, tends_turns=True) as house:
+        house.warmth.is_warm = False
         await _check_tokens(house)
         await install_samples_at_first(house)
         server = uvicorn.Server(uvicorn_config(house))
@@ -128,6 +129,7 @@ async def _warm_up(house: House) -> None:
     """Loads what the first turn needs, then tells the collector that all of it stays."""
     await warm_up(house)
     spare_what_stays()
+    house.warmth.is_warm = True
 
 
 def spare_what_stays() -> None:

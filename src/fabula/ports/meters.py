@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 BUCKETS_S: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
+SHORT_BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+"""For what should take milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meter:
-    """A name, what it counts, and the labels by which it is divided."""
+    """A name, what it counts, and the labels by which it is divided. `buckets` are the bounds of measured seconds."""
 
     name: str
     sentence: str
     kind: Literal["counter", "gauge", "seconds"]
     labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = BUCKETS_S
 
 
 TURNS = Meter(
@@ -31,6 +34,13 @@ TURNS = Meter(
     sentence="Turns of sessions that ended in this process: done, failed, or stopped (cancelled or handed over).",
 )
 TURN_SECONDS = Meter(name="fabula_turn_seconds", kind="seconds", sentence="How long turns took, whatever came of them.")
+TURN_PART_SECONDS = Meter(
+    name="fabula_turn_part_seconds",
+    kind="seconds",
+    labels=("part",),
+    sentence="Where the time of turns that were committed went: context (until the first question left), model "
+    "(waiting for answers), commit (writing the turn down), first_text (from the start to the first word told).",
+)
 WORK = Meter(
     name="fabula_work",
     kind="counter",
@@ -45,6 +55,12 @@ MODEL_CALLS = Meter(
     kind="counter",
     labels=("role", "outcome"),
     sentence="Model calls by the role that asked: ok, memo (answered from the memo), failed, or cancelled.",
+)
+MODEL_ERRORS = Meter(
+    name="fabula_model_errors",
+    kind="counter",
+    labels=("error",),
+    sentence="Model calls that failed, by the name of the error.",
 )
 MODEL_CALL_SECONDS = Meter(
     name="fabula_model_call_seconds", kind="seconds", sentence="How long model calls took that were really asked."
@@ -70,7 +86,30 @@ RPC_CALLS = Meter(
 RPC_SECONDS = Meter(
     name="fabula_rpc_seconds", kind="seconds", sentence="How long calls took until they were answered or begun."
 )
-STREAMS_OPEN = Meter(name="fabula_streams_open", kind="gauge", sentence="Turn streams that are being read now.")
+STREAMS_OPEN = Meter(
+    name="fabula_streams_open", kind="gauge", sentence="Turn streams and feeds of sessions that are being read now."
+)
+FOLLOWERS = Meter(
+    name="fabula_followers",
+    kind="gauge",
+    labels=("kind", "state"),
+    sentence="Work that follows turns and is not done, of all servers together: waiting, running, or dead.",
+)
+FOLLOWER_AGE_SECONDS = Meter(
+    name="fabula_follower_age_seconds",
+    kind="gauge",
+    labels=("kind", "state"),
+    sentence="How long ago the oldest of that work was due.",
+)
+READY = Meter(
+    name="fabula_ready", kind="gauge", sentence="Whether this process can work (1) or not (0), as `/readyz` says."
+)
+RECALL_SECONDS = Meter(
+    name="fabula_recall_seconds",
+    kind="seconds",
+    buckets=SHORT_BUCKETS_S,
+    sentence="How long it took to find what a moment brings back to a character.",
+)
 GAMES_CONNECTED = Meter(name="fabula_games_connected", kind="gauge", sentence="Games at the socket now.")
 LOOP_STALL_SECONDS = Meter(
     name="fabula_loop_stall_seconds",
@@ -81,9 +120,11 @@ LOOP_STALL_SECONDS = Meter(
 METERS: Final = (
     TURNS,
     TURN_SECONDS,
+    TURN_PART_SECONDS,
     WORK,
     WORK_RUNNING,
     MODEL_CALLS,
+    MODEL_ERRORS,
     MODEL_CALL_SECONDS,
     MODEL_FIRST_PIECE_SECONDS,
     MODEL_TOKENS,
@@ -92,21 +133,30 @@ METERS: Final = (
     RPC_SECONDS,
     STREAMS_OPEN,
     GAMES_CONNECTED,
+    FOLLOWERS,
+    FOLLOWER_AGE_SECONDS,
+    READY,
+    RECALL_SECONDS,
     LOOP_STALL_SECONDS,
 )
 
 
-@dataclass(kw_only=True)
 class Durations:
     """Seconds that were measured: how many fell into each bucket (the last one has no bound), and their sum."""
 
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
-    total_s: float = 0.0
+    def __init__(self, buckets: tuple[float, ...]) -> None:
+        self.buckets = buckets
+        self.counts = [0] * (len(buckets) + 1)
+        self.total_s = 0.0
+
+    def observe(self, seconds: float) -> None:
+        self.counts[bisect_left(self.buckets, seconds)] += 1
+        self.total_s += seconds
 
     def cumulated(self) -> Iterator[tuple[str, int]]:
         """Each bound with how many took no longer."""
         seen = 0
-        for bound, count in zip([*map(str, BUCKETS_S), "+Inf"], self.counts, strict=True):
+        for bound, count in zip([*map(str, self.buckets), "+Inf"], self.counts, strict=True):
             seen += count
             yield bound, seen
 
@@ -116,19 +166,25 @@ class Meters:
 
     def __init__(self) -> None:
         self._counts: dict[str, dict[tuple[str, ...], float]] = {meter.name: {} for meter in METERS}
-        self._durations: dict[str, Durations] = {meter.name: Durations() for meter in METERS if meter.kind == "seconds"}
+        self._durations: dict[str, dict[tuple[str, ...], Durations]] = {
+            # A figure without labels is there from the start, so that nobody takes a missing one for none.
+            meter.name: {} if meter.labels else {(): Durations(meter.buckets)}
+            for meter in METERS
+            if meter.kind == "seconds"
+        }
 
     def add(self, meter: Meter, *labels: str, amount: float = 1) -> None:
         counts = self._counts[meter.name]
         counts[labels] = counts.get(labels, 0) + amount
 
-    def observe(self, meter: Meter, seconds: float) -> None:
+    def observe(self, meter: Meter, seconds: float, *labels: str) -> None:
         measured = self._durations[meter.name]
-        measured.counts[bisect_left(BUCKETS_S, seconds)] += 1
-        measured.total_s += seconds
+        if labels not in measured:
+            measured[labels] = Durations(meter.buckets)
+        measured[labels].observe(seconds)
 
     def counts(self, meter: Meter) -> dict[tuple[str, ...], float]:
         return dict(self._counts[meter.name])
 
-    def durations(self, meter: Meter) -> Durations:
-        return self._durations[meter.name]
+    def durations(self, meter: Meter) -> dict[tuple[str, ...], Durations]:
+        return dict(self._durations[meter.name])

@@ -246,7 +246,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class CallRecord:
-    """One model call as it is kept for the account of usage."""
+    """One model call as it is kept for the account of usage. `error_name` is the kind of the error that is told."""
 
     origin: CallOrigin
     model: str
@@ -256,7 +256,12 @@ class CallRecord:
     memo_hit: bool
     outcome: Literal["ok", "failed", "cancelled"]
     error: str | None = None
+    error_name: str | None = None
     recorded_at_ms: int
+
+
+CallGroup = Literal["day", "model", "agent", "session", "story"]
+"""By what calls are added up. Days are those of UTC, each named by its first millisecond."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from fabula.ports.index import Index
-from fabula.ports.models import CallRecord, CallTotals
+from fabula.ports.models import CallGroup, CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Turn
 from fabula.ports.work import NewWork, Work, WorkTable
@@ -246,6 +246,8 @@ class Calls(Protocol):
     - `page` lists in the order of recording, newest last, filtered by session or story; `after` starts behind a number.
     - `tokens_used` adds up what a session's calls cost; answers from the memo cost nothing.
     - `totals` adds up all calls of a session or story, or of everyone; `totals_of_turn` those of one turn.
+    - `grouped` adds up the calls from one time up to another: all of them, and apart by what is asked for, the newest
+      days or else what cost most first, at most `limit`; calls without a session or story have the name "".
     - `latest` lists the newest first.
     """
 
@@ -260,6 +262,10 @@ class Calls(Protocol):
     async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals: ...
 
     async def totals_of_turn(self, turn_id: str) -> CallTotals: ...
+
+    async def grouped(
+        self, by: CallGroup, *, from_ms: int, to_ms: int, limit: int
+    ) -> tuple[CallTotals, list[tuple[str, CallTotals]]]: ...
 
     async def latest(self, *, limit: int) -> list[CallRecord]: ...
 

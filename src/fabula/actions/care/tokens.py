@@ -17,7 +17,7 @@ log = logging.getLogger("fabula.tokens")
 
 _PREFIX = "fabula_"
 _ENTROPY_BYTES = 32
-_LONGEST_LABEL = 100
+LONGEST_LABEL = 100
 _NOTED_EVERY_MS = 60_000
 
 
@@ -32,8 +32,8 @@ class NewToken:
 @allowed("admin")
 async def create_token(house: House, actor: Actor, *, role: TokenRole, label: str = "") -> NewToken:
     """Makes a token of a role."""
-    if len(label) > _LONGEST_LABEL:
-        raise InvalidParams(f"A label has at most {_LONGEST_LABEL} characters.")
+    if len(label) > LONGEST_LABEL:
+        raise InvalidParams(f"A label has at most {LONGEST_LABEL} characters.")
     secret = _PREFIX + secrets.token_urlsafe(_ENTROPY_BYTES)
     token = Token(
         token_id=house.ids.new("token"),

@@ -82,7 +82,7 @@ async def list_usage(house: House, actor: Actor, command: ListUsage) -> UsageLis
         totals = await unit.calls.totals(**wanted)
     shown = rows[:limit]
     cursor = cursor_after(LIST, str(shown[-1][0])) if len(rows) > limit else None
-    return UsageListed(calls=[_view(*row) for row in shown], totals=_totals(totals), next_cursor=cursor)
+    return UsageListed(calls=[_view(*row) for row in shown], totals=totals_view(totals), next_cursor=cursor)
 
 
 async def _check_reach(unit: Unit, actor: Actor, *, session_id: str | None, story_id: str | None) -> None:
@@ -122,5 +122,6 @@ def _view(number: int, record: CallRecord) -> CallView:
     )
 
 
-def _totals(totals: CallTotals) -> Totals:
+def totals_view(totals: CallTotals) -> Totals:
+    """What calls add up to, as callers see it."""
     return Totals(**vars(totals), total_tokens=totals.prompt_tokens + totals.completion_tokens)

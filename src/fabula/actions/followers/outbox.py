@@ -9,9 +9,9 @@ from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
 from fabula.actions.views import Command, ListView, Paging, View, cursor_after, place_of
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Conflict, NotFound
+from fabula.ports.errors import Conflict, NotFound, StoreError
 from fabula.ports.store import Unit
-from fabula.ports.work import Work
+from fabula.ports.work import Work, WorkCount
 
 PAGE = 100
 
@@ -86,6 +86,14 @@ async def drop_outbox(house: House, actor: Actor, command: NameOutboxItem) -> Ou
         if work.status == "running" or not await unit.work.cancel(work.work_id):
             raise Conflict(f"'{command.id}' is {work.status}: only what waits or is dead can be dropped.")
     return OutboxDropped(id=work.work_id)
+
+
+async def follower_counts(house: House) -> list[WorkCount]:
+    """How much work that follows turns is in each state; nothing while the store cannot be read."""
+    try:
+        return await house.store.read(lambda unit: unit.work.counts(FOLLOWER_WORK))
+    except StoreError:
+        return []
 
 
 async def _follower(unit: Unit, id: str) -> Work:

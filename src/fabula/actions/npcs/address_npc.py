@@ -7,6 +7,7 @@ named, the one that plays actors in the first api group.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
@@ -16,6 +17,7 @@ from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.speech import NpcRun, Voice
 from fabula.ports.actors import Actor
 from fabula.ports.errors import NotFound
+from fabula.ports.meters import RECALL_SECONDS
 from fabula.ports.models import Message
 from fabula.ports.npcs import OpenTurn
 from fabula.story.npc_events import GameMessage, NpcEvent
@@ -54,6 +56,7 @@ async def gather_company(
         clock=house.clock,
         find_voice=voice,
         saw_prompt=saw_prompt,
+        recalled_in=partial(house.meters.observe, RECALL_SECONDS),
         seconds=house.settings.turn_deadline_s,
     )
     return Company(run, new_id=house.ids.new, send=send)

@@ -199,6 +199,11 @@ class WorkRunner:
             self._meters.add(TURNS, outcome)
             self._meters.observe(TURN_SECONDS, self._clock.monotonic() - running.started)
 
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The names of all kinds of work that this version knows."""
+        return tuple(self._kinds)
+
     def find(self, work_id: str) -> RunningWork | None:
         return self._running.get(work_id)
 

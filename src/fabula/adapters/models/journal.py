@@ -90,6 +90,7 @@ class Entry:
                 memo_hit=from_memo,
                 outcome=self._outcome(),
                 error=self._error.message if self._error is not None else None,
+                error_name=self._error.name if self._error is not None else None,
                 recorded_at_ms=self._clock.now_ms(),
             )
         )

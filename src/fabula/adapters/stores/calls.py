@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import (
     Boolean,
     Column,
+    ColumnElement,
     Index,
     PrimaryKeyConstraint,
     Table,
@@ -19,7 +22,7 @@ from sqlalchemy import (
 
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, spelled
-from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
+from fabula.ports.models import CallGroup, CallOrigin, CallRecord, CallTotals, Usage
 
 CALLS = Table(
     "calls",
@@ -38,10 +41,12 @@ CALLS = Table(
     Column("outcome", NAME, nullable=False),
     Column("error", Text),
     Column("recorded_at_ms", NUMBER, nullable=False),
+    Column("error_name", NAME),
     PrimaryKeyConstraint("number", name="calls_pk"),
     Index("calls_by_session", "session_id", "number"),
     Index("calls_by_story", "story_id", "number"),
     Index("calls_by_turn", "turn_id"),
+    Index("calls_by_time", "recorded_at_ms"),
 )
 
 _c = CALLS.c
@@ -53,13 +58,33 @@ OF_SESSION = _c.session_id == bindparam("session_id")
 OF_STORY = _c.story_id == bindparam("story_id")
 OF_TURN = _c.turn_id == bindparam("turn")
 TOKENS_USED = select(func.sum(_c.prompt_tokens + _c.completion_tokens)).where(OF_SESSION, _c.memo_hit.is_(False))
-TOTALS = select(
+_ADDED_UP = (
     func.count().label("calls"),
     func.count().filter(_c.outcome == "failed").label("failed"),
     func.count().filter(_c.memo_hit.is_(True)).label("memo_hits"),
     func.sum(_c.prompt_tokens).filter(_c.memo_hit.is_(False)).label("prompt_tokens"),
     func.sum(_c.completion_tokens).filter(_c.memo_hit.is_(False)).label("completion_tokens"),
 )
+TOTALS = select(*_ADDED_UP)
+_DAY_MS = 24 * 3600 * 1000
+_GROUPS: Mapping[CallGroup, ColumnElement[Any]] = {
+    "day": _c.recorded_at_ms - _c.recorded_at_ms % _DAY_MS,
+    "model": _c.model,
+    "agent": _c.agent,
+    "session": _c.session_id,
+    "story": _c.story_id,
+}
+_within = (_c.recorded_at_ms >= bindparam("from_ms"), _c.recorded_at_ms < bindparam("to_ms"))
+TOTALS_WITHIN = TOTALS.where(*_within)
+GROUPED = {
+    by: select(column.label("name"), *_ADDED_UP)
+    .where(*_within)
+    .group_by(column)
+    # The newest days; of everything else what cost most.
+    .order_by(*([column.desc()] if by == "day" else [func.sum(_c.prompt_tokens + _c.completion_tokens).desc(), column]))
+    .limit(bindparam("limit"))
+    for by, column in _GROUPS.items()
+}
 
 
 class SqlCalls:
@@ -82,12 +107,18 @@ class SqlCalls:
 
     async def totals(self, *, session_id: str | None = None, story_id: str | None = None) -> CallTotals:
         query, names = _filtered(TOTALS, session_id, story_id)
-        row = (await self._connection.execute(query, names)).first()
-        return CallTotals(**{name: int(value or 0) for name, value in row._asdict().items()})
+        return _totals((await self._connection.execute(query, names)).first())
+
+    async def grouped(
+        self, by: CallGroup, *, from_ms: int, to_ms: int, limit: int
+    ) -> tuple[CallTotals, list[tuple[str, CallTotals]]]:
+        within = {"from_ms": from_ms, "to_ms": to_ms}
+        all_of_it = _totals((await self._connection.execute(TOTALS_WITHIN, within)).first())
+        rows = await self._connection.execute(GROUPED[by], {**within, "limit": limit})
+        return all_of_it, [("" if row.name is None else str(row.name), _totals(row)) for row in rows]
 
     async def totals_of_turn(self, turn_id: str) -> CallTotals:
-        row = (await self._connection.execute(TOTALS.where(OF_TURN), {"turn": spelled(turn_id)})).first()
-        return CallTotals(**{name: int(value or 0) for name, value in row._asdict().items()})
+        return _totals((await self._connection.execute(TOTALS.where(OF_TURN), {"turn": spelled(turn_id)})).first())
 
     async def latest(self, *, limit: int) -> list[CallRecord]:
         return [_record(row) for row in await self._connection.execute(LATEST, {"limit": limit})]
@@ -107,6 +138,10 @@ def _filtered(query: Any, session_id: str | None, story_id: str | None) -> tuple
     return query, names
 
 
+def _totals(row: Any) -> CallTotals:
+    return CallTotals(**{one.name: int(getattr(row, one.name) or 0) for one in fields(CallTotals)})
+
+
 def _row(record: CallRecord) -> dict[str, Any]:
     origin = record.origin
     return {
@@ -123,6 +158,7 @@ def _row(record: CallRecord) -> dict[str, Any]:
         "outcome": record.outcome,
         "error": None if record.error is None else legible(record.error),
         "recorded_at_ms": record.recorded_at_ms,
+        "error_name": record.error_name,
     }
 
 
@@ -136,5 +172,6 @@ def _record(row: Any) -> CallRecord:
         memo_hit=bool(row.memo_hit),
         outcome=row.outcome,
         error=row.error,
+        error_name=row.error_name,
         recorded_at_ms=row.recorded_at_ms,
     )

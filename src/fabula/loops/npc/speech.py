@@ -39,7 +39,7 @@ class Voice:
 
 @dataclass(frozen=True, kw_only=True)
 class NpcRun:
-    """What an NPC works with. `saw_prompt` is told of every model input."""
+    """What an NPC works with. `saw_prompt` is told of every model input, `recalled_in` how long recalling took."""
 
     game_id: str
     connection_id: str
@@ -48,6 +48,7 @@ class NpcRun:
     clock: Clock
     find_voice: Callable[[], Awaitable[Voice]]
     saw_prompt: Callable[[str, str, tuple[Message, ...]], None]
+    recalled_in: Callable[[float], None]
     seconds: float
 
 
@@ -80,16 +81,19 @@ async def _hear(run: NpcRun, npc: NpcKey, begin: Begin) -> None:
 
 
 async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
+    began = run.clock.monotonic()
     wanted = telling_words(f"{begin.event.source.name} {begin.event.text}")[:CUES_ASKED]
     async with run.store.reading() as unit:
         recent = _window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP))
         found = await unit.npcs.about(npc, wanted, limit=MOST_FOUND) if wanted else []
     first = recent[0].number if recent else 0
+    brought_back = [one.lived for one in recalled(wanted, found, before=first)]
+    run.recalled_in(run.clock.monotonic() - began)
     return NpcContext(
         state=begin.state,
         event=begin.event,
         history=[*(one.lived for one in recent), *begin.pending],
-        recalled=[one.lived for one in recalled(wanted, found, before=first)],
+        recalled=brought_back,
         repeats=begin.attempt > 1,
     )
 

@@ -8,13 +8,16 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from fabula.actions.care.readiness import readiness
+from fabula.actions.followers.outbox import follower_counts
 from fabula.actions.house import House
 from fabula.ports.errors import FabulaError
+from fabula.ports.meters import FOLLOWER_AGE_SECONDS, FOLLOWERS, MODEL_CALLS_RUNNING, READY, Meter
 from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.ops.disk_space import DiskSpace
-from fabula.server.ops.metrics import write_metrics
+from fabula.server.ops.metrics import Counts, write_metrics
 
 log = logging.getLogger("fabula.ops")
 
@@ -30,17 +33,11 @@ def ops_routes(house: House) -> APIRouter:
 
     @router.get("/readyz")
     async def readyz() -> JSONResponse:
-        try:
-            status = await house.store.status()
-        except FabulaError as error:
-            log.warning("not ready: %s", error.message)
-            return JSONResponse({"status": "not ready", "reason": error.message}, status_code=503)
-        if status.engine == "sqlite" and (problem := await disk.problem()) is not None:
-            log.warning("not ready: %s", problem)
-            return JSONResponse({"status": "not ready", "reason": problem}, status_code=503)
-        ready = status.revision == status.newest_revision
-        parts = {"store": status.engine, "revision": status.revision}
-        return JSONResponse({"status": "ready" if ready else "migrating", **parts}, status_code=200 if ready else 503)
+        found = await readiness(house, disk.problem)
+        if not found.ready:
+            log.warning("not ready: %s", found.detail or found.reason)
+            return JSONResponse({"status": "not ready", "reason": found.reason}, status_code=503)
+        return JSONResponse({"status": "ready", "store": found.engine, "revision": found.revision})
 
     @router.get("/metrics")
     async def metrics(request: Request) -> Response:
@@ -48,7 +45,21 @@ def ops_routes(house: House) -> APIRouter:
             actor_of(request.scope).must_be("admin", "/metrics")
         except FabulaError as error:
             return JSONResponse(error_payload(error), status_code=http_status(error))
+        seen = await _looked_up(house, disk)
         # It reads files of the system.
-        return Response(await run_in_thread(lambda: write_metrics(house)), media_type=CONTENT_TYPE_LATEST)
+        return Response(await run_in_thread(lambda: write_metrics(house, seen)), media_type=CONTENT_TYPE_LATEST)
 
     return router
+
+
+async def _looked_up(house: House, disk: DiskSpace) -> dict[Meter, Counts]:
+    """What is not counted but found when somebody asks. With the store away, all else is still told."""
+    ready = await readiness(house, disk.problem)
+    counts = await follower_counts(house) if ready.ready else []
+    now = house.clock.now_ms()
+    return {
+        READY: {(): float(ready.ready)},
+        MODEL_CALLS_RUNNING: {(): house.models.calls_under_way},
+        FOLLOWERS: {(one.kind, one.status): one.count for one in counts},
+        FOLLOWER_AGE_SECONDS: {(one.kind, one.status): max(0, now - one.oldest_due_at_ms) / 1000 for one in counts},
+    }

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.actions import search
-from fabula.actions.care import overview, usage, whoami
+from fabula.actions.care import (
+    backups,
+    overview,
+    server_status,
+    token_list,
+    usage,
+    usage_summary,
+    whoami,
+    work_list,
+)
 from fabula.actions.drafts import build_story, story_drafts
 from fabula.actions.followers import outbox
 from fabula.actions.library import (
@@ -62,7 +71,7 @@ TAKE_STORIES = frozenset(
 
 def build_catalogue() -> Catalogue:
     """All methods; `rpc.discover` describes the others and is added by the door that serves them."""
-    methods = [*_operating(), *_authoring(), *_packages(), *_overview(), *_sessions()]
+    methods = [*_operating(), *_watching_over(), *_authoring(), *_packages(), *_overview(), *_sessions()]
     return Catalogue([replace(one, takes_stories=one.name in TAKE_STORIES) for one in methods])
 
 
@@ -103,6 +112,22 @@ def _operating() -> list[Method]:
         m("model.detect", Nothing, model_choice.detect_models, model_choice.ModelsDetected),
         m("model.use", model_choice.UseModel, model_choice.use_model, model_choice.ModelUsed),
         m("model.remove", model_choice.NameModel, model_choice.remove_model, model_choice.ModelRemoved),
+    ]
+
+
+def _watching_over() -> list[Method]:
+    """What whoever runs the server looks at and puts right."""
+    m, t, w, b = method, token_list, work_list, backups
+    return [
+        m("server.status", Nothing, server_status.tell_status, server_status.ServerStatus),
+        m("usage.summary", usage_summary.SumUpUsage, usage_summary.sum_up_usage, usage_summary.UsageSummary),
+        m("work.list", w.ListWork, w.list_work, w.WorkListed),
+        m("work.cancel", w.NameWork, w.cancel_work, w.WorkItem),
+        m("token.list", Paging, t.show_tokens, t.TokensListed),
+        m("token.create", t.CreateToken, t.make_token, t.TokenCreated),
+        m("token.revoke", t.NameToken, t.end_token, t.TokenView),
+        m("backup.create", Nothing, b.create_backup, b.BackupView),
+        m("backup.list", Paging, b.list_backups, b.BackupsListed),
     ]
 
 

@@ -176,6 +176,29 @@ class CallsLaw:
         assert (of_everyone.calls, of_everyone.prompt_tokens) == (3, 2 * usage.prompt_tokens)
         assert of_nobody == CallTotals()
 
+    async def test_grouped_adds_up_the_calls_of_a_time_apart_by_what_is_asked_for(self, store: Store) -> None:
+        day = 24 * 3600 * 1000
+        calls = [
+            replace(_call("s1", "t1"), recorded_at_ms=day - 1),
+            replace(_call("s1", None, memo_hit=True), recorded_at_ms=day, model="echo"),
+            replace(_call("s2", "t1", outcome="failed"), recorded_at_ms=2 * day - 1),
+            replace(_call(None, None), recorded_at_ms=2 * day),
+        ]
+        async with store.writing() as unit:
+            await unit.calls.add(*calls)
+        async with store.reading() as unit:
+            found, days = await unit.calls.grouped("day", from_ms=0, to_ms=2 * day, limit=10)
+            _, sessions = await unit.calls.grouped("session", from_ms=0, to_ms=3 * day, limit=10)
+            _, models = await unit.calls.grouped("model", from_ms=day, to_ms=2 * day, limit=10)
+            _, dearest = await unit.calls.grouped("story", from_ms=0, to_ms=2 * day, limit=1)
+            none, nothing = await unit.calls.grouped("agent", from_ms=5 * day, to_ms=6 * day, limit=10)
+        assert (found.calls, found.failed, found.memo_hits, found.prompt_tokens) == (3, 1, 1, 200)
+        assert [(name, one.calls, one.prompt_tokens) for name, one in days] == [(str(day), 2, 100), ("0", 1, 100)]
+        assert {name: one.calls for name, one in sessions} == {"s1": 2, "s2": 1, "": 1}
+        assert {name: one.calls for name, one in models} == {"understudy": 1, "echo": 1}
+        assert [name for name, _ in dearest] == ["t1"]
+        assert (none, nothing) == (CallTotals(), [])
+
     async def test_totals_of_turn_adds_up_the_calls_of_one_turn(self, store: Store) -> None:
         calls = [_call("s1", None), _call("s1", None, outcome="failed"), _call("s1", None, memo_hit=True)]
         of_turn = [replace(call, origin=replace(call.origin, turn_id="t7")) for call in calls]

@@ -18,6 +18,7 @@ REVISIONS = (
     "0014",
     "0020",
     "0021",
+    "0031",
 )
 
 REVISION_TABLE = "fabula_revision"

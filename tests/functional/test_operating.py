@@ -1,0 +1,104 @@
+"""Whoever runs the server looks after it from afar: how it is, what it costs, what waits, who may enter, backups."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.live import Client, RpcFailed, gate_session, live_server
+
+from fabula.adapters.stores.restore import check_backup
+from fabula.ports.work import NewWork
+from fabula.testing.postgres import OwnPostgres
+
+
+async def test_the_status_tells_what_runs_here_and_what_waits_anywhere(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        await _leave_work(client)
+        status = await client.call("server.status")
+    assert status["ready"] and status["store"] == "sqlite" and status["bus"] == "local"
+    assert status["running"] == {"turns": 0, "work": 0, "model_calls": 0, "streams": 0, "games": 0}
+    assert [(one["kind"], one["state"], one["count"]) for one in status["work"]] == [("package_import", "waiting", 1)]
+
+
+async def test_work_that_waits_is_listed_by_kind_and_can_be_cancelled_once(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        await _leave_work(client)
+        [item] = (await client.call("work.list", state="waiting"))["work"]
+        assert (await client.call("work.list", kind="turn"))["work"] == []
+        assert (await client.call("work.cancel", id=item["id"]))["state"] == "cancelled"
+        assert (await client.call("work.list"))["work"] == []
+        with pytest.raises(RpcFailed, match="only what waits or runs can be cancelled"):
+            await client.call("work.cancel", id=item["id"])
+        with pytest.raises(RpcFailed, match="no kind of work named 'nonsense'"):
+            await client.call("work.list", kind="nonsense")
+
+
+async def test_usage_is_added_up_by_role_and_day_within_a_time(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session = await gate_session(client)
+        await client.turn(session, "I knock.")
+        by_agent = await client.call("usage.summary", by="agent")
+        by_session = await client.call("usage.summary", by="session")
+        before = await client.call("usage.summary", by="day", to_ms=1)
+        with pytest.raises(RpcFailed, match="must be before"):
+            await client.call("usage.summary", by="day", from_ms=2, to_ms=2)
+    assert by_agent["totals"]["calls"] == sum(row["calls"] for row in by_agent["rows"]) > 0
+    assert [row["name"] for row in by_session["rows"]] == [session]
+    assert (before["rows"], before["totals"]["calls"]) == ([], 0)
+
+
+async def test_a_token_made_from_afar_is_told_once_and_ends_when_it_is_revoked(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        made = await client.call("token.create", role="player", label="Ada")
+        listed = await client.call("token.list")
+        ended = await client.call("token.revoke", token_id=made["token_id"])
+    assert made["token"].startswith("fabula_")
+    assert [(one["label"], one["revoked_at_ms"]) for one in listed["tokens"]] == [("Ada", None)]
+    assert made["token"] not in str(listed) and "hash" not in str(listed)
+    assert ended["revoked_at_ms"] is not None
+
+
+async def test_a_backup_asked_of_a_running_server_is_whole_and_listed(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        assert (await client.call("backup.list"))["backups"] == []
+        made = await client.call("backup.create")
+        listed = await client.call("backup.list")
+    assert listed["backups"] == [made]
+    content = await asyncio.to_thread(check_backup, Path(listed["folder"]) / made["file"])
+    assert content.kinds["preset"] >= 1
+
+
+async def test_a_server_is_not_ready_before_what_the_first_turn_needs_is_loaded(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        client.house.warmth.is_warm = False
+        cold = await client.http.get("/readyz")
+        client.house.warmth.is_warm = True
+        warm = await client.http.get("/readyz")
+        figures = (await client.http.get("/metrics")).text
+    assert cold.status_code == 503 and "still loads" in cold.json()["reason"]
+    assert warm.json()["status"] == "ready" and "fabula_ready 1.0" in figures
+
+
+@pytest.mark.all
+async def test_readiness_follows_the_database_away_and_back(tmp_path: Path) -> None:
+    postgres = OwnPostgres(tmp_path)
+    address = postgres.address
+    async with live_server(tmp_path / "data", database_url=address) as client:
+        before = await client.http.get("/readyz")
+        postgres.stop()
+        away, figures = await client.http.get("/readyz"), (await client.http.get("/metrics")).text
+        alive = await client.http.get("/healthz")
+        postgres.start()
+        back = await client.http.get("/readyz")
+        await client.call("server.status")
+    assert (before.status_code, away.status_code, back.status_code) == (200, 503, 200)
+    assert "postgres" not in away.text, "strangers are not told where the database is"
+    assert alive.text == "ok" and "fabula_ready 0.0" in figures
+
+
+async def _leave_work(client: Client) -> None:
+    """Work that is due far in the future: nobody takes it up meanwhile."""
+    new = NewWork(work_id="work_1", kind="package_import", due_at_ms=2**50)
+    await client.house.store.write(lambda unit: unit.work.begin(new))
