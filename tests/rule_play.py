@@ -21,6 +21,7 @@ from fabula.story.changes import apply_all, enter, opening_state, remember
 from fabula.story.conditions import holds
 from fabula.story.contexts import RoleContext, StateView
 from fabula.story.graph import Node, Transition, open_transition
+from fabula.story.passing_time import pass_time
 from fabula.story.plays import PlayState, SceneMark
 from fabula.story.readings import AskBack, OpenQuestion, Understood
 from fabula.story.state import MemoryEntry, Snapshot, StateOp, StateUpdate, WorldState
@@ -83,6 +84,8 @@ class RulePlay:
             update={"turns_in_scene": self.play.turns_in_scene + 1, "question": question}
         )
         scene = self._move_on(scene)
+        if self.setup.world is not None:
+            self.play = pass_time(self.setup.world, self.play, line, self.node, moved=scene.transitioned)
         told = self._tell(scene, line)
         self.past += [said, *told]
         text = "\n".join(entry.text for entry in told)

@@ -32,6 +32,7 @@ METHODS = {
         character.create character.get character.update character.delete
         story_resources.create story_resources.get story_resources.list story_resources.update story_resources.delete
         story.create story.get story.update story.update_graph story.copy story.delete
+        calendar.get calendar.update schedule.get schedule.update
         story.create_ink story.update_ink ink.check
         story.generate_plan story.generate story_draft.start story_draft.continue story_draft.get story_draft.list
         story_draft.update_graph story_draft.finalize story_draft.delete

@@ -20,6 +20,7 @@ from fabula.story.readings import Understood
 from fabula.story.resources import Api, ApiGroup, Bindings, CharacterContent, LorebookEntry
 from fabula.story.schemas import Schema, SchemaField
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
+from fabula.story.story_worlds import StoryWorld
 from fabula.story.values import Json
 from fabula.understudy import answer
 
@@ -36,6 +37,7 @@ def setup_of(
     player: Schema,
     schemas: dict[str, Schema],
     introduction: str = "",
+    time: StoryWorld | None = None,
 ) -> PlaySetup:
     api = Api(api_id="u", display_name="u", provider="understudy", base_url="", model="u")
     bindings = Bindings(**{f"{role}_api_id": "u" for role in ROLES})
@@ -45,6 +47,7 @@ def setup_of(
         ),
         graph=graph,
         introduction=introduction,
+        world=time,
         world_schema=world,
         player_schema=player,
         characters={one.id: one for one in characters},
@@ -67,6 +70,7 @@ def setup_of_world(world: SampleWorld) -> PlaySetup:
         player=schemas[world.story.player_schema_id],
         schemas=schemas,
         introduction=world.story.introduction,
+        time=world.story.world,
     )
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from fabula.story.calendars import StoryTime
 from fabula.story.contexts import CastMember, KnownFact, LoreNote, PlayerCard, ProgressionHint, StateView
 from fabula.story.graph import All, Any, Comparison, Condition, Node, Not
 from fabula.story.knowledge import SceneNote, known_to
@@ -30,6 +31,11 @@ def _mark(known: LoreNote | KnownFact) -> str:
     marks = [f"known only to {', '.join(known.known_to)}"] if known.known_to else []
     marks += ["a secret that you do not tell or hint at"] if known.secret else []
     return f" ({'; '.join(marks)})" if marks else ""
+
+
+def time_text(time: StoryTime | None) -> str:
+    """What time it is in the story; nothing where no time passes."""
+    return "" if time is None else f"It is {time.text}."
 
 
 def player_text(player: PlayerCard) -> str:

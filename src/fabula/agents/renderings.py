@@ -21,6 +21,7 @@ from fabula.agents.phrases import (
     nodes_json,
     player_text,
     state_text,
+    time_text,
     titled,
 )
 from fabula.story.contexts import (
@@ -103,6 +104,7 @@ def _scene(context: SceneContext) -> dict[str, str]:
         "player": player_text(context.player),
         "current_cast": cast_text("Who is in the scene", context.current_cast),
         "current_node": node_text("The scene", context.current_node),
+        "story_time": time_text(context.time),
         "transitioned_this_turn": changed,
         "world_state": state_text(context.world_state),
         "shared_history": history_text("What happened so far", context.shared_history, notes),

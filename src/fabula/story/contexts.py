@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.story.calendars import StoryTime
 from fabula.story.graph import Condition, Node
 from fabula.story.ink_stories import Heard, Talk
 from fabula.story.npc import GameEvent, Lived, NpcState
@@ -120,7 +121,8 @@ class Pointer(Value):
 class SceneContext(Value):
     """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
 
-    `wish` is how the player wants this turn to be told, who has read another telling of it.
+    `wish` is how the player wants this turn to be told, who has read another telling of it. `time` is the clock of the
+    play, if its story has a calendar.
 
     The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, and who knows what the reader does not.
@@ -135,6 +137,7 @@ class SceneContext(Value):
     shared_history: list[MemoryEntry] = []
     understood: Understood | None = None
     wish: str | None = None
+    time: StoryTime | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []
     pointers: list[Pointer] = []

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
 
+from fabula.story.calendars import TimeName
 from fabula.story.conditions import All, Any, Comparison, Condition, Not, holds, tests_of
 from fabula.story.knowledge import SceneNote, piece_problems
 from fabula.story.state import StateOp, WorldState
@@ -56,9 +57,12 @@ class Node(Sparse):
     """A scene: what is there, who is there, what it is for, and where it leads.
 
     `notes` tell of it what its description does not, each with who may know it.
+
+    The last four matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes
+    so many, it begins in a `phase` of the day, and nobody comes or goes by schedule where it `keeps_cast`.
     """
 
-    optional = frozenset({"notes"})
+    optional = frozenset({"notes", "minutes", "journey", "phase", "keeps_cast"})
     id: Id
     title: str
     scene: str
@@ -67,6 +71,10 @@ class Node(Sparse):
     transitions: list[Transition] = []
     on_enter_updates: list[StateOp] = []
     notes: list[SceneNote] = Field(default=[], max_length=100)
+    minutes: int | None = Field(default=None, ge=0, le=1440)
+    journey: int | None = Field(default=None, ge=0, le=10_080)
+    phase: TimeName | None = None
+    keeps_cast: bool = False
 
 
 class Graph(Value):

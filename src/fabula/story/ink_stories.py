@@ -53,6 +53,10 @@ class InkStory(Value):
     def common_variables(self) -> list[CommonVariable]:
         return []
 
+    @property
+    def world(self) -> None:
+        """No time passes in an Ink story but what it counts itself."""
+
 
 class InkChoice(Value):
     """A choice on offer. `label` is its text, made unique where two choices read alike; older plays hold labels that

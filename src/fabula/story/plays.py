@@ -36,13 +36,21 @@ class SceneMark(Value):
 SCENES_REMEMBERED = 24
 
 
+class WorldMark(Value):
+    """The last turn on a line after which followers had the world to change, and the one before that."""
+
+    turn_id: Id
+    before: Id | None = None
+
+
 class PlayState(Value):
     """Everything volatile of a play. Going back to a turn is taking up its state again, nothing else.
 
     `graph` names the version of the story's graph that is played (the hash of its bytes).
     `scenes` are the scenes that were entered lately, the last one being played; `earlier_scenes` are the nodes of those
     before. `dice_cursor` counts the numbers drawn from the play's seeded generator. `question` is what the storyteller
-    asked back last and the next line may answer. `ink` is there for Ink stories.
+    asked back last and the next line may answer. `ink` is there for Ink stories, `world_mark` where the story has a
+    calendar.
     """
 
     snapshot: Snapshot
@@ -58,12 +66,15 @@ class PlayState(Value):
     ended: bool = False
     question: OpenQuestion | None = None
     ink: InkPlay | None = None
+    world_mark: WorldMark | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored: nothing is said of Ink, of earlier scenes and of an open question where there are none."""
+        """As stored: nothing is said of Ink, earlier scenes, an open question and the world where there are none."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
+        if self.world_mark is None:
+            del plain["world_mark"]
         if not self.earlier_scenes:
             del plain["earlier_scenes"]
         if self.question is None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fabula.story.calendars import StoryTime
 from fabula.story.values import Id, Json, JsonObject, Value
 
 MemoryKind = Literal["player_input", "narration", "dialogue", "thought", "action"]
@@ -98,10 +99,22 @@ class WorldState(Value):
     actor_private_memory: dict[str, list[MemoryEntry]] = {}
 
 
+def _is_unsaid(value: object) -> bool:
+    return value is None
+
+
 class Snapshot(Value):
-    """What a turn leaves behind: enough to go on from there without reading the history."""
+    """What a turn leaves behind: enough to go on from there without reading the history.
+
+    The last three are there only where the story has a calendar. `time` is the clock of the play. `world_version`
+    counts the turns on this line after which followers had the world to change, `applied_version` how many of these
+    they have applied; the latter is written nowhere, it is what a reader found out.
+    """
 
     story_id: str
     player_description: str
     world_state: WorldState
     turn_index: int = 0
+    time: StoryTime | None = Field(default=None, exclude_if=_is_unsaid)
+    world_version: int | None = Field(default=None, exclude_if=_is_unsaid)
+    applied_version: int | None = Field(default=None, exclude_if=_is_unsaid)

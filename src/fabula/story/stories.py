@@ -6,6 +6,7 @@ from typing import Literal
 
 from fabula.story.graph import Graph
 from fabula.story.schemas import Schema
+from fabula.story.story_worlds import StoryWorld
 from fabula.story.values import Id, Sparse, Value
 
 VariableScope = Literal["world", "player", "character"]
@@ -22,9 +23,10 @@ class CommonVariable(Sparse):
     pinned: bool = True
 
 
-class Story(Value):
-    """A playable story."""
+class Story(Sparse):
+    """A playable story. `world` is there if time passes in it."""
 
+    optional = frozenset({"world"})
     story_id: Id
     display_name: str
     resource_id: Id
@@ -33,6 +35,7 @@ class Story(Value):
     player_schema_id: Id
     introduction: str
     common_variables: list[CommonVariable] = []
+    world: StoryWorld | None = None
 
     @property
     def kind(self) -> Literal["graph"]:

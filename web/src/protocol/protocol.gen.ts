@@ -230,6 +230,27 @@ export interface BranchTurn {
   preview: string | null;
 }
 
+/** How time is counted in a world, when its plays begin, and how much of it a turn takes. Without another word it is ours, without leap years. `begins` is the moment at which plays begin, on `begins_on` if the world has weekdays, else on the first of them. `minutes_per_turn` pass with every turn, `minutes_per_journey` on the way to another scene; a scene may say otherwise. Who sleeps wakes when `wakes_at` begins: the first phase, if it is not named. */
+export interface Calendar {
+  months?: Month[];
+  weekdays?: string[];
+  hours_per_day?: number;
+  phases?: Phase[];
+  begins?: StoryDate;
+  begins_on?: string | null;
+  minutes_per_turn?: number;
+  minutes_per_journey?: number;
+  wakes_at?: string | null;
+}
+
+/** A story's calendar; null where no time passes. `begins` is how the first moment of a play reads. */
+export interface CalendarView {
+  type: "calendar";
+  story_id: string;
+  calendar: Calendar | null;
+  begins?: StoryTime | null;
+}
+
 /** One call. `memo_hit` means that the answer was known already and cost nothing. */
 export interface CallView {
   number: number;
@@ -543,6 +564,7 @@ export interface CreateStory {
   player_schema_id: string;
   introduction: string;
   common_variables?: CommonVariable[] | null;
+  world?: StoryWorld | null;
 }
 
 export interface CreateStoryResources {
@@ -876,6 +898,7 @@ export interface InkStoryPublished {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
+  world?: StoryWorld | null;
   source: string;
   files: { [key: string]: string };
   problems: InkProblem[];
@@ -893,6 +916,7 @@ export interface InkStoryView {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
+  world?: StoryWorld | null;
   source: string;
   files: { [key: string]: string };
 }
@@ -1215,12 +1239,21 @@ export interface ModelsDetected {
   found: FoundModel[];
 }
 
+export interface Month {
+  name: string;
+  days: number;
+}
+
 export interface NameApi {
   api_id: string;
 }
 
 export interface NameApiGroup {
   api_group_id: string;
+}
+
+export interface NameCalendar {
+  story_id: string;
 }
 
 export interface NameCharacter {
@@ -1265,6 +1298,11 @@ export interface NamePresetEntry {
   agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
   module_id: string;
   entry_id: string;
+}
+
+export interface NameSchedule {
+  story_id: string;
+  character_id: string;
 }
 
 export interface NameSchema {
@@ -1325,7 +1363,7 @@ export interface NarratorTextDelta {
   delta: string;
 }
 
-/** A scene: what is there, who is there, what it is for, and where it leads. `notes` tell of it what its description does not, each with who may know it. */
+/** A scene: what is there, who is there, what it is for, and where it leads. `notes` tell of it what its description does not, each with who may know it. The last four matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes so many, it begins in a `phase` of the day, and nobody comes or goes by schedule where it `keeps_cast`. */
 export interface Node {
   id: string;
   title: string;
@@ -1335,6 +1373,10 @@ export interface Node {
   transitions?: Transition[];
   on_enter_updates?: (SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState)[];
   notes?: SceneNote[];
+  minutes?: number | null;
+  journey?: number | null;
+  phase?: string | null;
+  keeps_cast?: boolean;
 }
 
 export interface Not {
@@ -1390,6 +1432,12 @@ export interface Paging {
 export interface PartContents {
   ids: string[];
   count: number;
+}
+
+/** A part of the day, from an hour on until the next phase begins. */
+export interface Phase {
+  name: string;
+  from_hour: number;
 }
 
 export interface PlayerDescriptionUpdated {
@@ -1571,6 +1619,22 @@ export interface Progress {
   label: string;
 }
 
+/** Something that the player may set out to do. Without `opens` it is open from the beginning. */
+export interface Quest {
+  quest_id: string;
+  title: string;
+  text?: string;
+  opens?: QuestRule | null;
+  done: QuestRule;
+  fails?: QuestRule | null;
+}
+
+/** When something becomes true of a quest: a scene was entered, or a condition holds. One of both is enough. */
+export interface QuestRule {
+  nodes?: string[];
+  condition?: Comparison | All | Any | Not | null;
+}
+
 /** The story so far in at most 150 words of its own. Empty where nothing happened. `from` is `summary` where its beginning was summed up before, and `understudy` where all of it was read now. */
 export interface Recap {
   type: "recap";
@@ -1698,6 +1762,30 @@ export interface SceneTurnResult {
   second_keeper: KeeperResult;
   snapshot: Snapshot;
   cut?: boolean;
+}
+
+/** Where a character is at which phase, by the phases' names; exceptions come first, in their order. */
+export interface Schedule {
+  usual?: { [key: string]: string };
+  exceptions?: ScheduleException[];
+}
+
+/** Where somebody is instead, when everything that it names fits: a phase, a weekday, a date, a condition. Without a `node_id` they are in no scene. */
+export interface ScheduleException {
+  phase?: string | null;
+  weekday?: string | null;
+  month?: string | null;
+  day?: number | null;
+  condition?: Comparison | All | Any | Not | null;
+  node_id?: string | null;
+}
+
+/** Where a character of a story is at which phase; null where it has no schedule. */
+export interface ScheduleView {
+  type: "schedule";
+  story_id: string;
+  character_id: string;
+  schedule: Schedule | null;
 }
 
 export interface SchemaDeleted {
@@ -2024,12 +2112,15 @@ export interface SiblingsFound {
   turns: TurnSiblings[];
 }
 
-/** What a turn leaves behind: enough to go on from there without reading the history. */
+/** What a turn leaves behind: enough to go on from there without reading the history. The last three are there only where the story has a calendar. `time` is the clock of the play. `world_version` counts the turns on this line after which followers had the world to change, `applied_version` how many of these they have applied; the latter is written nowhere, it is what a reader found out. */
 export interface Snapshot {
   story_id: string;
   player_description: string;
   world_state: WorldState;
   turn_index: number;
+  time: StoryTime | null;
+  world_version: number | null;
+  applied_version: number | null;
 }
 
 /** `stream` true answers with events of progress before the result. */
@@ -2072,6 +2163,15 @@ export interface StoriesListed {
   next_cursor?: string | null;
   type: "stories_listed";
   stories: StorySummary[];
+}
+
+/** A date with a time; months and days are counted from 1. */
+export interface StoryDate {
+  year?: number;
+  month?: number;
+  day?: number;
+  hour?: number;
+  minute?: number;
 }
 
 export interface StoryDeleted {
@@ -2154,6 +2254,7 @@ export interface StoryGenerated {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
+  world?: StoryWorld | null;
   type: "story_generated";
 }
 
@@ -2227,6 +2328,18 @@ export interface StorySummary {
   words?: number | null;
 }
 
+/** A moment of a play: `minutes` since it began, and what they read as in the calendar of its world. `weekday` is empty in a world without weekdays. */
+export interface StoryTime {
+  minutes: number;
+  year: number;
+  month: string;
+  day: number;
+  weekday: string;
+  hour: number;
+  minute: number;
+  phase: string;
+}
+
 /** A story as a player meets it. How many scenes and endings it has tells how long it is, and nothing of them. `pinned` are the names of the variables that the stage shows. `plays` are those that the caller reaches. Ink stories have no cast, and neither scenes nor endings that could be counted. */
 export interface StoryTitlePage {
   type: "story_title_page";
@@ -2253,7 +2366,15 @@ export interface StoryView {
   player_schema_id: string;
   introduction: string;
   common_variables: CommonVariable[];
+  world?: StoryWorld | null;
   type: "story";
+}
+
+/** What a story says about time. A story without one has no clock, and its plays cost nothing more. */
+export interface StoryWorld {
+  calendar?: Calendar;
+  schedules?: { [key: string]: Json };
+  quests?: Quest[];
 }
 
 /** The data of one `event: message`. */
@@ -2443,6 +2564,12 @@ export interface UpdateApiGroup {
   bindings?: Bindings | null;
 }
 
+/** `calendar` takes the place of the one before; what it does not name is as in our own. Null removes it, with all schedules and quests: no time passes then. */
+export interface UpdateCalendar {
+  story_id: string;
+  calendar: Calendar | null;
+}
+
 export interface UpdateCharacter {
   character_id: string;
   content: ContentDraft;
@@ -2523,6 +2650,13 @@ export interface UpdatePresetEntry {
   order?: number | null;
 }
 
+/** `schedule` takes the place of the one before; null removes it. */
+export interface UpdateSchedule {
+  story_id: string;
+  character_id: string;
+  schedule: Schedule | null;
+}
+
 export interface UpdateSchema {
   schema_id: string;
   display_name?: string | null;
@@ -2539,10 +2673,12 @@ export interface UpdateSessionCharacter {
   system_prompt: string;
 }
 
+/** `world` is what the story says about time: calendar, schedules and quests, all at once. */
 export interface UpdateStory {
   story_id: string;
   display_name?: string | null;
   common_variables?: CommonVariable[] | null;
+  world?: StoryWorld | null;
 }
 
 export interface UpdateStoryGraph {
@@ -2744,6 +2880,10 @@ export interface Methods {
   "backup.create": { params: NoParams; result: BackupView; session: false };
   /** Lists the backups in the folder of this server, oldest first. */
   "backup.list": { params: Paging; result: BackupsListed; session: false };
+  /** Shows a story's calendar. */
+  "calendar.get": { params: NameCalendar; result: CalendarView; session: false };
+  /** Gives a story a calendar, so that time passes in its plays, or takes it away. */
+  "calendar.update": { params: UpdateCalendar; result: CalendarView; session: false };
   /** Adds a character; its schema must exist. */
   "character.create": { params: CreateCharacter; result: CharacterCreated; session: false };
   /** Removes a character that no story resource uses, and its cover. */
@@ -2828,6 +2968,10 @@ export interface Methods {
   "preset_preview.runtime": { params: PreviewRuntime; result: PresetPromptPreview; session: false };
   /** Shows a role's prompt as a preset writes it, with placeholders for the context. */
   "preset_preview.template": { params: PreviewTemplate; result: PresetPromptPreview; session: false };
+  /** Shows the schedule of a character in a story. */
+  "schedule.get": { params: NameSchedule; result: ScheduleView; session: false };
+  /** Says where a character of a story is at which phase of the day. */
+  "schedule.update": { params: UpdateSchedule; result: ScheduleView; session: false };
   /** Adds a schema; defaults must fit their types and enums. */
   "schema.create": { params: CreateSchema; result: SchemaView; session: false };
   /** Removes a schema that nothing uses. */
@@ -2944,7 +3088,7 @@ export interface Methods {
   "story.start_session": { params: StartSession; result: SessionStarted; session: false };
   /** Shows what a player may know of a story before it begins: introduction, cast by name, how long it is. */
   "story.summary": { params: NameStory; result: StoryTitlePage; session: false };
-  /** Renames a story or changes its pinned variables. */
+  /** Renames a story, or changes its pinned variables or what it says about time. */
   "story.update": { params: UpdateStory; result: StoryView; session: false };
   /** Replaces a story's graph. Sessions that are under way keep the graph they started with. */
   "story.update_graph": { params: UpdateStoryGraph; result: StoryView; session: false };

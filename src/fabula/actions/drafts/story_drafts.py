@@ -133,7 +133,7 @@ async def story_from(house: House, unit: Unit, draft: StoryDraft) -> Story:
     if draft.status != "ready_to_finalize":
         left = draft.total_sections - draft.next_section_index
         raise InvalidRequest(f"This draft still misses {left} of {draft.total_sections} sections. Continue it first.")
-    names = [name for name in CreateStory.model_fields if name != "graph"]
+    names = [name for name in CreateStory.model_fields if name in StoryDraft.model_fields]
     fields = {name: getattr(draft, name) for name in names}
     return await add_story(house, unit, CreateStory(graph=draft.partial_graph, **fields))
 

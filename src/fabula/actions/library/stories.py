@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.library.story_worlds import refuse_bad_world
 from fabula.actions.listing import Listing
 from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
 from fabula.actions.views import Command, ListView, View, changed, refuse
@@ -18,6 +19,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.story.graph import Graph, graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
+from fabula.story.story_worlds import StoryWorld
 from fabula.story.values import JsonObject
 
 
@@ -29,12 +31,16 @@ class CreateStory(Command):
     player_schema_id: str
     introduction: str
     common_variables: list[CommonVariable] | None = None
+    world: StoryWorld | None = None
 
 
 class UpdateStory(Command):
+    """`world` is what the story says about time: calendar, schedules and quests, all at once."""
+
     story_id: str
     display_name: str | None = None
     common_variables: list[CommonVariable] | None = None
+    world: StoryWorld | None = None
 
 
 class UpdateStoryGraph(Command):
@@ -69,7 +75,10 @@ class StorySummary(View):
 
 
 class _StoryFields(View):
+    """`world` is what a story says about time, where any passes."""
+
     may_be_large = True
+    optional = frozenset({"world"})
     story_id: str
     display_name: str
     resource_id: str
@@ -78,6 +87,7 @@ class _StoryFields(View):
     player_schema_id: str
     introduction: str
     common_variables: list[CommonVariable]
+    world: StoryWorld | None = None
 
 
 class StoryView(_StoryFields):
@@ -130,6 +140,7 @@ async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     story = Story.model_construct(**fields)
     refuse(graph_problems(story.graph), "graph")
     refuse(await variable_problems(unit, story), "list of common variables")
+    await refuse_bad_world(unit, story)
     await STORIES.add(unit, story.story_id, story)
     return story
 
@@ -172,11 +183,12 @@ async def list_stories(house: House, actor: Actor, command: Listing) -> StoriesL
 
 @allowed("author")
 async def update_story(house: House, actor: Actor, command: UpdateStory) -> StoryView:
-    """Renames a story or changes its pinned variables."""
+    """Renames a story, or changes its pinned variables or what it says about time."""
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
-        after = Story(**changed(before, command, "display_name", "common_variables"))
+        after = Story(**changed(before, command, "display_name", "common_variables", "world"))
         refuse(await variable_problems(unit, after), "list of common variables")
+        await refuse_bad_world(unit, after)
         await STORIES.put(unit, after.story_id, after)
     return StoryView(**dict(after))
 

@@ -169,6 +169,7 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
         graph=graph,
         nodes={node.id: node for node in graph.nodes},
         introduction=story.introduction,
+        world=story.world,
         world_schema=schemas[story.world_schema_id],
         player_schema=schemas[story.player_schema_id],
         characters=characters,

@@ -255,6 +255,7 @@ class SceneTeller:
             "shared_history": self._history,
             "understood": self._scene.understood,
             "wish": self._wish,
+            "time": self._play.snapshot.time,
             **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }
 

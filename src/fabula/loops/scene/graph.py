@@ -25,7 +25,7 @@ from fabula.loops.scene.narration import come_and_go, perform
 from fabula.loops.scene.persistence import persist
 from fabula.loops.scene.player_line import understand
 from fabula.loops.scene.questions import Question, ask_ahead
-from fabula.loops.scene.resolution import before_beats, first_keeper, make_plan, move_on, record_input
+from fabula.loops.scene.resolution import before_beats, first_keeper, let_time_pass, make_plan, move_on, record_input
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly, swift_question
 from fabula.loops.turns.cut import CutShort
@@ -95,6 +95,7 @@ async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
 async def _resolve(run: SceneRun, play: PlayState) -> Resolved:
     kept = await first_keeper(run, play)
     play, scene, way = move_on(run, kept.play)
+    play = let_time_pass(run, play, scene)
     director = await make_plan(run, play, scene)
     plan = director.response_plan
     play = come_and_go(run, play, plan)

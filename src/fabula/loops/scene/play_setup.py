@@ -26,6 +26,7 @@ from fabula.story.resources import (
 )
 from fabula.story.schemas import Schema
 from fabula.story.story_spoilers import StorySpoilers, story_spoilers
+from fabula.story.story_worlds import StoryWorld
 from fabula.understudy.reading.ways import SceneText
 
 SMALL_STORY = 10_000
@@ -52,6 +53,7 @@ class PlaySetup:
     apis: dict[str, Api]
     nodes: dict[str, Node]
     api_revisions: dict[str, int] = field(default_factory=dict)
+    world: StoryWorld | None = None
 
     @property
     def spoilers(self) -> StorySpoilers:

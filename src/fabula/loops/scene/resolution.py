@@ -20,6 +20,7 @@ from fabula.story.events import (
 )
 from fabula.story.gate import is_unsure
 from fabula.story.graph import Transition, open_transition
+from fabula.story.passing_time import pass_time
 from fabula.story.plans import DirectorResult, ResponsePlan
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateUpdate
@@ -105,6 +106,14 @@ def move_on(run: SceneRun, play: PlayState) -> tuple[PlayState, Scene, Transitio
         run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
     moved = play.with_world(arrived.state).entering(way.to)
     return moved, scene.model_copy(update={"transitioned": True}), way
+
+
+def let_time_pass(run: SceneRun, play: PlayState, scene: Scene) -> PlayState:
+    """The play after the time that this turn takes, where the story has a calendar; whom that brings is there now."""
+    if run.setup.world is None:
+        return play
+    node = run.setup.nodes[play.world.current_node]
+    return pass_time(run.setup.world, play, run.turn.player_input, node, moved=scene.transitioned)
 
 
 async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> DirectorResult:

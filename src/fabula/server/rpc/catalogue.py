@@ -32,6 +32,7 @@ from fabula.actions.library import (
     schemas,
     stories,
     story_resources,
+    story_worlds,
     title_pages,
 )
 from fabula.actions.listing import Listing
@@ -273,7 +274,7 @@ def _resources() -> list[Method]:
 
 
 def _stories() -> list[Method]:
-    m, s, i, c = method, stories, ink_stories, copy_story
+    m, s, i, c, w = method, stories, ink_stories, copy_story, story_worlds
     return [
         m("story.create", s.CreateStory, s.create_story, s.StoryGenerated),
         m("story.get", s.NameStory, s.show_story, s.StoryView, other_result=s.InkStoryView),
@@ -283,6 +284,10 @@ def _stories() -> list[Method]:
         m("story.update_graph", s.UpdateStoryGraph, s.update_story_graph, s.StoryView),
         m("story.copy", c.CopyStory, c.copy_story, s.StoryView, other_result=s.InkStoryView),
         m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted),
+        m("calendar.get", w.NameCalendar, w.get_calendar, w.CalendarView),
+        m("calendar.update", w.UpdateCalendar, w.update_calendar, w.CalendarView),
+        m("schedule.get", w.NameSchedule, w.get_schedule, w.ScheduleView),
+        m("schedule.update", w.UpdateSchedule, w.update_schedule, w.ScheduleView),
         m("story.create_ink", i.CreateInk, i.create_ink, i.InkStoryPublished),
         m("story.update_ink", i.UpdateInk, i.update_ink, i.InkStoryPublished),
         m("ink.check", i.CheckInk, i.check_ink, i.InkChecked),

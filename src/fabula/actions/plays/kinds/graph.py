@@ -23,6 +23,7 @@ from fabula.ports.store import TurnBasis, Unit
 from fabula.story.changes import LARGEST_STATE, apply_all, opening_state, remember, reworded, state_size
 from fabula.story.graph import graph_problems
 from fabula.story.guests import added, entered
+from fabula.story.passing_time import begin_time
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, Snapshot, StateUpdate, WorldState
@@ -71,8 +72,11 @@ class GraphPlays:
         )
         opened = opening_state(setup.graph, setup.bounds(state))
         _check_size(opened.state)
+        state = state.with_world(opened.state).entering(setup.graph.start_node)
+        if setup.world is not None:
+            state = begin_time(setup.world, state, setup.nodes[setup.graph.start_node])
         return Opening(
-            state=state.with_world(opened.state).entering(setup.graph.start_node),
+            state=state,
             documents=[document],
             cast=sorted(setup.characters),
             view={},
