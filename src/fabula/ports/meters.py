@@ -116,6 +116,11 @@ LOOP_STALL_SECONDS = Meter(
     kind="seconds",
     sentence="How long the event loop stood still, each time it did for more than about 0.1 s; the log says where.",
 )
+LOOP_BUSY_SECONDS = Meter(
+    name="fabula_loop_busy_seconds",
+    kind="seconds",
+    sentence="How much of each stall this process computed; the rest the machine was busy with something else.",
+)
 
 METERS: Final = (
     TURNS,
@@ -138,6 +143,7 @@ METERS: Final = (
     READY,
     RECALL_SECONDS,
     LOOP_STALL_SECONDS,
+    LOOP_BUSY_SECONDS,
 )
 
 
