@@ -118,6 +118,10 @@ class Settings(BaseModel):
         8, "The largest request that brings a whole story, graph or lorebook, in MiB; authors alone may send one."
     )
     max_archive_mib: int = _setting(64, "The largest uploaded or unpacked archive, in MiB.")
+    max_open_per_token: int = _setting(
+        64,
+        "How many requests, streams and game sockets one access token may have open at once; admins are not counted.",
+    )
     min_free_mib: int = _setting(
         32, "With less space left on the disk of an embedded server, in MiB, `/readyz` says that it is not ready."
     )

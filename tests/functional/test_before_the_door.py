@@ -41,6 +41,7 @@ HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 class Impatient(BoundedHttp):
     seconds_for_headers = 0.05
     seconds_for_slow_bodies = 0.2
+    seconds_for_slow_readers = 0.2
 
 
 @asynccontextmanager

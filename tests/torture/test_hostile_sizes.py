@@ -187,6 +187,21 @@ async def lore(it: Victim) -> None:
         assert frames[-1]["data"]["frame"]["type"] == "completed"
 
 
+async def large_lorebook(it: Victim) -> None:
+    """Ten thousand entries, of which one after the other is changed; and whoever asks for all methods is told them."""
+    content = "Old roads lead to the sea. " * 20
+    entries = [
+        {"entry_id": f"e{n}", "title": f"Title {n}", "content": content, "keywords": [f"k{n}"]} for n in range(10_000)
+    ]
+    await it.call("lorebook.create", lorebook_id="w", display_name="w", entries=entries)
+    for n in range(5):
+        await it.call("lorebook_entry.update", lorebook_id="w", entry_id=f"e{n}", title="New")
+        await it.call("lorebook_entry.create", lorebook_id="w", entry_id=f"n{n}", title="New", content="x")
+        await it.call("lorebook_entry.list", lorebook_id="w", limit=10)
+        await it.call("lorebook.list")
+        await it.call("rpc.discover")
+
+
 async def nonsense(it: Victim) -> None:
     """Lines of words that nobody knows, in a long scene and with many titles of lore."""
     lots = Random(1)
@@ -325,6 +340,7 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "messages": messages,
     "reading again": reading_again,
     "lore": lore,
+    "large lorebook": large_lorebook,
     "nonsense": nonsense,
     "frames of a game": frames_of_a_game,
     "graph": graph,

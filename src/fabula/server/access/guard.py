@@ -10,9 +10,11 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
+from fabula.server.access.answers import AnswerWeights, PortionedSend
 from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
 from fabula.server.access.line_limit import LineLimit
+from fabula.server.access.places import Places
 from fabula.server.access.refusals import (
     LINES_A_MINUTE,
     Refusal,
@@ -26,6 +28,7 @@ from fabula.server.access.refusals import (
     token_needed,
     token_unknown,
     too_large,
+    too_many_open,
 )
 from fabula.server.access.rules import SEAT_PATHS, AccessRules
 
@@ -44,6 +47,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
     tokens = TokenCache(access.find_token, monotonic)
     refused = RefusalLog(monotonic)
     bodies = _Bodies(max(LARGEST_BODIES, 2 * access.max_upload), LineLimit(monotonic, LINES_A_MINUTE))
+    places = Places(access.max_open)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -62,8 +66,14 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
             if isinstance(actor, Refusal):
                 refused.tell(actor, scope)
                 await refuse(actor, scope, send)
+            elif not places.take(actor):
+                refused.tell(too_many := too_many_open(places.most), scope)
+                await refuse(too_many, scope, send)
             else:
-                await _let_in(app, access, tokens, bodies, actor, token, headers, scope, receive, send)
+                try:
+                    await _let_in(app, access, tokens, bodies, actor, token, headers, scope, receive, send)
+                finally:
+                    places.give_back(actor)
 
     return guarded
 
@@ -87,7 +97,13 @@ async def _let_in(
     else:
         if actor is not None and actor.token_id is not None:
             send = _while_valid(send, tokens, token or "")
-        await _within_limit(app, access.limit_for(scope["path"], actor), bodies, headers, scope, receive, send)
+        owner = None if actor is None else actor.token_id
+        answer = PortionedSend(send, scope, bodies.answers, owner)
+        try:
+            limit = access.limit_for(scope["path"], actor)
+            await _within_limit(app, limit, bodies, headers, scope, receive, answer.send)
+        finally:
+            answer.end()
 
 
 def _strange(access: AccessRules, headers: Mapping[str, str], path: str) -> Refusal | None:
@@ -205,10 +221,11 @@ async def _within_limit(
 
 
 class _Bodies:
-    """The bodies of all requests together: `held` bytes of them are in memory."""
+    """The bodies of all requests together: `held` bytes of them are in memory; and what their answers weigh."""
 
     def __init__(self, most: int, left_lines: LineLimit) -> None:
         self.most, self.held, self.left_lines = most, 0, left_lines
+        self.answers = AnswerWeights()
 
 
 class _LimitedReader:

@@ -8,7 +8,8 @@ all, and hold memory and connections. So a connection is closed, with a sentence
 3. more requests wait on it than any client sends at once (429),
 4. its body comes in very many chunks of a few bytes each,
 5. its body comes more slowly than any line is (408),
-6. so many are open that files of the server itself could not be opened any more.
+6. so many are open that files of the server itself could not be opened any more,
+7. answers wait on it and are not read.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from fabula.server.access.answers import ReaderWatch
 from fabula.server.access.line_limit import LineLimit
 
 log = logging.getLogger("fabula.access")
@@ -85,6 +87,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     seconds_for_headers = 20.0
     seconds_for_slow_bodies = 30.0
+    seconds_for_slow_readers = 30.0
     most_connections: int | None = None
 
     _unread = 0
@@ -100,6 +103,7 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._owed: list[RequestResponseCycle] = []
         super().connection_made(transport)
+        self._readers = ReaderWatch(transport, self.loop, seconds=self.seconds_for_slow_readers)
         self.logger = _connections_log
         if len(self.connections) > (self.most_connections or room_for_connections()):
             transport.abort()
@@ -109,8 +113,17 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect_nothing()
         self._expect_no_body()
+        self._readers.resumed()
         self._tell_all()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._readers.paused()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._readers.resumed()
 
     def data_received(self, data: bytes) -> None:
         if self._refused:

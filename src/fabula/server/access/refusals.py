@@ -10,7 +10,7 @@ from typing import Final
 import orjson
 from starlette.types import Scope, Send
 
-from fabula.ports.errors import BackendError, Denied, FabulaError, InvalidRequest, TokenNeeded
+from fabula.ports.errors import BackendError, Conflict, Denied, FabulaError, InvalidRequest, TokenNeeded
 from fabula.server.access.line_limit import LineLimit
 from fabula.server.error_codes import error_payload
 
@@ -73,6 +73,16 @@ def token_unknown() -> Refusal:
 def too_large(limit: int) -> Refusal:
     most = f"{limit / 1024 / 1024:g} MiB" if limit >= 1024 * 1024 else f"{limit // 1024} KiB"
     return Refusal(status=413, error=InvalidRequest(f"The request body is larger than {most}. Send less at once."))
+
+
+def too_many_open(most: int) -> Refusal:
+    sentence = f"This access token has {most} requests open already. Wait for their answers, or close some of them."
+    return Refusal(status=429, error=Conflict(sentence))
+
+
+def unread_answers() -> Refusal:
+    sentence = "Other large answers to this access token wait to be read. Read them first, then ask again."
+    return Refusal(status=429, error=Conflict(sentence))
 
 
 def full_hands() -> Refusal:

@@ -47,6 +47,7 @@ class AccessRules:
     max_body: int = MIB
     max_story: int = 8 * MIB
     max_upload: int = 64 * MIB
+    max_open: int = 64
     open_paths: frozenset[str] = OPEN_PATHS
     open_prefixes: tuple[str, ...] = OPEN_PREFIXES
     late_paths: frozenset[str] = LATE_PATHS
@@ -96,6 +97,7 @@ def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
         max_body=settings.max_body_mib * MIB,
         max_story=settings.max_story_mib * MIB,
         max_upload=settings.max_archive_mib * MIB,
+        max_open=settings.max_open_per_token,
     )
 
 

@@ -7,6 +7,7 @@ them: one read brings tens of thousands of empty frames, and everybody else woul
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
@@ -15,6 +16,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.exceptions import InvalidState
 from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
+
+from fabula.server.access.answers import ReaderWatch
 
 _EXTENSION = "fabula.gathered"
 _GONE = 1006
@@ -39,12 +42,35 @@ class BatchingWebSocket(WebSocketsSansIOProtocol):
     the connection.
     """
 
+    seconds_for_slow_readers = 30.0
+
     _fragments = 0
     _control_frames = 0
+    _readers: ReaderWatch | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._unread = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._readers = ReaderWatch(self.transport, self.loop, seconds=self.seconds_for_slow_readers)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._readers is not None:
+            self._readers.resumed()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        # Also what was written before a goodbye is waited for no longer than this: closing waits for ever.
+        if self._readers is not None:
+            self._readers.paused()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._readers is not None:
+            self._readers.resumed()
 
     def data_received(self, data: bytes) -> None:
         if not self._unread and (len(data) <= PORTION or not self.handshake_initiated):

@@ -22,6 +22,7 @@ from fabula.loops.npc.company import Company
 from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError
 from fabula.ports.threads import run_in_thread
+from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog, plain_message
 from fabula.server.game_socket.pace import FRAME_BYTES, FRAMES_PER_SECOND, Pace
@@ -63,8 +64,11 @@ SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
 class Connection:
     """One WebSocket. `actor` is who came through the door; None is somebody who has yet to show a token."""
 
-    def __init__(self, house: House, socket: WebSocket, *, actor: Actor | None, states: StateBudget) -> None:
+    def __init__(
+        self, house: House, socket: WebSocket, *, actor: Actor | None, states: StateBudget, places: Places
+    ) -> None:
         self._house, self._socket, self._actor = house, socket, actor
+        self._places, self._seated = places, False
         self._states = HeldStates(states, lambda: self._actor)
         self._game = ""
         self.connection_id = house.ids.new("connection")
@@ -106,6 +110,8 @@ class Connection:
 
     async def _part(self) -> None:
         self._states.let_go()
+        if self._seated:
+            self._places.give_back(self._actor)
         if self._company is not None:
             await self._company.leave()
         try:
@@ -191,8 +197,12 @@ class Connection:
         if is_problem(message):
             self._send(message if self._actor else _token_needed())
             return
-        if isinstance(message, Hello):
-            self._actor = self._actor or await self._shown(message.token)
+        if isinstance(message, Hello) and self._actor is None:
+            shown = await self._shown(message.token)
+            if shown is not None and not self._places.take(shown):
+                await self._close(TRY_AGAIN_LATER, _too_many_open(self._places.most))
+                raise WebSocketDisconnect(TRY_AGAIN_LATER)
+            self._actor, self._seated = shown, shown is not None
         if self._actor is None:
             self._send(_token_needed())
             return
@@ -308,6 +318,10 @@ def _token_needed() -> Problem:
 
 def _token_revoked() -> Problem:
     return problem("unauthorized", "This access token was revoked. Connect again with another one.")
+
+
+def _too_many_open(most: int) -> Problem:
+    return problem("busy", f"This access token has {most} connections open already. Close some of them first.")
 
 
 def _too_large() -> Problem:

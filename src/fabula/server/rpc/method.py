@@ -50,6 +50,10 @@ class Method:
         """The shapes of its answers."""
         return (self.result,) if self.other_result is None else (self.result, self.other_result)
 
+    @property
+    def may_answer_at_length(self) -> bool:
+        return any(result.may_be_large for result in self.results)
+
 
 def method(
     name: str,

@@ -13,6 +13,7 @@ from fabula.actions.views import Nothing, View
 from fabula.ports.errors import FabulaError
 from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
+from fabula.server.access.places import LargeAnswers
 from fabula.server.access.rules import MIB
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.json_answers import json_response
@@ -32,17 +33,23 @@ SHORT_BODY = 64 * 1024
 class OpenRpcDocument(View):
     """The OpenRPC document, which is the result of `rpc.discover` itself: tools that know OpenRPC read it there."""
 
+    may_be_large = True
     openrpc: str
     info: JsonObject
     methods: list[JsonObject]
     components: JsonObject
+
+    def as_json(self) -> JsonObject:
+        """The document as it is: it was made here, and is far larger than anything that is checked and copied."""
+        return dict(self)
 
 
 def with_discovery(catalogue: Catalogue) -> Catalogue:
     """The catalogue with `rpc.discover`, which describes them all, itself included."""
 
     async def discover(house: House, command: object, call: Call) -> View:
-        return OpenRpcDocument.model_validate(openrpc_once(whole))
+        # Writing it takes a moment the first time.
+        return OpenRpcDocument.model_construct(**await run_in_thread(openrpc_once, whole))  # type: ignore[arg-type]
 
     whole = Catalogue(
         [
@@ -63,7 +70,7 @@ def with_discovery(catalogue: Catalogue) -> Catalogue:
 def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
     """`POST /rpc` and `GET /openrpc.json`."""
     router = APIRouter()
-    max_body = house.settings.max_body_mib * MIB
+    max_body, large_answers = house.settings.max_body_mib * MIB, LargeAnswers()
 
     async def rpc(request: Request) -> Response:
         body = await request.body()
@@ -89,6 +96,9 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
             return json_response(refusal(parsed, error), status=status)
         if is_watched(prepared):
             return await progress_response(house, prepared)
+        if prepared.method.may_answer_at_length:
+            async with large_answers.turn_of(actor):
+                return json_response(await answer(house, prepared))
         return json_response(await answer(house, prepared))
 
     # A plain route: FastAPI's own would look for dependencies and parameters that there are none of, at every call.
@@ -96,6 +106,6 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
 
     @router.get("/openrpc.json", include_in_schema=False)
     async def document() -> Response:
-        return json_response(orjson.dumps(openrpc_once(catalogue)))
+        return json_response(await run_in_thread(lambda: orjson.dumps(openrpc_once(catalogue))))
 
     return router
