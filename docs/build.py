@@ -31,6 +31,7 @@ def pages() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/metrics.md": metrics_page,
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
         f"{REFERENCE}/game-socket.md": game_socket_page,
+        f"{REFERENCE}/socket-io.md": socket_io_page,
         f"{REFERENCE}/turn-stream.md": turn_stream_page,
         f"{REFERENCE}/keys.md": keys_page,
         "web/src/protocol/protocol.gen.ts": protocol_types,
@@ -291,6 +292,62 @@ def game_socket_page() -> str:
             *(_message(kind, name=kind.__name__) for kind in (*values, npc.ToolResult)),
         ]
     )
+
+
+def socket_io_page() -> str:
+    """Each event of the Socket.IO door, from the shapes that read and write it."""
+    from fabula.server.realtime import bounded_server, connection, door, events
+
+    bounds = (
+        f"A packet has at most {bounded_server.LARGEST_PACKET // 1024} KiB, and at most "
+        f"{bounded_server.PACKETS_PER_SECOND} come a second. A token has at most {door.MOST_CONNECTIONS} connections "
+        f"at a server. One connection is told {connection.MOST_BEATS} turns at once and watches "
+        f"{connection.MOST_WATCHED} sessions. What is no event, or too much, ends the connection."
+    )
+    acknowledged = [(f"`{kind.__name__}`", kind) for kind in (events.Accepted, events.Refused)]
+    return "\n".join(
+        [
+            f"{_NOTE}# Socket.IO\n",
+            "`/socket.io/` speaks Socket.IO 4 (protocol revision 5) over WebSocket or polling, in the namespace `/`.\n"
+            'Where tokens are asked for, the `auth` payload `{token: "..."}` shows one, or the handshake as any other\n'
+            "request does; who is not let in gets `connect_error` with `data: {code, message}`. Codes are those of\n"
+            "[errors](errors.md). [Play over Socket.IO](../how-to/play-over-socket-io.md) shows how the events follow\n"
+            "each other.\n",
+            f"{bounds}\n",
+            "## From the client\n\nEvery event is acknowledged, if that is asked for, with `Accepted` or `Refused`.\n",
+            *(_client_event(kind, f"`{name}`") for name, kind in events.CLIENT_EVENTS.items()),
+            "## Acknowledgements\n",
+            *(_typed(kind, name) for name, kind in acknowledged),
+            "## To the client\n",
+            *(_typed(kind, f"`{name}`") for name, kind in events.SERVER_EVENTS.items()),
+            "## Values inside events\n",
+            _typed(events.Metadata, "`Metadata`"),
+        ]
+    )
+
+
+def _client_event(kind: Any, title: str) -> str:
+    """A command under a title."""
+    rows = [
+        f"| `{name}` | {_type_name(field.annotation)} | {'' if field.is_required() else 'may be missing'} |"
+        for name, field in kind.model_fields.items()
+    ]
+    about = " ".join((kind.__doc__ or "").split())
+    return f"### {title}\n\n{about}\n\n| field | type | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _typed(kind: Any, title: str) -> str:
+    """A typed dictionary under a title."""
+    marked = get_type_hints(kind, include_extras=True)
+    rows = []
+    for name, hint in marked.items():
+        optional = get_origin(hint) is NotRequired
+        shown = get_type_hints(kind)[name]
+        kinds = {"frame": "as in the turn stream", "event": "as in the feed", "result": "as in the turn stream"}
+        type_name = kinds.get(name) or _type_name(shown).rpartition(".")[2]
+        rows.append(f"| `{name}` | {type_name} | {'may be missing' if optional else ''} |")
+    about = " ".join((kind.__doc__ or "").split())
+    return f"### {title}\n\n{about}\n\n| field | type | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def _message(kind: Any, name: str = "") -> str:

@@ -21,6 +21,7 @@ from fabula.actions.work.work_runner import WorkRunner
 from fabula.actions.work_kinds import work_kinds
 from fabula.adapters.bus import open_bus, open_feeds
 from fabula.adapters.group_commit import GroupCommit
+from fabula.adapters.limits import open_limits
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.models.clients import open_models
 from fabula.adapters.stores import sql_store
@@ -79,6 +80,8 @@ async def open_house(
         closing.push_async_callback(bus.close)
         feeds: Feeds[SessionEvent] = open_feeds(settings, encode=encode_feed_event, decode=decode_feed_event)
         closing.push_async_callback(feeds.close)
+        limits = open_limits(settings, clock)
+        closing.push_async_callback(limits.close)
         owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
         work = WorkRunner(store=store, checkpoints=checkpoints, bus=bus, clock=clock, owner=owner, meters=meters)
         closing.push_async_callback(work.close)
@@ -91,6 +94,7 @@ async def open_house(
             ids=UlidIds(),
             bus=bus,
             feeds=feeds,
+            limits=limits,
             checkpoints=checkpoints,
             work=work,
             play_setups=PlaySetups(),

@@ -117,6 +117,7 @@ ROUTES = {
     ("GET", "/sessions/{session_id}/feed"): "session",
     ("POST", "/api/plays/{session_id}/agent/decision"): "session",
     ("SOCKET", "/ws"): "socket",
+    ("MOUNT", "/socket.io"): "socket",
 }
 
 

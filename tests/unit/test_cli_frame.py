@@ -42,6 +42,21 @@ def test_help_loads_nothing_heavy() -> None:
     assert shown.stdout.splitlines()[-1].strip() == "LOADED"
 
 
+def test_an_embedded_server_starts_without_the_parts_that_it_does_not_use() -> None:
+    program = (
+        "import sys, asyncio, tempfile, pathlib\n"
+        "from fabula.cli.serve import uvicorn_config\nfrom fabula.settings import Settings\n"
+        "from fabula.wiring import open_house\n"
+        "async def start():\n"
+        "    settings = Settings(data_dir=pathlib.Path(sys.argv[1]))\n"
+        "    async with open_house(settings) as house: uvicorn_config(house).load()\n"
+        "with tempfile.TemporaryDirectory() as folder:\n    sys.argv[1:] = [folder]; asyncio.run(start())\n"
+        "print('LOADED', *sorted({'socketio', 'engineio', 'redis', 'celery', 'asyncpg'} & sys.modules.keys()))"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.splitlines()[-1].strip() == "LOADED"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_says_what_the_command_says_of_itself(name: str) -> None:
     assert (load(name).help or "").strip().partition("\n")[0] == COMMANDS[name].sentence

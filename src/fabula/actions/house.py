@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 
+from fabula.actions.recent_requests import RecentRequests
 from fabula.actions.setups.compiled_stories import CompiledStories
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.setups.scene_titles import SceneTitles
@@ -16,6 +17,7 @@ from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
 from fabula.ports.feeds import Feeds
+from fabula.ports.limits import Limits
 from fabula.ports.meters import Meters
 from fabula.ports.models import ModelClients
 from fabula.ports.store import Store
@@ -44,6 +46,7 @@ class House:
     ids: Ids
     bus: Bus[Told]
     feeds: Feeds[SessionEvent]
+    limits: Limits
     checkpoints: Checkpoints
     work: WorkRunner
     play_setups: PlaySetups
@@ -53,6 +56,7 @@ class House:
     warmth: Warmth = field(default_factory=Warmth)
     meters: Meters = field(default_factory=Meters)
     open_feeds: Counter[str] = field(default_factory=Counter)
+    recent_requests: RecentRequests = field(default_factory=RecentRequests)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)

@@ -111,6 +111,9 @@ RECALL_SECONDS = Meter(
     sentence="How long it took to find what a moment brings back to a character.",
 )
 GAMES_CONNECTED = Meter(name="fabula_games_connected", kind="gauge", sentence="Games at the socket now.")
+REALTIME_CONNECTED = Meter(
+    name="fabula_realtime_connected", kind="gauge", sentence="Clients at the Socket.IO door now."
+)
 LOOP_STALL_SECONDS = Meter(
     name="fabula_loop_stall_seconds",
     kind="seconds",
@@ -142,6 +145,7 @@ METERS: Final = (
     FOLLOWER_AGE_SECONDS,
     READY,
     RECALL_SECONDS,
+    REALTIME_CONNECTED,
     LOOP_STALL_SECONDS,
     LOOP_BUSY_SECONDS,
 )

@@ -16,6 +16,7 @@ from fabula.server.game_socket.routes import mount_game_socket
 from fabula.server.head_requests import answer_heads
 from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
+from fabula.server.realtime.routes import mount_realtime
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.routes import rpc_routes, with_discovery
 from fabula.server.stream.feed_routes import feed_routes
@@ -43,5 +44,6 @@ def open_doors(house: House) -> FastAPI:
     app.include_router(play_routes(house))
     app.include_router(file_routes(house))
     mount_game_socket(app, house)
+    mount_realtime(app, house)
     mount_web(app)
     return app

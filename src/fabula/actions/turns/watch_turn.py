@@ -25,6 +25,11 @@ from fabula.story.events import Told
 
 TurnFrames = AsyncGenerator[Frame[Told], None]
 
+END = ":end"
+"""Behind the id of a turn: it was over when somebody came, and they know what it told."""
+
+LOOK_AGAIN_S = 0.5
+
 LAST = ":last"
 """What stands behind the id of a last frame."""
 
@@ -77,6 +82,41 @@ async def frames_of(house: House, turn: Turn) -> WatchedTurn:
         now, work = await unit.plays.turn(turn.turn_id) or turn, await unit.work.get(turn.turn_id)
     watched = await _rest_of(house, now, work, None)
     return watched if now.status == "running" else replace(watched, frames=_last_of(watched.frames))
+
+
+async def whole_turn(house: House, session_id: str, turn_id: str) -> WatchedTurn:
+    """All frames of a turn of a session that the caller may watch; of one that is long over only its end is known."""
+    async with house.store.reading() as unit:
+        turn = await _turn(unit, session_id, turn_id)
+        work = await unit.work.get(turn_id)
+    return await _rest_of(house, turn, work, None)
+
+
+async def turn_from(house: House, actor: Actor, session_id: str, frame_seen: str) -> WatchedTurn | None:
+    """The frames after one that was seen; an id with no number says that none of its turn was, or that it was over."""
+    if frame_seen.endswith(END):
+        return None
+    if frame_seen.endswith(":"):
+        return await whole_turn(house, session_id, frame_seen.removesuffix(":"))
+    return await watched_turn(house, actor, session_id, frame_seen)
+
+
+async def to_the_end(house: House, actor: Actor, watched: WatchedTurn) -> AsyncGenerator[tuple[str, Frame[Told]], None]:
+    """The frames of a turn with their ids, to the last one, whichever process plays it to its end."""
+    turn, seen = watched.turn, f"{watched.turn.turn_id}:"
+    while True:
+        async with aclosing(watched.frames):
+            async for frame in watched.frames:
+                seen = frame_id(watched.stream, frame.sequence, last=frame.last)
+                yield seen, frame
+                if frame.last:
+                    return
+        # A process that stops ends its streams; another one takes the turn up soon.
+        await house.clock.sleep(LOOK_AGAIN_S)
+        again = await turn_from(house, actor, turn.session_id, seen)
+        if again is None or again.turn.turn_id != turn.turn_id:
+            return
+        watched = again
 
 
 async def _last_of(frames: TurnFrames) -> TurnFrames:

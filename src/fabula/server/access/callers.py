@@ -28,6 +28,12 @@ def actor_of(scope: Mapping[str, Any]) -> Actor:
     return actor
 
 
+def actor_at(scope: Mapping[str, Any]) -> Actor | None:
+    """The actor whom the guard let in; None is a stranger who may still show a token in the protocol itself."""
+    actor = scope.get("state", {}).get("actor")
+    return actor if isinstance(actor, Actor) else None
+
+
 def token_in(headers: Mapping[str, str]) -> str | None:
     """The token that a request carries; browsers, which cannot set headers on a WebSocket, send it as a subprotocol."""
     scheme, _, token = headers.get("authorization", "").partition(" ")

@@ -12,6 +12,8 @@ from fabula.settings import Settings
 
 MIB = 1024 * 1024
 LARGEST_OF_A_STRANGER = 16 * 1024
+LARGEST_OF_REALTIME = 128 * 1024
+"""A caller of Socket.IO who polls is a stranger here, and was let in by the protocol."""
 SEAT_PATHS = frozenset({"/enter", "/leave"})
 OPEN_PATHS = SEAT_PATHS | {
     "/",
@@ -23,7 +25,8 @@ OPEN_PATHS = SEAT_PATHS | {
     "/readyz",
 }
 OPEN_PREFIXES = ("/assets/", "/app/", "/play/")
-LATE_PATHS = frozenset({"/ws"})
+REALTIME_PATH = "/socket.io/"
+LATE_PATHS = frozenset({"/ws", REALTIME_PATH})
 _EVERY_INTERFACE = frozenset({"0.0.0.0", "::", ""})
 
 
@@ -74,6 +77,8 @@ class AccessRules:
 
     def limit_for(self, path: str, actor: Actor | None) -> int:
         """The largest body. Files and whole stories are read only from those who may send some."""
+        if path == REALTIME_PATH:
+            return min(self.max_body, LARGEST_OF_REALTIME)
         if actor is None:
             return min(self.max_body, LARGEST_OF_A_STRANGER)
         if not actor.may_act_as("author"):

@@ -1,0 +1,59 @@
+"""Where Socket.IO is spoken: `/socket.io/`. The library is imported when somebody first comes."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import Final
+from urllib.parse import parse_qs
+
+import orjson
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fabula.actions.house import House
+from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
+from fabula.ports.threads import run_in_thread
+from fabula.server.access.rules import REALTIME_PATH
+from fabula.server.error_codes import error_payload, http_status
+
+_DOOR: Final = "fabula.server.realtime.door"
+
+
+def mount_realtime(app: Starlette, house: House) -> None:
+    """Adds the door."""
+    app.router.routes.append(Mount(REALTIME_PATH.rstrip("/"), app=_LateDoor(house)))
+
+
+class _LateDoor:
+    """Opens the door at the first request: importing the library takes as long as half the start of a server."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._door: ASGIApp | None = None
+        self._opening = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (error := _problem(scope)) is not None:
+            body = orjson.dumps(error_payload(error))
+            await Response(body, status_code=http_status(error), media_type="application/json")(scope, receive, send)
+            return
+        await (self._door or await self._open())(scope, receive, send)
+
+    async def _open(self) -> ASGIApp:
+        async with self._opening:
+            if self._door is None:
+                module = await run_in_thread(lambda: import_module(_DOOR))
+                self._door = module.RealtimeDoor(self._house)
+            return self._door
+
+
+def _problem(scope: Scope) -> FabulaError | None:
+    if scope["path"] != REALTIME_PATH:
+        return NotFound(f"Socket.IO is spoken at {REALTIME_PATH} alone.")
+    if "j" in parse_qs(scope.get("query_string", b"").decode("latin-1")[:2000]):
+        # Answers that are scripts would be readable by any page.
+        return InvalidRequest("JSONP is not spoken here. Use polling or WebSocket.")
+    return None

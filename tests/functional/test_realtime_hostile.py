@@ -1,0 +1,161 @@
+"""Hostile clients of the Socket.IO door: each is let go, and nobody else notices."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.live import Client, gate_session, live_server
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from fabula.actions.care.tokens import create_token
+from fabula.ports.actors import OPERATOR
+from fabula.server.realtime.bounded_server import (
+    LARGEST_PACKET,
+    MOST_STRANGERS,
+    SECONDS_TO_SHOW_A_TOKEN,
+    BoundedServer,
+)
+from fabula.server.realtime.door import MOST_CONNECTIONS
+
+
+@asynccontextmanager
+async def raw(client: Client, *, joined: bool = True) -> AsyncIterator[ClientConnection]:
+    """A WebSocket that speaks Engine.IO by hand."""
+    address = str(client.http.base_url).rstrip("/").replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket"
+    async with connect(address) as socket:
+        assert str(await socket.recv()).startswith("0{")
+        if joined:
+            await socket.send("40")
+            assert str(await socket.recv()).startswith("40{")
+        yield socket
+
+
+async def is_let_go(socket: ClientConnection) -> bool:
+    try:
+        async with asyncio.timeout(10):
+            while True:
+                await socket.recv()
+    except ConnectionClosed:
+        return True
+
+
+HOSTILE: dict[str, str | bytes] = {
+    "no packet": "9",
+    "nothing": "4",
+    "not json": "42[",
+    "deep": "42" + "[" * 5000,
+    "deep before socket.io": "4" + "[" * 5000,
+    "an object": '42{"a": 1}',
+    "an empty list": "42[]",
+    "an unknown event": '42["eval", {}]',
+    "the library's own event": '42["connect", {}, {}]',
+    "a name that is no text": '42[["x"], {}]',
+    "many arguments": '42["watch", {}, {}]',
+    "a second connection": "40",
+    "another namespace": "40/admin,",
+    "binary": '451-["storybeat", {"_placeholder": true, "num": 0}]',
+    "an error of a server": "44",
+    "an acknowledgement of nothing": "43" + "9" * 200 + "[]",
+    "a NUL": '42["watch", {"session_id": "\\u0000"}]',
+    "a large packet": '42["watch", {"session_id": "' + "x" * LARGEST_PACKET + '"}]',
+    "bytes": b"\x00\x01",
+}
+
+
+async def test_what_is_no_event_ends_the_line_and_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with live_server(tmp_path) as client, raw(client) as other:
+        stayed = []
+        for name, sent in HOSTILE.items():
+            async with raw(client) as socket:
+                await socket.send(sent)
+                stayed += [] if await is_let_go(socket) else [name]
+        assert stayed == [], "all of them were let go"
+        await other.send('420["unwatch", {"session_id": "s"}]')
+        assert json.loads(str(await other.recv())[3:]) == [{"ok": True}]
+        polling = "/socket.io/?EIO=4&transport=polling"
+        sid = json.loads((await client.http.get(polling)).text[1:])["sid"]
+        for body in ("", "9", "4[[[[", "x" * 200_000, "\x1e".join(["3"] * 17), "42["):
+            assert (await client.http.post(f"{polling}&sid={sid}", content=body)).status_code in (200, 400, 413)
+        assert (await client.http.get(f"{polling}&sid=none")).status_code == 400
+    assert not [record for record in caplog.records if record.exc_info], "nothing of it failed inside the server"
+
+
+NOT_FITTING = ('{"session_id": 7}', "[]", "null", '{"session_id": "s", "x": 1}', '"text"')
+
+
+async def test_what_does_not_fit_is_refused_with_a_sentence_and_the_line_stays(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client, raw(client) as socket:
+        for data in NOT_FITTING:
+            await socket.send(f'421["storybeat", {data}]')
+            error = json.loads(str(await socket.recv())[2:])
+            answer = json.loads(str(await socket.recv())[3:])
+            assert error[0] == "error" and answer[0]["ok"] is False and answer[0]["error"]["code"] == -32602
+
+
+async def test_a_flood_of_packets_ends_the_line(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client, raw(client) as socket:
+        for _ in range(200):
+            await socket.send('42["unwatch", {"session_id": "s"}]')
+        assert await is_let_go(socket)
+
+
+async def test_a_stranger_says_nothing_before_the_token(tmp_path: Path) -> None:
+    async with live_server(tmp_path, require_tokens=True) as client:
+        for sent in ('42["watch", {"session_id": "s"}]', "40" + json.dumps({"token": "x" * 10_000}), "41"):
+            async with raw(client, joined=False) as socket:
+                await socket.send(sent)
+                assert await is_let_go(socket)
+
+
+async def test_few_strangers_wait_at_once_and_each_only_for_some_seconds() -> None:
+    server = BoundedServer(on_gone=lambda eio_sid: None)
+    for number in range(MOST_STRANGERS):
+        assert await server._handle_eio_connect(str(number), {}) is None
+    assert "Try again" in str(await server._handle_eio_connect("one more", {}))
+    await server._handle_eio_disconnect("0", "")
+    assert await server._handle_eio_connect("one more", {}) is None
+    waiting = server._strangers["one more"]
+    assert waiting.when() - asyncio.get_running_loop().time() <= SECONDS_TO_SHOW_A_TOKEN
+    for number in range(1, MOST_STRANGERS):
+        await server._handle_eio_disconnect(str(number), "")
+    await server._handle_eio_disconnect("one more", "")
+    assert server.stranger_count == 0
+
+
+async def test_one_caller_has_a_bounded_number_of_connections(tmp_path: Path) -> None:
+    async with live_server(tmp_path, require_tokens=True) as client:
+        made = await create_token(client.house, OPERATOR, role="player")
+        opened: list[ClientConnection] = []
+        address = str(client.http.base_url).rstrip("/").replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket"
+        for _ in range(MOST_CONNECTIONS + 1):
+            socket = await connect(address)
+            await socket.recv()
+            await socket.send("40" + json.dumps({"token": made.secret}))
+            answer = str(await socket.recv())
+            opened.append(socket)
+        assert answer.startswith("44") and "Close one of them" in answer
+        await opened[0].close()
+        await opened[-1].close()
+        for socket in opened:
+            await socket.close()
+
+
+async def test_a_client_that_does_not_read_harms_neither_turn_nor_others(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session_id = await gate_session(client)
+        async with raw(client) as lazy, raw(client) as other:
+            for socket in (lazy, other):
+                await socket.send(f'421["watch", {{"session_id": "{session_id}"}}]')
+            frames = await client.turn(session_id, "I knock.")
+            assert frames[-1]["type"] == "completed"
+            async with asyncio.timeout(20):
+                while '"head_moved"' not in str(await other.recv()):
+                    pass
