@@ -122,6 +122,16 @@ class Settings(BaseModel):
         64,
         "How many requests, streams and game sockets one access token may have open at once; admins are not counted.",
     )
+    calls_per_minute: int = _setting(
+        1200,
+        "How many calls one access token may make a minute, at all doors; 0 sets no limit, nor has an admin.",
+    )
+    turns_per_minute: int = _setting(
+        60, "How many turns one access token may begin a minute; 0 sets no limit, nor has an admin."
+    )
+    session_turns_per_minute: int = _setting(
+        30, "How many turns may be begun in one session a minute; 0 sets no limit, nor has an admin."
+    )
     min_free_mib: int = _setting(
         32, "With less space left on the disk of an embedded server, in MiB, `/readyz` says that it is not ready."
     )

@@ -7,6 +7,7 @@ FabulaError          internal         a mistake in Fabula itself
 ├── Conflict         conflict         it clashes with what is there (duplicate, in use, busy, over budget)
 │   ├── InUse        in_use           something still refers to it; data.users names them
 │   └── PlayMoved    play_moved       the play does not stand where it was expected; data.head_turn_id
+├── TooMany          too_many         the caller asks too often; data.retry_after_s says when to come back
 ├── TokenNeeded      token_needed     no valid access token was sent
 ├── Denied           denied           the caller's role may not do this
 ├── BackendError     backend          a model, store or generation failed
@@ -72,6 +73,12 @@ class PlayMoved(Conflict):
     """Raised when a turn is begun at a place where the play does not stand any more."""
 
     name = "play_moved"
+
+
+class TooMany(FabulaError):
+    """Raised over a rate limit; nothing was done."""
+
+    name = "too_many"
 
 
 class TokenNeeded(FabulaError):

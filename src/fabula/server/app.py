@@ -6,8 +6,10 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 import fabula
+from fabula.actions.care.pace import check_calls
 from fabula.actions.care.tokens import find_token
 from fabula.actions.house import House
+from fabula.ports.actors import Actor
 from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
 from fabula.server.access.seat_routes import seat_routes
@@ -30,7 +32,11 @@ def create_app(house: House) -> ASGIApp:
     async def lookup(hash: str) -> Token | None:
         return await find_token(house, hash)
 
-    return guard(answer_heads(open_doors(house)), rules_from(house.settings, find_token=lookup))
+    async def count_call(actor: Actor) -> None:
+        await check_calls(house, actor)
+
+    rules = rules_from(house.settings, find_token=lookup, count_call=count_call)
+    return guard(answer_heads(open_doors(house)), rules)
 
 
 def open_doors(house: House) -> FastAPI:

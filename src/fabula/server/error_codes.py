@@ -28,6 +28,7 @@ CODES: Final = {
     "conflict": 40909,
     "in_use": 40909,
     "play_moved": 40909,
+    "too_many": 42929,
     "backend": 50001,
     "model": 50001,
     "model_unreachable": 50001,
@@ -52,6 +53,7 @@ _STATUSES: Final = {
     40303: 403,
     40404: 404,
     40909: 409,
+    42929: 429,
 }
 
 
@@ -78,6 +80,12 @@ def error_code(name: str) -> int:
 def http_status(error: FabulaError) -> int:
     """The status where a refusal has one."""
     return _STATUSES.get(error_code(error.name), 500)
+
+
+def retry_headers(error: FabulaError) -> dict[str, str]:
+    """`Retry-After`, where a refusal says when to come back."""
+    seconds = error.data.get("retry_after_s")
+    return {"retry-after": str(seconds)} if isinstance(seconds, int) else {}
 
 
 def sentence(error: FabulaError | ErrorValue) -> str:

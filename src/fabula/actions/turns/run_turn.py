@@ -23,6 +23,7 @@ from typing import Literal
 from pydantic import Field
 
 from fabula.actions.authority import allowed
+from fabula.actions.care.pace import check_turns
 from fabula.actions.house import House
 from fabula.actions.plays.budgets import check_budget, check_used
 from fabula.actions.plays.kinds.protocol import Move, TurnStart
@@ -394,6 +395,7 @@ async def _begin(house: House, decide: Callable[[], Awaitable[_WantedTurn]], ask
     That turn is looked for only then: what keeps a repeat from being begun twice is the index of keys.
     """
     try:
+        await check_turns(house, asked.actor, asked.session_id)
         return await _begin_anew(house, decide, asked)
     except FabulaError:
         known = await asked_before(house, asked.actor, asked.session_id, asked.verb, asked.command)

@@ -13,6 +13,9 @@ from fabula.ports.store import Token
 TokenLookup = Callable[[str], Awaitable[Token | None]]
 """Finds a token that may be used by its hash; a revoked or unknown one is None."""
 
+CallCounter = Callable[[Actor], Awaitable[None]]
+"""Counts a call of somebody who was let in; raises TooMany."""
+
 SUBPROTOCOL = "fabula"
 SEAT_COOKIE = "fabula_seat"
 _SUBPROTOCOL_TOKEN = "bearer."

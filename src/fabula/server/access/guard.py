@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
+from fabula.ports.errors import TooMany
 from fabula.server.access.answers import AnswerWeights, PortionedSend
 from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
@@ -30,7 +31,7 @@ from fabula.server.access.refusals import (
     too_large,
     too_many_open,
 )
-from fabula.server.access.rules import SEAT_PATHS, AccessRules
+from fabula.server.access.rules import REALTIME_PATH, SEAT_PATHS, AccessRules
 
 log = logging.getLogger("fabula.access")
 
@@ -62,7 +63,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
             await _answer_preflight(headers, send)
         else:
             token = token_in(headers) or _seat(access, headers, scope)
-            actor = await _actor(access, tokens, headers, scope["path"], token)
+            actor = await _counted(access, await _actor(access, tokens, headers, scope["path"], token), scope["path"])
             if isinstance(actor, Refusal):
                 refused.tell(actor, scope)
                 await refuse(actor, scope, send)
@@ -151,6 +152,16 @@ async def _actor(
     if token is None:
         return None if path in access.late_paths else token_needed()
     return await tokens.actor_with(token) or token_unknown()
+
+
+async def _counted(access: AccessRules, actor: Actor | Refusal | None, path: str) -> Actor | Refusal | None:
+    """Whoever was let in, unless they call too often. Socket.IO counts events, not the requests that carry them."""
+    if access.count_call is not None and isinstance(actor, Actor) and path != REALTIME_PATH:
+        try:
+            await access.count_call(actor)
+        except TooMany as error:
+            return Refusal(status=429, error=error)
+    return actor
 
 
 def _dressed(send: Send, access: AccessRules, asked: Mapping[str, str]) -> Send:

@@ -12,7 +12,7 @@ from starlette.types import Scope, Send
 
 from fabula.ports.errors import BackendError, Conflict, Denied, FabulaError, InvalidRequest, TokenNeeded
 from fabula.server.access.line_limit import LineLimit
-from fabula.server.error_codes import error_payload
+from fabula.server.error_codes import error_payload, retry_headers
 
 log = logging.getLogger("fabula.access")
 
@@ -37,7 +37,8 @@ class Refusal:
     def headers(self, body: bytes) -> _Headers:
         challenge = [(b"www-authenticate", b'Bearer realm="fabula"')] if self.status == 401 else []
         length = str(len(body)).encode()
-        return [(b"content-type", b"application/json"), (b"content-length", length), *challenge]
+        later = [(name.encode(), value.encode()) for name, value in retry_headers(self.error).items()]
+        return [(b"content-type", b"application/json"), (b"content-length", length), *challenge, *later]
 
 
 def strange_host(host: str) -> Refusal:

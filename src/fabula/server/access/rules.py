@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from fabula.actions.care.door_policy import LOOPBACK_NAMES, is_address, tokens_required
 from fabula.ports.actors import Actor
-from fabula.server.access.callers import TokenLookup
+from fabula.server.access.callers import CallCounter, TokenLookup
 from fabula.settings import Settings
 
 MIB = 1024 * 1024
@@ -54,6 +54,7 @@ class AccessRules:
     open_paths: frozenset[str] = OPEN_PATHS
     open_prefixes: tuple[str, ...] = OPEN_PREFIXES
     late_paths: frozenset[str] = LATE_PATHS
+    count_call: CallCounter | None = None
 
     def allows_host(self, host_header: str) -> bool:
         name = host_name(host_header)
@@ -88,12 +89,13 @@ class AccessRules:
         return max(self.max_body, self.max_story) if path == "/rpc" else self.max_body
 
 
-def rules_from(settings: Settings, *, find_token: TokenLookup) -> AccessRules:
+def rules_from(settings: Settings, *, find_token: TokenLookup, count_call: CallCounter | None = None) -> AccessRules:
     """The rules of a server with these settings."""
     named = {name.lower() for name in settings.allowed_hosts}
     own = {settings.host.lower()} - _EVERY_INTERFACE
     return AccessRules(
         find_token=find_token,
+        count_call=count_call,
         hosts=LOOPBACK_NAMES | own | named,
         any_address=settings.host in _EVERY_INTERFACE,
         origins=frozenset(origin.lower().rstrip("/") for origin in settings.allowed_origins),

@@ -10,8 +10,7 @@ from fabula.actions.turns.agent_decision import SayToAgent, say_to_agent
 from fabula.formats.json_bounds import bounds_problem, nul_problem
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
-from fabula.server.error_codes import error_payload, http_status
-from fabula.server.json_answers import json_response
+from fabula.server.json_answers import error_response, json_response
 from fabula.server.rpc.dispatch import decode
 from fabula.story.values import JsonObject
 
@@ -27,7 +26,7 @@ def play_routes(house: House) -> APIRouter:
             assert isinstance(command, SayToAgent)
             view = await say_to_agent(house, actor_of(request.scope), session_id, command)
         except FabulaError as error:
-            return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
+            return error_response(error)
         return json_response(orjson.dumps(view.as_json()))
 
     return router

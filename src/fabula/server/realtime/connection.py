@@ -16,6 +16,7 @@ from typing import Any, Final
 import orjson
 
 from fabula.actions.authority import least_role
+from fabula.actions.care.pace import check_calls
 from fabula.actions.house import House
 from fabula.actions.turns.request_ids import run_turn_once
 from fabula.actions.turns.run_turn import CancelTurn, RunTurn, cancel_turn
@@ -85,6 +86,7 @@ class RealtimeConnection:
     async def answer(self, event: str, command: type[Command], data: object) -> JsonObject:
         """Does what an event asks for, and answers its acknowledgement. What nobody expected is logged once, here."""
         try:
+            await check_calls(self._house, self.actor)
             given = decode(command, data if isinstance(data, dict) else {})
             return {"ok": True, **await self._do(given)}
         except FabulaError as error:

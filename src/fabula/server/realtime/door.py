@@ -11,7 +11,6 @@ from collections import Counter
 from functools import partial
 from typing import Any, Final
 
-import orjson
 from socketio.exceptions import ConnectionRefusedError as Refused
 from starlette.types import Receive, Scope, Send
 
@@ -24,7 +23,7 @@ from fabula.server.access.callers import actor_at
 from fabula.server.access.refusals import token_needed, token_unknown
 from fabula.server.access.seat_routes import LONGEST_TOKEN
 from fabula.server.error_codes import error_payload
-from fabula.server.json_answers import json_response
+from fabula.server.json_answers import error_response
 from fabula.server.realtime.bounded_server import BoundedServer, checked_body, checked_receive
 from fabula.server.realtime.connection import Line, RealtimeConnection
 from fabula.server.realtime.events import CLIENT_EVENTS
@@ -58,7 +57,7 @@ class RealtimeDoor:
             await self._server.handle_request(scope, body, send)
         else:
             problem = InvalidRequest("This body holds no packets of Socket.IO, or too many of them.")
-            await json_response(orjson.dumps(error_payload(problem)), status=400)(scope, receive, send)
+            await error_response(problem)(scope, receive, send)
 
     async def _connect(self, sid: str, environ: Any, auth: object) -> None:
         try:

@@ -7,9 +7,7 @@ from importlib import import_module
 from typing import Final
 from urllib.parse import parse_qs
 
-import orjson
 from starlette.applications import Starlette
-from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,7 +15,7 @@ from fabula.actions.house import House
 from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
 from fabula.ports.threads import run_in_thread
 from fabula.server.access.rules import REALTIME_PATH
-from fabula.server.error_codes import error_payload, http_status
+from fabula.server.json_answers import error_response
 
 _DOOR: Final = "fabula.server.realtime.door"
 
@@ -37,8 +35,7 @@ class _LateDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if (error := _problem(scope)) is not None:
-            body = orjson.dumps(error_payload(error))
-            await Response(body, status_code=http_status(error), media_type="application/json")(scope, receive, send)
+            await error_response(error)(scope, receive, send)
             return
         await (self._door or await self._open())(scope, receive, send)
 

@@ -15,7 +15,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.access.places import LargeAnswers
 from fabula.server.access.rules import MIB
-from fabula.server.error_codes import error_payload, http_status
+from fabula.server.error_codes import error_payload, http_status, retry_headers
 from fabula.server.json_answers import json_response
 from fabula.server.rpc.dispatch import answer, note_call, prepare, refusal
 from fabula.server.rpc.envelopes import Malformed, read_request, write_error, write_result
@@ -93,7 +93,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
             note_call(house, method, parsed, error.name, started)
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = http_status(error) if streams else 200
-            return json_response(refusal(parsed, error), status=status)
+            return json_response(refusal(parsed, error), status=status, headers=retry_headers(error))
         if is_watched(prepared):
             return await progress_response(house, prepared)
         if prepared.method.may_answer_at_length:

@@ -14,8 +14,7 @@ from fabula.actions.turns.watch_feed import Told, watch_feed
 from fabula.ports.errors import FabulaError
 from fabula.ports.meters import STREAMS_OPEN, Meters
 from fabula.server.access import actor_of
-from fabula.server.error_codes import error_payload, http_status
-from fabula.server.json_answers import json_response
+from fabula.server.json_answers import error_response
 from fabula.server.stream.sse import HEADERS, KEEP_ALIVE_S, STILL_HERE, event, left
 from fabula.story.events import event_json, plain
 
@@ -30,7 +29,7 @@ def feed_routes(house: House) -> APIRouter:
             last_seen = request.headers.get("last-event-id", "")
             told = await watch_feed(house, actor_of(request.scope), session_id, last_seen)
         except FabulaError as error:
-            return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
+            return error_response(error)
         return FeedStream(told, meters=house.meters)
 
     return router

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import orjson
 from fastapi import APIRouter, Request, Response
 
 from fabula.actions.house import House
@@ -11,8 +10,7 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError
 from fabula.ports.plays import Turn
 from fabula.server.access import actor_of
-from fabula.server.error_codes import error_payload, http_status
-from fabula.server.json_answers import json_response
+from fabula.server.json_answers import error_response
 from fabula.server.stream.envelope import Envelope
 from fabula.server.stream.sse import FrameStream, event
 
@@ -40,7 +38,7 @@ def stream_routes(house: House) -> APIRouter:
             actor = actor_of(request.scope)
             watched = await watched_turn(house, actor, session_id, last_seen)
         except FabulaError as error:
-            return json_response(orjson.dumps(error_payload(error)), status=http_status(error))
+            return error_response(error)
         if watched is None:
             return Response(status_code=204)
         return FrameStream(watched.stream, _envelope(watched.turn, actor), watched.frames, meters=house.meters)
