@@ -31,10 +31,11 @@ from fabula.ports.store import Store
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.testing.postgres import new_database, postgres_server, postgres_url
+from fabula.testing.rabbitmq import rabbitmq_url
 from fabula.testing.redis import redis_server
 from fabula.testing.world import FixedClock
 
-__all__ = ["postgres_server", "postgres_url", "redis_server"]
+__all__ = ["postgres_server", "postgres_url", "rabbitmq_url", "redis_server"]
 
 # Machines that test are busy: a slow example is no failure.
 hypothesis_settings.register_profile("house", deadline=None)

@@ -54,6 +54,13 @@ class Settings(BaseModel):
         aliases=("REDIS_URL",),
         secret=True,
     )
+    broker_url: str = _setting(
+        "",
+        "A `redis://` or `amqp://` address over which work that follows turns goes to `fabula worker`; empty means "
+        "that servers do it themselves.",
+        aliases=("CELERY_BROKER_URL",),
+        secret=True,
+    )
     secret_key: str = _setting(
         "",
         "The key that encrypts stored secrets; empty means a key file (mode 0600) in the data folder.",

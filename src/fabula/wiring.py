@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,14 @@ from fabula.actions.npcs.address_npc import GAME_API_ID
 from fabula.actions.npcs.left_turns import settle_left_turns
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.turns.turn_runner import adopt_old_turns
-from fabula.actions.work.work_runner import WorkRunner
+from fabula.actions.work.work_runner import MOST_TAKEN_UP, WorkRunner
 from fabula.actions.work_kinds import work_kinds
 from fabula.adapters.bus import open_bus, open_feeds
 from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.limits import open_limits
 from fabula.adapters.models.address_policy import policy_of
 from fabula.adapters.models.clients import open_models
+from fabula.adapters.queues import open_queue
 from fabula.adapters.stores import sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.world import SystemClock, UlidIds
@@ -40,7 +42,9 @@ from fabula.ports.meters import (
     Meters,
 )
 from fabula.ports.models import CallRecord
+from fabula.ports.queue import Announcement, Queue
 from fabula.ports.store import Store, Unit
+from fabula.ports.work import QueueName
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.events import Told, decode_event, encode_event
@@ -55,20 +59,40 @@ log = logging.getLogger("fabula.models")
 KEY_REMEMBERED_S = 2.0
 
 
+ANNOUNCEMENT_LIMIT_S = 1200.0
+"""Longer than any work may take by its own deadline: what takes longer than this hangs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerPart:
+    """What a worker listens to, and how many pieces of work it does at once."""
+
+    queues: tuple[QueueName, ...]
+    concurrency: int
+
+
 @asynccontextmanager
 async def open_house(
-    settings: Settings, *, tends_turns: bool = False, store: SqlStore | None = None
+    settings: Settings,
+    *,
+    tends_turns: bool = False,
+    worker: WorkerPart | None = None,
+    store: SqlStore | None = None,
+    machine_clock: Clock | None = None,
 ) -> AsyncIterator[House]:
     """A house that is ready: the store is at its newest revision and the built-ins are set out.
 
-    A process that stays `tends_turns`: it takes up those that others left behind. A short command must not. A test may
-    bring a store of its own, which is not open yet.
+    A process that stays `tends_turns`: it takes up those that others left behind. A short command must not. A `worker`
+    does what the queues tell it. A test may bring a store of its own, which is not open yet, and a clock that is wrong.
     """
-    clock = SystemClock()
+    machine: Clock = machine_clock or SystemClock()
     async with AsyncExitStack() as closing:
-        store = store or sql_store(settings, clock)
-        await store.open()
-        closing.push_async_callback(store.close)
+        if store is None and settings.database_url:
+            clock, store = await _open_shared_store(settings, machine, closing)
+        else:
+            clock, store = machine, store or sql_store(settings, machine)
+            await store.open()
+            closing.push_async_callback(store.close)
         checkpoints = StoreCheckpoints(store)
         closing.push_async_callback(checkpoints.close)
         policy = policy_of(settings)
@@ -83,7 +107,11 @@ async def open_house(
         limits = open_limits(settings, clock)
         closing.push_async_callback(limits.close)
         owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
-        work = WorkRunner(store=store, checkpoints=checkpoints, bus=bus, clock=clock, owner=owner, meters=meters)
+        queue = open_queue(settings)
+        closing.push_async_callback(queue.close)
+        work = WorkRunner(
+            store=store, checkpoints=checkpoints, bus=bus, queue=queue, clock=clock, owner=owner, meters=meters
+        )
         closing.push_async_callback(work.close)
         house = House(
             settings=settings,
@@ -96,6 +124,7 @@ async def open_house(
             feeds=feeds,
             limits=limits,
             checkpoints=checkpoints,
+            queue=queue,
             work=work,
             play_setups=PlaySetups(),
             turn_states=TurnStateCache(),
@@ -106,8 +135,52 @@ async def open_house(
         await set_out_builtins(house)
         await adopt_old_turns(house)
         settle_left = partial(settle_left_turns, house, opened_at_ms=clock.now_ms())
-        await work.open(work_kinds(house), takes_up=tends_turns, chores=[settle_left])
+        most, eager = _taken_up(settings, worker)
+        takes_up = tends_turns or worker is not None
+        await work.open(work_kinds(house), takes_up=takes_up, chores=[settle_left], most=most, eager=eager)
+        if takes_up:
+            await _listen(queue, work, settings, worker)
+            # First of all no more announcements are taken, and what was taken may end.
+            closing.push_async_callback(queue.close)
         yield house
+
+
+async def _open_shared_store(settings: Settings, machine: Clock, closing: AsyncExitStack) -> tuple[Clock, SqlStore]:
+    """A store that processes on several machines may share, and the clock that they have in common."""
+    from fabula.adapters.stores.database_clock import DatabaseClock, database_now_ms
+
+    clock = DatabaseClock(machine)
+    store = sql_store(settings, clock)
+    await store.open()
+    closing.push_async_callback(store.close)
+    await clock.start(partial(database_now_ms, store.database))
+    closing.push_async_callback(clock.close)
+    return clock, store
+
+
+def _taken_up(settings: Settings, worker: WorkerPart | None) -> tuple[Mapping[QueueName, int], bool]:
+    """How much of each queue a process takes up from the table, and whether it looks as soon as there is room.
+
+    Where there is a broker, servers leave what follows turns to workers, and everyone only sweeps up what no message
+    told of.
+    """
+    if worker is not None:
+        return dict.fromkeys(worker.queues, worker.concurrency), False
+    if settings.broker_url:
+        return {"realtime": MOST_TAKEN_UP["realtime"]}, False
+    return MOST_TAKEN_UP, True
+
+
+async def _listen(queue: Queue, work: WorkRunner, settings: Settings, worker: WorkerPart | None) -> None:
+    if worker is not None:
+        await queue.listen(worker.queues, work.take, most=worker.concurrency, limit_s=ANNOUNCEMENT_LIMIT_S)
+    elif not settings.broker_url:
+
+        async def wake(announcement: Announcement) -> None:
+            # Here the runner knows best how much it can do beside the turns that it plays.
+            work.wake()
+
+        await queue.listen(tuple(MOST_TAKEN_UP), wake, most=1, limit_s=ANNOUNCEMENT_LIMIT_S)
 
 
 class _ModelStorage:

@@ -17,6 +17,7 @@ from tests.scripted import PACES, Theatre, theatre
 from fabula.actions.turns.turn_runner import turn_kinds
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.queues.local import LocalQueue
 from fabula.agents.presets.templates import PromptRole
 from fabula.ports.errors import StoreError
 from fabula.ports.plays import NewTurn
@@ -289,7 +290,12 @@ async def test_while_the_store_cannot_be_written_a_turn_stays_in_flight_and_is_e
     here = house.client.house
     full = FullStore(here.store, refusals=3)
     there = WorkRunner(
-        store=cast(Any, full), checkpoints=here.checkpoints, bus=LocalBus(), clock=FixedClock(), owner="elsewhere/1/1"
+        store=cast(Any, full),
+        checkpoints=here.checkpoints,
+        bus=LocalBus(),
+        queue=LocalQueue(),
+        clock=FixedClock(),
+        owner="elsewhere/1/1",
     )
     await there.open(turn_kinds(replace(here, store=cast(Any, full))), takes_up=False)
     assert await there.cancel(turn_id, CANCELLED_THERE) and full.refusals == 0

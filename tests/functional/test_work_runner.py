@@ -16,6 +16,7 @@ from tests.conftest import Place
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind, doubling
 from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, MOST_TAKEN_UP, Chore, WorkRunner
 from fabula.adapters.bus.local import LocalBus
+from fabula.adapters.queues.local import LocalQueue
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.world import SystemClock
@@ -42,7 +43,13 @@ async def runners(store: Store, clock: FixedClock) -> AsyncIterator[Runners]:
         async def open_runner(
             owner: str, kind: WorkKind, *, takes_up: bool = False, chores: Sequence[Chore] = (), **more: Any
         ) -> WorkRunner:
-            shared = {"store": store, "checkpoints": checkpoints, "bus": LocalBus(), "clock": clock}
+            shared = {
+                "store": store,
+                "checkpoints": checkpoints,
+                "bus": LocalBus(),
+                "queue": LocalQueue(),
+                "clock": clock,
+            }
             runner = WorkRunner(**{**shared, "owner": owner, **more})
             await runner.open({"errand": kind}, takes_up=takes_up, chores=chores)
             closing.push_async_callback(runner.close)

@@ -20,6 +20,7 @@ from fabula.ports.feeds import Feeds
 from fabula.ports.limits import Limits
 from fabula.ports.meters import Meters
 from fabula.ports.models import ModelClients
+from fabula.ports.queue import Queue
 from fabula.ports.store import Store
 from fabula.ports.world import Clock, Ids
 from fabula.settings import Settings
@@ -48,6 +49,7 @@ class House:
     feeds: Feeds[SessionEvent]
     limits: Limits
     checkpoints: Checkpoints
+    queue: Queue
     work: WorkRunner
     play_setups: PlaySetups
     turn_states: TurnStateCache

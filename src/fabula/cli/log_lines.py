@@ -16,7 +16,7 @@ from fabula.settings import Settings
 
 # These tell whole frames, headers and rows when they are asked for details, and so tokens and what players said.
 TALKATIVE = {"uvicorn.error": logging.INFO}
-QUIET = ("httpx", "alembic")
+QUIET = ("httpx", "alembic", "celery", "kombu", "amqp")
 
 
 def start_log(settings: Settings) -> None:

@@ -15,8 +15,9 @@ from fabula.story.values import JsonObject
 
 WorkStatus = Literal["waiting", "running", "done", "failed", "dead", "cancelled"]
 OPEN: frozenset[WorkStatus] = frozenset({"waiting", "running"})
-Queue = Literal["realtime", "background", "heavy"]
+QueueName = Literal["realtime", "background", "heavy"]
 """Who waits for work: somebody now (realtime), the next turns (background), or nobody soon (heavy)."""
+QUEUES: tuple[QueueName, ...] = ("realtime", "background", "heavy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,7 @@ class WorkTable(Protocol):
     - `hold` gives work to one owner and counts the attempt. It gives out work that waits and is due, that runs under a
       lease that has passed, or whose owner is among those known to be `gone`; of any other it answers None.
     - Of any number of holders at once, one gets it.
+    - `hold_these` does the same for work by its ids, and answers what was given out.
     - `hold_due` holds work of these kinds in the order in which it was due, at most `limit`; `due` only looks.
     - `extend` renews the leases of all work that an owner still holds, and answers which that is.
     - `finish`, `put_off`, `let_go`, `fail` and `bury` are for who holds the work. From anyone who no longer does, also
@@ -140,6 +142,8 @@ class WorkTable(Protocol):
         ...
 
     async def hold(self, work_id: str, lease: Lease, *, gone: Sequence[str] = ()) -> Work | None: ...
+
+    async def hold_these(self, work_ids: Sequence[str], lease: Lease) -> list[Work]: ...
 
     async def hold_due(
         self, kinds: Sequence[str], lease: Lease, *, gone: Sequence[str] = (), limit: int = 1

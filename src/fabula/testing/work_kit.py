@@ -187,6 +187,17 @@ class WorkKit:
             found = await asyncio.gather(*(begun(stores[n % 4], f"w{n}", key="k") for n in range(16)))
         assert len({work.work_id for work in found}) == 1
 
+    async def test_hold_these_does_the_same_for_work_by_its_ids_and_answers_what_was_given_out(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        await begun(store, "w1")
+        await begun(store, "later", due_at_ms=clock.now_ms() + 1)
+        await held(store, clock, "taken", "other")
+        async with store.writing() as unit:
+            given = await unit.work.hold_these(["w1", "later", "taken", "nobody"], lease(clock))
+            assert [(work.work_id, work.owner, work.attempt) for work in given] == [("w1", "me", 1)]
+            assert await unit.work.hold_these([], lease(clock)) == []
+
     async def test_hold_due_holds_work_of_these_kinds_in_the_order_in_which_it_was_due(
         self, store: Store, clock: FixedClock
     ) -> None:

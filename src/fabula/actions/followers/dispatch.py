@@ -13,7 +13,7 @@ from fabula.actions.house import House
 from fabula.actions.work.work_kind import HeldWork, Run, Sentences, WorkKind, doubling, taken_over
 from fabula.loops.turns.follow import FOLLOWERS
 from fabula.ports.store import Unit
-from fabula.ports.work import NewWork, Queue
+from fabula.ports.work import NewWork, QueueName, Work
 from fabula.story.followers import FollowerKind
 from fabula.story.values import JsonObject
 
@@ -40,7 +40,7 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
     }
 
 
-def _kind(run: Run, queue: Queue) -> WorkKind:
+def _kind(run: Run, queue: QueueName) -> WorkKind:
     return WorkKind(
         run=run,
         deadline_s=DEADLINE_S,
@@ -58,14 +58,14 @@ async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:
     # A kind that only a newer version knows is left to the servers of that version.
     wanted = [name for kind, name in WORK_NAMES.items() if isinstance(asked, list) and kind in asked]
 
-    async def fan_out(unit: Unit) -> None:
-        for name in wanted:
-            await unit.work.begin(_follower(house, name, work.subject, str(work.input["turn_id"])))
+    async def fan_out(unit: Unit) -> list[Work]:
+        new = [_follower(house, name, work.subject, str(work.input["turn_id"])) for name in wanted]
+        begun = [await unit.work.begin(one) for one in new]
         if not await unit.work.finish(work):
             raise taken_over(work)
+        return begun
 
-    await house.store.write(fan_out)
-    house.work.wake()
+    house.work.announce(*await house.store.write(fan_out))
     return None
 
 

@@ -72,7 +72,7 @@ async def retry_outbox(house: House, actor: Actor, command: NameOutboxItem) -> O
         if not await unit.work.revive(work.work_id):
             raise Conflict(f"'{command.id}' is {work.status}: only what is dead can be tried again.", state=work.status)
         revived = await _follower(unit, command.id)
-    house.work.wake()
+    house.work.announce(revived)
     return item_of(revived)
 
 

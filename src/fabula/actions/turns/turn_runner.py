@@ -122,6 +122,8 @@ async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: He
         await _play_on(house, turn, turn_start, stage, held, resumed=resumed)
         if not stage.ended:
             raise Interrupted(INTERRUPTED, hint=Hint.RETRY_TURN)
+        if stage.follow is not None:
+            house.work.announce(stage.follow)
         house.feeds.publish(turn.session_id, TurnOver(turn_id=turn.turn_id, status="cut" if stage.cut else "committed"))
         house.feeds.publish(turn.session_id, HeadMoved(turn_id=turn.turn_id))
     except CutShort:

@@ -10,7 +10,7 @@ from fabula.loops.turns.cut import Cut
 from fabula.ports.bus import Sender
 from fabula.ports.errors import TakenOver
 from fabula.ports.store import Unit
-from fabula.ports.work import Queue, Work
+from fabula.ports.work import QueueName, Work
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed, Progress, Told
 from fabula.story.values import JsonObject
@@ -81,7 +81,7 @@ class WorkKind:
     `is_loop`: its checkpoints stand under the id of the work, and are of no use once it has ended.
     `on_failure` stands in the transaction that ends the work as failed, dead or cancelled, before the work itself.
     `last_event` is what watchers are told of work that has ended. Of `unwatched` work nobody is told anything.
-    `queue` says who waits for it, and so what makes room for what.
+    `queue` says who waits for it, and so what makes room for what; `priority`, from 0 to 9, which of it comes first.
     `on_bad_end` is called once it is written down that work failed, died or was cancelled, by who wrote it.
     """
 
@@ -95,7 +95,8 @@ class WorkKind:
     last_event: Callable[[str], Awaitable[Completed | Failed]] | None = None
     on_bad_end: Callable[[Work, BadEnd], None] | None = None
     unwatched: bool = False
-    queue: Queue = "realtime"
+    queue: QueueName = "realtime"
+    priority: int = 5
 
 
 def doubling(*, first_s: float, longest_s: float) -> Callable[[int], float]:

@@ -3,6 +3,7 @@
 1. Work that was begun here with a lease is started at once (`start`); the one who waits for it may leave.
 2. Every two seconds the runner looks around: it renews the leases of all it runs with one statement, stops what was
    cancelled or taken over elsewhere, and, in a process that stays, takes up what others left behind.
+   A process that listens to a queue also does what an announcement names (`take`).
    What nobody waits for makes room for turns: while one runs here, at most one piece of background work runs beside
    it, and heavy work only when it has waited for long.
 3. Work that ended well is done; work that failed is failed, put off or buried, as its kind says. Work that processes
@@ -18,6 +19,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from fabula.actions.work.hold_batch import HoldBatch
 from fabula.actions.work.owners import is_dead
 from fabula.actions.work.work_events import Frames, follow
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, Unheard, WorkKind, taken_over
@@ -37,8 +39,9 @@ from fabula.ports.errors import (
 )
 from fabula.ports.meters import TURN_SECONDS, TURNS, WORK, WORK_RUNNING, Meters
 from fabula.ports.progress import TellProgress
+from fabula.ports.queue import Announcement, Queue
 from fabula.ports.store import Store, Unit
-from fabula.ports.work import Lease, Queue, Work
+from fabula.ports.work import QUEUES, Lease, NewWork, QueueName, Work
 from fabula.ports.world import Clock
 from fabula.story.error_values import ErrorValue
 from fabula.story.events import Completed, Failed, Progress, Told
@@ -52,7 +55,7 @@ RENEW_BELOW_S = 10.0
 LOOK_EVERY_S = 2.0
 LOOK_AT_MOST_EVERY_S = 0.25
 """However often it is woken: what follows many turns is found with one look."""
-MOST_TAKEN_UP: Mapping[Queue, int] = {"realtime": 32, "background": 4, "heavy": 1}
+MOST_TAKEN_UP: Mapping[QueueName, int] = {"realtime": 32, "background": 4, "heavy": 1}
 """How much work of each queue, taken up from the table, runs here at once."""
 WAITS_FOR_TURNS_S = 5.0
 """So long, at most, does heavy work wait because turns are played."""
@@ -104,15 +107,19 @@ class WorkRunner:
         store: Store,
         checkpoints: Checkpoints,
         bus: Bus[Told],
+        queue: Queue,
         clock: Clock,
         owner: str,
         meters: Meters | None = None,
     ) -> None:
         self._store, self._checkpoints, self._bus, self._clock, self.owner = store, checkpoints, bus, clock, owner
         self._meters = meters or Meters()
+        self._queue = queue
+        self._holds = HoldBatch(self._hold_these)
         self._kinds: Mapping[str, WorkKind] = {}
         self._calls_only: list[str] = []
-        self._queues: Sequence[Queue] = ()
+        self._most: Mapping[QueueName, int] = {}
+        self._is_eager = True
         self._chores: Sequence[Chore] = ()
         self._running: dict[str, RunningWork] = {}
         self._woken = asyncio.Event()
@@ -125,13 +132,16 @@ class WorkRunner:
         *,
         takes_up: bool,
         chores: Sequence[Chore] = (),
-        queues: Sequence[Queue] = ("realtime", "background", "heavy"),
+        most: Mapping[QueueName, int] = MOST_TAKEN_UP,
+        eager: bool = True,
     ) -> None:
         """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not.
 
-        A process that stays also does the `chores` from time to time. It takes work of these `queues` only.
+        A process that stays also does the `chores` from time to time. It takes work only of the queues that `most`
+        names, at most so much of each at once. One that is `eager` looks again as soon as something has ended; where
+        announcements come over a broker that would only find what another process was just told of.
         """
-        self._kinds, self._queues = kinds, queues
+        self._kinds, self._most, self._is_eager = kinds, most, eager
         self._chores = (self._forget_old, *chores)
         self._calls_only = [name for name, kind in kinds.items() if kind.run is None]
         if takes_up:
@@ -155,8 +165,36 @@ class WorkRunner:
         return Lease(owner=self.owner, until_ms=self._clock.now_ms() + round(LEASE_S * 1000))
 
     def wake(self) -> None:
-        """Work was begun that waits to be taken up: look at once."""
+        """Looks at once for what waits to be taken up."""
         self._woken.set()
+
+    def announce(self, *begun: Work | NewWork) -> None:
+        """Tells whoever listens that work was begun that waits to be taken up. Called after its transaction."""
+        self._queue.announce(
+            [
+                Announcement(work_id=work.work_id, queue=kind.queue, priority=kind.priority, trace_id=work.trace_id)
+                for work in begun
+                if (kind := self._kinds.get(work.kind)) is not None
+            ]
+        )
+
+    async def take(self, announcement: Announcement) -> None:
+        """Does the work that is announced, to its end. There is nothing to do where it is done, held or not due."""
+        if self._closed or announcement.work_id in self._running:
+            return
+        held = await self._holds.hold(announcement.work_id)
+        if held is None:
+            return
+        kind = self._kinds.get(held.kind)
+        if kind is None or kind.run is None:
+            # A newer version knows what this is; its processes take it up.
+            await self._store.write(lambda unit: unit.work.let_go(held))
+            return
+        await self._begin_again(held)
+        await self.wait(held.work_id)
+
+    async def _hold_these(self, work_ids: list[str]) -> list[Work]:
+        return await self._store.write(lambda unit: unit.work.hold_these(work_ids, self.lease()), durable=False)
 
     async def start(self, work: Work, run: Run | None = None, *, taken_up: bool = False) -> HeldWork:
         """Runs work that this process holds, with its kind's function unless the caller has more at hand."""
@@ -184,7 +222,7 @@ class WorkRunner:
 
     def _forget_running(self, running: RunningWork) -> None:
         self._count_end(running)
-        if running.taken_up or running.held.work.kind == "turn":
+        if self._is_eager and (running.taken_up or running.held.work.kind == "turn"):
             # There may be more of it, and a turn that is over makes room.
             self.wake()
         work_id = running.held.work.work_id
@@ -292,12 +330,12 @@ class WorkRunner:
     async def take_up(self) -> int:
         """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
         gone = await self.gone()
-        return sum([await self._take_up_of(queue, gone) for queue in self._queues])
+        return sum([await self._take_up_of(queue, gone) for queue in QUEUES if queue in self._most])
 
-    async def _take_up_of(self, queue: Queue, gone: Sequence[str]) -> int:
+    async def _take_up_of(self, queue: QueueName, gone: Sequence[str]) -> int:
         kinds = [name for name, kind in self._kinds.items() if kind.run is not None and kind.queue == queue]
         taken = sum(one.taken_up and self._kinds[one.held.work.kind].queue == queue for one in self._running.values())
-        most = MOST_TAKEN_UP[queue] - taken
+        most = self._most[queue] - taken
         if not kinds or most <= 0:
             return 0
         oldest = await self._store.read(lambda unit: unit.work.due(kinds, gone=gone, limit=1))
@@ -309,10 +347,10 @@ class WorkRunner:
             await self._begin_again(work)
         return len(held)
 
-    def _room_beside_turns(self, queue: Queue, oldest: Work, taken: int) -> int:
+    def _room_beside_turns(self, queue: QueueName, oldest: Work, taken: int) -> int:
         """How much more may be taken up while turns are played here."""
         if queue == "realtime" or not any(one.held.work.kind == "turn" for one in self._running.values()):
-            return MOST_TAKEN_UP[queue]
+            return self._most[queue]
         waited_s = (self._clock.now_ms() - oldest.due_at_ms) / 1000
         return 1 - taken if queue == "background" or waited_s > WAITS_FOR_TURNS_S else 0
 

@@ -243,6 +243,9 @@ class SqlWork:
         held = await self._hold([spelled(work_id)], lease, gone)
         return held[0] if held else None
 
+    async def hold_these(self, work_ids: Sequence[str], lease: Lease) -> list[Work]:
+        return await self._hold([spelled(work_id) for work_id in work_ids], lease, ())
+
     async def hold_due(
         self, kinds: Sequence[str], lease: Lease, *, gone: Sequence[str] = (), limit: int = 1
     ) -> list[Work]:

@@ -139,4 +139,4 @@ async def persist(run: InkRun, kept: Kept) -> None:
     )
     if await run.store.commit_turn(finished, work=run.held):
         run.turn_states.keep(run.turn, Standing(play=play, past=(), lines=0))
-        run.stage.complete(cast(JsonObject, result))
+        run.stage.complete(cast(JsonObject, result), follow=finished.follow)

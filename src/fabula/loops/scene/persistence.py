@@ -68,7 +68,7 @@ async def persist(
     if await run.store.commit_turn(finished, work=run.held):
         now = Standing(play=run.before, past=run.past, lines=run.setup.past_lines)
         run.turn_states.keep(run.turn, now.after(play, [entry_of(change.message) for change in messages]))
-        run.stage.complete(cast(JsonObject, result))
+        run.stage.complete(cast(JsonObject, result), follow=finished.follow)
 
 
 def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[MessageChange]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from fabula.ports.bus import Sender
+from fabula.ports.work import NewWork
 from fabula.story.error_values import ErrorValue
 from fabula.story.events import Completed, Delta, Failed, Started, TextDelta, TurnEvent, TurnFrame
 from fabula.story.values import JsonObject
@@ -51,6 +52,7 @@ class Stage:
         self._gathers_until = 0.0
         self._ended = False
         self.cut = False
+        self.follow: NewWork | None = None
 
     @property
     def ended(self) -> bool:
@@ -69,9 +71,9 @@ class Stage:
             self._flush()
             self._sender.send(event)
 
-    def complete(self, result: JsonObject) -> None:
-        """The turn is done and kept."""
-        self.cut = result.get("cut") is True
+    def complete(self, result: JsonObject, *, follow: NewWork | None = None) -> None:
+        """The turn is done and kept, with the work on what follows it."""
+        self.cut, self.follow = result.get("cut") is True, follow
         self._end(Completed(result=result))
 
     def fail(self, error: ErrorValue) -> None:

@@ -1,0 +1,154 @@
+"""Workers: what follows turns is done beside the servers, whatever is killed, away or wrong about the time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.conftest import Place
+from tests.fork_server import Child, ForkServer
+from tests.functional.test_followers import ladder_at, played
+from tests.live import Client, gate_session, live_server
+
+from fabula.actions.followers.dispatch import FOLLOWER_WORK
+from fabula.actions.house import House
+from fabula.adapters.world import SystemClock
+from fabula.ports.work import NewWork, Work
+from fabula.settings import Settings
+from fabula.story.followers import SUMMARY_EVERY
+from fabula.testing.redis import RedisServer
+from fabula.testing.server_process import clean_environment
+from fabula.wiring import open_house
+
+PATIENCE_S = 60.0
+
+
+@dataclass(kw_only=True)
+class Yard:
+    """A server with a broker, and workers that are started and killed."""
+
+    client: Client
+    fork_server: ForkServer
+    settings: Settings
+    folder: Path
+    workers: list[Child] = field(default_factory=list)
+
+    async def worker(self, *options: str) -> Child:
+        log = self.folder / f"worker-{len(self.workers)}.log"
+        environment = clean_environment(
+            {
+                "FABULA_DATABASE_URL": self.settings.database_url,
+                "FABULA_BROKER_URL": self.settings.broker_url,
+                "FABULA_DATA_DIR": str(self.settings.data_folder),
+            }
+        )
+        worker = await asyncio.to_thread(self.fork_server.start, ["worker", *options], environment, log=log)
+        self.workers.append(worker)
+        await until(lambda: is_written(log, "Fabula works for"))
+        return worker
+
+
+async def is_written(log: Path, words: str) -> bool:
+    return words in (await asyncio.to_thread(log.read_text, "utf-8"))
+
+
+async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not await is_so():
+            await asyncio.sleep(0.05)
+
+
+async def nothing_follows(house: House) -> bool:
+    async with house.store.reading() as unit:
+        return not await unit.work.unfinished(FOLLOWER_WORK)
+
+
+@pytest.fixture
+async def yard(
+    postgres_place: Place, redis_server: RedisServer, fork_server: ForkServer, tmp_path: Path
+) -> AsyncIterator[Yard]:
+    settings = postgres_place.settings.model_copy(update={"broker_url": redis_server.url})
+    async with live_server(
+        settings.data_folder, database_url=settings.database_url, broker_url=settings.broker_url
+    ) as client:
+        yard = Yard(client=client, fork_server=fork_server, settings=settings, folder=tmp_path)
+        yield yard
+        for worker in yard.workers:
+            await asyncio.to_thread(worker.kill)
+
+
+@pytest.mark.all
+async def test_what_follows_turns_is_done_by_a_worker_and_not_by_the_server(yard: Yard) -> None:
+    session_id = await gate_session(yard.client)
+    await played(yard.client, session_id, SUMMARY_EVERY)
+    await asyncio.sleep(3)
+    assert not await nothing_follows(yard.client.house), "the server leaves it to workers"
+    await yard.worker("--concurrency", "2")
+    await until(lambda: nothing_follows(yard.client.house))
+    ladder = await ladder_at(yard.client, session_id)
+    assert ladder is not None and ladder.last_turn == SUMMARY_EVERY
+    async with yard.client.house.store.reading() as unit:
+        [done] = [work for work in await unit.work.of_subject(session_id) if work.kind == "summary.update"]
+    assert (done.status, done.attempt, done.trace_id) == ("done", 1, done.key) and done.owner != yard.client.house.owner
+
+
+@pytest.mark.all
+async def test_while_the_broker_is_away_work_waits_in_the_table_and_is_swept_up(
+    yard: Yard, redis_server: RedisServer
+) -> None:
+    await yard.worker()
+    await asyncio.to_thread(redis_server.kill)
+    session_id = await gate_session(yard.client)
+    await played(yard.client, session_id, SUMMARY_EVERY)
+    await until(lambda: nothing_follows(yard.client.house))
+    assert await ladder_at(yard.client, session_id) is not None
+
+
+@pytest.mark.all
+async def test_a_worker_that_is_asked_to_stop_ends_in_good_order(yard: Yard) -> None:
+    worker = await yard.worker("--queues", "background,heavy")
+    await asyncio.to_thread(worker.kill, signal.SIGTERM)
+    log = await asyncio.to_thread((yard.folder / "worker-0.log").read_text, "utf-8")
+    assert "Stopping" in log and "Traceback" not in log
+
+
+class WrongClock(SystemClock):
+    """The clock of a machine that is wrong."""
+
+    def __init__(self, by_ms: int) -> None:
+        self._by_ms = by_ms
+
+    def now_ms(self) -> int:
+        return super().now_ms() + self._by_ms
+
+
+@pytest.mark.parametrize("apart_ms", [60_000, -60_000])
+async def test_a_clock_that_is_a_minute_off_takes_no_work_from_others_and_loses_none(
+    postgres_place: Place, apart_ms: int
+) -> None:
+    async with AsyncExitStack() as closing:
+        right = await closing.enter_async_context(open_house(postgres_place.settings))
+        wrong = await closing.enter_async_context(
+            open_house(postgres_place.settings, machine_clock=WrongClock(apart_ms))
+        )
+        for holder, other in ((right, wrong), (wrong, right)):
+            work_id = f"held-by-{'right' if holder is right else 'wrong'}"
+            await begin(holder, NewWork(work_id=work_id, kind="errand", held=holder.work.lease()))
+            assert await taken(other, work_id) is None, "its lease has not passed"
+            waits = f"begun-by-{'right' if holder is right else 'wrong'}"
+            await begin(holder, NewWork(work_id=waits, kind="errand"))
+            await asyncio.sleep(0.02)  # by as much two processes may differ that asked the same clock
+            assert await taken(other, waits) is not None, "it is due"
+
+
+async def begin(house: House, new: NewWork) -> Work:
+    return await house.store.write(lambda unit: unit.work.begin(new))
+
+
+async def taken(house: House, work_id: str) -> Work | None:
+    return await house.store.write(lambda unit: unit.work.hold(work_id, house.work.lease()))
