@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Container, Iterator
 from itertools import accumulate
 
+from fabula.language.caches import cached_if_short
 from fabula.language.phrases import Phrases, letters_of
 from fabula.language.spoilers import Guard
-from fabula.language.vocabulary import folded, is_plain, sentence_ends, spaced
+from fabula.language.vocabulary import LONGEST_WORD, folded, is_plain, sentence_ends, spaced
 
 BROKEN_OFF = "…"
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -110,12 +111,13 @@ class GuardedStream:
         if not whole and not self._spoken and _may_be(self._closed.short_sentences, letters, ends):
             return 0, False
         growing = not whole and not text[-1].isspace()
+        stand_at = self._closed.phrases.stand_at
         for number, (start, end, beginning) in enumerate(_units(text, words)):
             last = number + 1 == len(words)
             if not (growing and last) and self._guard.is_closed_name(text[beginning:end]):
                 return beginning, True
-            phrases, may_follow = self._closed.phrases.stand_at(letters, borders[number], ends)
-            if any(self._guard.is_kept(spaced(phrase)) for phrase in phrases):
+            phrases, may_follow = stand_at(letters, borders[number], ends)
+            if phrases and any(self._guard.is_kept(spaced(phrase)) for phrase in phrases):
                 return start, True
             if not whole and may_follow:
                 return start, False
@@ -136,7 +138,7 @@ def _units(text: str, words: list[re.Match[str]]) -> Iterator[tuple[int, int, in
     before = 0
     for word in words:
         start, end = word.span()
-        if any(map(str.isspace, text[before:start])):
+        if text[before:start] == " " or any(map(str.isspace, text[before:start])):
             joined.clear()
         joined.append(start)
         # No name is longer, so that a text without blanks is not gone through again and again.
@@ -146,6 +148,7 @@ def _units(text: str, words: list[re.Match[str]]) -> Iterator[tuple[int, int, in
         yield start, end, joined[0]
 
 
+@cached_if_short(most=8_192, longest=LONGEST_WORD)
 def _letters(word: str) -> str:
     return folded(word).replace("'", "").replace("’", "")
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
+from fabula.language.caches import cached_if_short
 from fabula.language.phrases import LONGEST, MOST_LETTERS, Phrase, Phrases, letters_of
 from fabula.language.vocabulary import (
     LONGEST_WORD,
     beginning_of,
     everyday_words,
     folded,
-    is_plain,
     is_whole,
     knit_words_in,
     length_in_words,
@@ -37,6 +37,7 @@ _FRAGMENT_WORDS = 4
 _SENTENCE_WORDS = 3
 _SHORTEST_WORDS = 2
 TEXTS_KEPT = 4_096
+WORDS_KEPT = 8_192
 GUARDS_KEPT = 64
 _NOWHERE: frozenset[str] = frozenset({"(nowhere)"})
 
@@ -100,12 +101,15 @@ class Spoilers:
         near = {spaced(phrase) for phrase in self._phrases.known_in(normal(text).split())}
         alone = {letters_of(normal(sentence)) for sentence in sentences_of(text)} if near else set()
         found = [one for one in near if length_in_words(one) >= _SENTENCE_WORDS or letters_of(one) in alone]
-        return tuple(sorted(found)), tuple(dict.fromkeys(self.names_in(text)))
+        return tuple(sorted(found)), tuple(dict.fromkeys(self._names_in(text)))
 
-    def names_in(self, text: str) -> Iterator[Name]:
-        # Most texts that are asked about one by one are a single word, and nothing in it can be set apart.
-        words = (text,) if len(text) <= LONGEST_WORD and text.isalpha() and is_plain(text) else None
-        for word in words or (*words_in(text), *knit_words_in(text)):
+    @cached_property
+    def names_in_word(self) -> Callable[[str], tuple[Name, ...]]:
+        """The names in a word as it is written. Every word that is told comes by here, most of them again and again."""
+        return cached_if_short(most=WORDS_KEPT, longest=LONGEST_WORD)(lambda word: tuple(self._names_in(word)))
+
+    def _names_in(self, text: str) -> Iterator[Name]:
+        for word in (*words_in(text), *knit_words_in(text)):
             bare = _bare(word)
             name = self._by_name.get(folded(bare))
             if name is not None and (name.loose or bare[:1].isupper()):
@@ -175,7 +179,8 @@ class Guard:
 
     def is_closed_name(self, word: str) -> bool:
         """Whether a word as it is written is a name that is closed now."""
-        return any(self._is_hidden(name) for name in self.spoilers.names_in(word))
+        names = self.spoilers.names_in_word(word)
+        return bool(names) and any(map(self._is_hidden, names))
 
     def is_kept(self, sentence: str) -> bool:
         closed = self._is_closed(self.spoilers.sentences[sentence])
