@@ -76,7 +76,7 @@ class OpenAiClient:
                     if failure is not None:
                         raise failure
                     if texts and request.gather_s and not gathered.ended:
-                        await asyncio.sleep(request.gather_s)
+                        await answer.rest(request.gather_s)
             for text in _short_pieces([gathered.rest()]):
                 yield Piece(text=text)
             complete = True

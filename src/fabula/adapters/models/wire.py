@@ -128,6 +128,19 @@ class Answer:
         """The bytes that have come, or the next ones; none at the end."""
         return await self._response.content.readany()
 
+    async def rest(self, seconds: float) -> None:
+        """Reads nothing for a while. What comes meanwhile waits in the system, which has it all read at once."""
+        connection = self._response.connection
+        transport = None if connection is None else connection.transport
+        if transport is None or transport.is_closing():
+            await asyncio.sleep(seconds)
+            return
+        transport.pause_reading()
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            transport.resume_reading()
+
     def close(self, *, complete: bool) -> None:
         """Lets go of it. A complete one has only its last line outstanding, after which its connection serves again."""
         if self._response.content.at_eof():

@@ -1,7 +1,8 @@
 """The scene loop: load_context, then as a graph resolve, narrate, persist_turn_artifacts. Its state holds no handles.
 
 Each node's outcome is checkpointed. A turn that was interrupted goes on at the node it was in; model calls that it
-had finished there are answered from the memo with the same words.
+had finished there are answered from the memo with the same words. A swift turn asks one model once, so it is one node:
+between that answer and its commit there is nothing to wait for, and nothing that a checkpoint would spare.
 
 What a step asks first is decided by code from what the step before leaves behind. So the step before sends that
 question at its end and hands the answer on while it is on its way: models think while the graph takes its steps.
@@ -37,11 +38,12 @@ from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
-VERSION = loop_version(4, "play_state")
+VERSION = loop_version(5, "play_state")
 """Raise the number when what stands between the nodes changes.
 
 Since 2 the guests of a plan have come and gone when `resolve` is done; since 3 each node has a channel of its own;
-since 4 a scene has the reading of the player's line, and a proposed update its reasons.
+since 4 a scene has the reading of the player's line, and a proposed update its reasons; since 5 a swift turn has one
+node.
 """
 
 
@@ -51,14 +53,19 @@ class Loaded(TypedDict):
     play: JsonObject
 
 
-class Resolved(TypedDict):
+class Decided(TypedDict):
+    """What was decided before the scene is told. `play_swiftly` sets out with this and, as it is, with the handover."""
+
+    way: JsonObject | None
+    first_keeper: JsonObject
+    director: JsonObject
+
+
+class Resolved(Decided):
     """What `narrate` sets out with."""
 
     play: JsonObject
     scene: JsonObject
-    way: JsonObject | None
-    first_keeper: JsonObject
-    director: JsonObject
 
 
 class Narrated(Resolved):
@@ -66,21 +73,19 @@ class Narrated(Resolved):
 
     beats: list[JsonObject]
     said: list[JsonObject]
-    update: JsonObject | None
-    output: JsonObject | None
     cut: NotRequired[bool]
 
 
-async def load_context(run: SceneRun) -> dict[str, Loaded | Resolved | str]:
+async def load_context(run: SceneRun) -> dict[str, Loaded | Decided | str]:
     """The player's words join the state that the turn starts from, and the first question leaves. Nothing is written.
 
     This is what the graph sets out with, hence no node of it. No model has a say in how a swift turn is resolved, so
-    that is done here, too, and its graph begins with `narrate`.
+    that is done here, too.
     """
     play = record_input(run)
     await understand(run, play)
     if run.setup.swift:
-        return {"v": VERSION, "resolved": await _resolve(run, play)}
+        return {"v": VERSION, "swift": await _resolve(run, play)}
     asked = None if run.setup.is_weak("keeper") else await ask_ahead(run, keeper_question(before_beats(run, play)))
     run.handover.put(play, asked=asked)
     return {"v": VERSION, "loaded": {"play": play.as_json()}}
@@ -89,10 +94,12 @@ async def load_context(run: SceneRun) -> dict[str, Loaded | Resolved | str]:
 async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
     """Keeper, transition, director."""
     run = runtime.context
-    return await _resolve(run, run.handover.play or PlayState.model_validate(state["play"]))
+    decided = await _resolve(run, run.handover.play or PlayState.model_validate(state["play"]))
+    play, scene = run.handover.standing()
+    return {**decided, "play": play.as_json(), "scene": scene.as_json()}
 
 
-async def _resolve(run: SceneRun, play: PlayState) -> Resolved:
+async def _resolve(run: SceneRun, play: PlayState) -> Decided:
     kept = await first_keeper(run, play)
     play, scene, way = move_on(run, kept.play)
     play = let_time_pass(run, play, scene)
@@ -103,8 +110,6 @@ async def _resolve(run: SceneRun, play: PlayState) -> Resolved:
     asked = None if question is None else await ask_ahead(run, question)
     run.handover.put(play, scene, asked=asked)
     return {
-        "play": play.as_json(),
-        "scene": scene.as_json(),
         "way": None if way is None else way.as_json(),
         "first_keeper": kept.view(),
         "director": director.as_json(),
@@ -118,20 +123,36 @@ def _first_of_beats(run: SceneRun, play: PlayState, scene: Scene, plan: Response
     return beat_question(run.teller(play, scene), plan.beats[0], 0) if plan.beats else None
 
 
+async def play_swiftly(state: Decided, runtime: Runtime[SceneRun]) -> None:
+    """The rest of a swift turn. One that was interrupted sets out anew; if its answer was whole, it is in the memo."""
+    run = runtime.context
+    play, scene = run.handover.standing()
+    play, beats, update, output = await perform_swiftly(run, play, scene)
+    is_cut, said = run.cut.asked, said_in(beats)
+    if is_cut and not is_told(beats):
+        raise CutShort
+    kept = applied(
+        run, play, update, output=output, read=scene.understood, heard=heard_in(run, said), way=_way(state["way"])
+    )
+    await persist(
+        run,
+        first=state["first_keeper"],
+        director=state["director"],
+        beats=[beat.view for beat in beats],
+        said=said,
+        second=kept,
+        cut=is_cut,
+    )
+
+
 async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
-    """The beats, in the pace of the preset. A turn that is cut before anything was told ends here, with nothing."""
+    """The beats of the plan. A turn that is cut before anything was told ends here, with nothing."""
     run = runtime.context
     play, scene = _standing(run, state)
-    proposed: JsonObject | None = None
-    output, asked = None, None
-    if run.setup.swift:
-        play, beats, update, output = await perform_swiftly(run, play, scene)
-        said, proposed = said_in(beats), update.as_json()
-    else:
-        play, beats = await perform(run, play, scene, ResponsePlan.model_validate(state["director"]["response_plan"]))
-        said = said_in(beats)
-        if not run.setup.is_weak("keeper") and not run.cut.asked:
-            asked = await ask_ahead(run, keeper_question(after_beats(run, play, scene, said)))
+    play, beats = await perform(run, play, scene, ResponsePlan.model_validate(state["director"]["response_plan"]))
+    said, asked = said_in(beats), None
+    if not run.setup.is_weak("keeper") and not run.cut.asked:
+        asked = await ask_ahead(run, keeper_question(after_beats(run, play, scene, said)))
     if run.cut.asked and not is_told(beats):
         raise CutShort
     run.handover.put(play, scene, said, asked=asked)
@@ -140,8 +161,6 @@ async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
         "play": play.as_json(),
         "beats": [beat.view for beat in beats],
         "said": [entry.as_json() for entry in said],
-        "update": proposed,
-        "output": output,
         "cut": run.cut.asked,
     }
 
@@ -161,18 +180,12 @@ async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) ->
     said = run.handover.said
     if said is None:
         said = [MemoryEntry.model_validate(entry) for entry in state["said"]]
-    way = None if state["way"] is None else Transition.model_validate(state["way"])
-    is_cut = state.get("cut", False)
-    update = state["update"]
-    second: Kept | None = None
-    if update is None and not run.cut.asked:
-        second = await _second_keeper(run, play, scene, said, way)
+    way = _way(state["way"])
+    second = None if run.cut.asked else await _second_keeper(run, play, scene, said, way)
+    is_cut = state.get("cut", False) or second is None
     if second is None:
-        proposed = ProposedUpdate() if update is None else ProposedUpdate.model_validate(update)
-        is_cut = is_cut or update is None
-        second = applied(
-            run, play, proposed, output=state["output"], read=scene.understood, heard=heard_in(run, said), way=way
-        )
+        heard = heard_in(run, said)
+        second = applied(run, play, ProposedUpdate(), output=None, read=scene.understood, heard=heard, way=way)
     await persist(
         run,
         first=state["first_keeper"],
@@ -182,6 +195,10 @@ async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) ->
         second=second,
         cut=is_cut,
     )
+
+
+def _way(state: JsonObject | None) -> Transition | None:
+    return None if state is None else Transition.model_validate(state)
 
 
 async def _second_keeper(
@@ -215,7 +232,7 @@ async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool
         await run.handover.close()
 
 
-CHANNELS = ("loaded", "resolved", "narrated")
+CHANNELS = ("loaded", "resolved", "narrated", "swift")
 """What stands between the nodes: each is filled by the one before and emptied by the one after."""
 
 
@@ -227,9 +244,10 @@ def scene_graph(saver: Any) -> Pregel[Any, SceneRun, Any, Any]:
             "resolve": _node(resolve, takes="loaded").write_to("resolved"),
             "narrate": _node(narrate, takes="resolved").write_to("narrated"),
             "persist_turn_artifacts": _node(persist_turn_artifacts, takes="narrated"),
+            "play_swiftly": _node(play_swiftly, takes="swift"),
         },
         channels={"v": LastValue(str), **{name: EphemeralValue(dict) for name in CHANNELS}},
-        input_channels=["v", "loaded", "resolved"],
+        input_channels=["v", "loaded", "swift"],
         output_channels=[],
         checkpointer=saver,
         context_schema=SceneRun,

@@ -96,6 +96,11 @@ class Handover:
     ) -> None:
         self.play, self.scene, self.said, self.asked = play, scene, said, asked
 
+    def standing(self) -> tuple[PlayState, Scene]:
+        """Where the play stands, for who has just had it put here."""
+        assert self.play is not None and self.scene is not None
+        return self.play, self.scene
+
     def answer_to(self, call: str) -> PendingAnswer | None:
         """The answer that the step before asked for, if it was to this call."""
         return self.asked if self.asked is not None and self.asked.call == call else None
