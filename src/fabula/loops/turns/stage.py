@@ -19,7 +19,7 @@ from fabula.story.values import JsonObject
 
 GATHER_S: Final = 0.015
 GATHER_PER_CALL_S: Final = 0.002
-LONGEST_GATHER_S: Final = 0.06
+LONGEST_GATHER_S: Final = 0.1
 
 
 def gather_s(calls: int) -> float:

@@ -33,6 +33,8 @@ Subject = Literal["i", "you", "third", "order", "none"]
 Mood = Literal["act", "question", "maybe", "past", "aside"]
 WH = word_set("who what where why when how which whose whom")
 _ASKING = word_set("is are was were am do does did can could will would should have has had shall may might must")
+_AFTER_HOW = _ASKING | word_set("many much long far old")
+_ASKED_ABOUT = word_set("i you he she it they we the there your my this that these those")
 _THIRD = word_set(
     "he she it they this that these those there nobody somebody everyone everybody someone anyone nothing everything "
     "all his her their its both neither none"
@@ -169,8 +171,14 @@ def _calls_first(sentence: str, names: frozenset[str]) -> bool:
     return bool(comma and rest.strip()) and _is_call(tuple(_words(call)), names)
 
 
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|'s")
+_LONGER_WORD = re.compile(r"[a-z]{3,}")
+_SENTENCE = re.compile(r"[^.!?;\"\n]+[.!?;]*")
+_SIGN = re.compile(r"(,|:|;|\s-+\s|\(|\))")
+
+
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+(?:'[^\W_]+)?|'s", text)
+    return _WORD.findall(text)
 
 
 def _put_right(line: str, story: frozenset[str], names: frozenset[str], repairs: frozenset[str]) -> str:
@@ -183,11 +191,11 @@ def _put_right(line: str, story: frozenset[str], names: frozenset[str], repairs:
             meant[word] = put_right(word, story, names, repairs)
         return meant.get(word, word)
 
-    return re.sub(r"[a-z]{3,}", right, line)
+    return _LONGER_WORD.sub(right, line)
 
 
 def _sentences(line: str) -> Iterator[tuple[str, str]]:
-    for part in re.findall(r"[^.!?;\"\n]+[.!?;]*", line):
+    for part in _SENTENCE.findall(line):
         sentence = part.strip(" .!?;'")
         if _words(sentence):
             yield sentence, "?" if "?" in part else ""
@@ -200,25 +208,17 @@ def _asks(sentence: str) -> bool:
     if not words:
         return False
     if words[0] in WH:
-        return not (
-            words[0] in ("when", "how")
-            and len(words) > 1
-            and words[1] not in _ASKING | frozenset(["many", "much", "long", "far", "old"])
-        )
+        return not (words[0] in ("when", "how") and len(words) > 1 and words[1] not in _AFTER_HOW)
     if words[0] == "do" and words[1:2] in (["it"], ["that"], ["this"]):
         return False
-    return (
-        words[0] in _ASKING
-        and len(words) > 1
-        and words[1] in word_set("i you he she it they we the there your my this that these those")
-    )
+    return words[0] in _ASKING and len(words) > 1 and words[1] in _ASKED_ABOUT
 
 
 def _parts(sentence: str, story: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The parts of a sentence, each with the sign or word that it is joined by."""
     sign = ""
-    for piece in re.split(r"(,|:|;|\s-+\s|\(|\))", sentence):
-        if piece.strip() in (",", ":", ";", "(", ")") or re.fullmatch(r"\s-+\s", piece):
+    for piece in _SIGN.split(sentence):
+        if _SIGN.fullmatch(piece):
             sign = piece.strip()[:1]
             continue
         yield from _joined(sign, _words(piece), story)
@@ -235,8 +235,14 @@ def _joined(sign: str, words: list[str], story: frozenset[str]) -> Iterator[tupl
     yield sign, tuple(words[start:])
 
 
+_BREAKS = word_set("but than instead because while until unless although though whereas")
+_MAY_BREAK = _BREAKS | word_set("rather then so after before when i and or nor")
+
+
 def _breaks(words: list[str], place: int, word: str, after: str, story: frozenset[str]) -> bool:
-    if word in ("but", "than", "instead", "because", "while", "until", "unless", "although", "though", "whereas"):
+    if word not in _MAY_BREAK:
+        return False
+    if word in _BREAKS:
         return True
     if word == "rather" and after == "than":
         return True
