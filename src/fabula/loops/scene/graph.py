@@ -1,8 +1,8 @@
 """The scene loop: load_context, then as a graph resolve, narrate, persist_turn_artifacts. Its state holds no handles.
 
 Each node's outcome is checkpointed. A turn that was interrupted goes on at the node it was in; model calls that it
-had finished there are answered from the memo with the same words. A swift turn asks one model once, so it is one node:
-between that answer and its commit there is nothing to wait for, and nothing that a checkpoint would spare.
+had finished there are answered from the memo with the same words. A swift turn asks one model once, so it is one node
+without checkpoints: between that answer and its commit there is nothing to wait for, and nothing to be spared.
 
 What a step asks first is decided by code from what the step before leaves behind. So the step before sends that
 question at its end and hands the answer on while it is on its way: models think while the graph takes its steps.
@@ -10,7 +10,7 @@ question at its end and hands the answer on while it is on its way: models think
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NotRequired, Protocol, TypedDict
 
 from langchain_core.runnables import RunnableConfig
@@ -42,8 +42,8 @@ VERSION = loop_version(5, "play_state")
 """Raise the number when what stands between the nodes changes.
 
 Since 2 the guests of a plan have come and gone when `resolve` is done; since 3 each node has a channel of its own;
-since 4 a scene has the reading of the player's line, and a proposed update its reasons; since 5 a swift turn has one
-node.
+since 4 a scene has the reading of the player's line, and a proposed update its reasons; since 5 swift turns have a
+graph of their own.
 """
 
 
@@ -76,19 +76,27 @@ class Narrated(Resolved):
     cut: NotRequired[bool]
 
 
-async def load_context(run: SceneRun) -> dict[str, Loaded | Decided | str]:
-    """The player's words join the state that the turn starts from, and the first question leaves. Nothing is written.
+async def load_context(run: SceneRun) -> PlayState:
+    """The player's words join the state that the turn starts from, and are read. Nothing is written.
 
-    This is what the graph sets out with, hence no node of it. No model has a say in how a swift turn is resolved, so
-    that is done here, too.
+    This is what a graph sets out with, hence no node of it.
     """
     play = record_input(run)
     await understand(run, play)
-    if run.setup.swift:
-        return {"v": VERSION, "swift": await _resolve(run, play)}
+    return play
+
+
+async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:
+    """The start of a turn in the ensemble pace; its first question leaves."""
+    play = await load_context(run)
     asked = None if run.setup.is_weak("keeper") else await ask_ahead(run, keeper_question(before_beats(run, play)))
     run.handover.put(play, asked=asked)
     return {"v": VERSION, "loaded": {"play": play.as_json()}}
+
+
+async def _set_out_swiftly(run: SceneRun) -> dict[str, Decided]:
+    """The start of a turn in the swift pace. No model has a say in how it is resolved; its one question leaves."""
+    return {"decided": await _resolve(run, await load_context(run))}
 
 
 async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
@@ -220,19 +228,23 @@ async def _second_keeper(
 
 
 async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool) -> None:
-    """Runs one turn through the graph; a resumed one goes on where its last checkpoint stands, if it has one."""
-    graph = scene_graph(saver)
+    """Runs one turn through its graph; a resumed one goes on where its last checkpoint stands, if it has one."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     try:
+        if run.setup.swift:
+            start: Any = await _set_out_swiftly(run)
+            with untraced():
+                await swift_graph().ainvoke(start, config, context=run)
+            return
         known = resumed and await can_go_on(saver, config, VERSION)
-        start = None if known else await load_context(run)
+        start = None if known else await _set_out(run)
         with untraced():
-            await graph.ainvoke(start, config, context=run, durability="async")
+            await scene_graph(saver).ainvoke(start, config, context=run, durability="async")
     finally:
         await run.handover.close()
 
 
-CHANNELS = ("loaded", "resolved", "narrated", "swift")
+CHANNELS = ("loaded", "resolved", "narrated")
 """What stands between the nodes: each is filled by the one before and emptied by the one after."""
 
 
@@ -244,14 +256,26 @@ def scene_graph(saver: Any) -> Pregel[Any, SceneRun, Any, Any]:
             "resolve": _node(resolve, takes="loaded").write_to("resolved"),
             "narrate": _node(narrate, takes="resolved").write_to("narrated"),
             "persist_turn_artifacts": _node(persist_turn_artifacts, takes="narrated"),
-            "play_swiftly": _node(play_swiftly, takes="swift"),
         },
         channels={"v": LastValue(str), **{name: EphemeralValue(dict) for name in CHANNELS}},
-        input_channels=["v", "loaded", "swift"],
+        input_channels=["v", "loaded"],
         output_channels=[],
         checkpointer=saver,
         context_schema=SceneRun,
         name="scene",
+    )
+
+
+@cache
+def swift_graph() -> Pregel[Any, SceneRun, Any, Any]:
+    """The graph of a swift turn."""
+    return Pregel(
+        nodes={"play_swiftly": _node(play_swiftly, takes="decided")},
+        channels={"decided": EphemeralValue(dict)},
+        input_channels=["decided"],
+        output_channels=[],
+        context_schema=SceneRun,
+        name="swift scene",
     )
 
 

@@ -13,6 +13,8 @@ from fabula.server.stream.envelope import Envelope
 
 KEEP_ALIVE_S = 15.0
 STILL_HERE = b": still here\n\n"
+MOST_WAITING = 256 * 1024
+"""So many bytes at most wait for a client that reads slowly; other frames wait where they come from."""
 HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -25,8 +27,8 @@ def event(name: str, data: bytes, *, id: str | None = None) -> bytes:
 class FrameStream(Response):
     """A turn's frames as events, until the last one or until the client leaves; a comment keeps quiet lines open.
 
-    Three things go on at once for as long as a turn takes: frames are passed on, the client is watched, silence is
-    measured. Each is one task or timer for the whole stream, so that a frame costs little more than its bytes.
+    Three things go on at once for as long as a turn takes: frames are taken from their source, what was taken is
+    written, and the client is watched. Frames come several at a time, and each write costs more than all their bytes.
     """
 
     media_type = "text/event-stream"
@@ -42,19 +44,32 @@ class FrameStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         self._meters.add(STREAMS_OPEN)
-        speaker = _Speaker(send, self._stream, self._envelope)
-        speaking = asyncio.ensure_future(speaker.speak(self._source, self._first))
-        watching = asyncio.ensure_future(left(receive))
+        writer = _Writer(send, self._first)
+        tasks = [asyncio.ensure_future(one) for one in (self._take(writer), writer.write(), left(receive))]
+        taking, writing, watching = tasks
         try:
-            await asyncio.wait([speaking, watching], return_when=asyncio.FIRST_COMPLETED)
-            if speaking.done():
-                await speaking
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if taking.done():
+                await taking
+                await asyncio.wait([writing, watching], return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                await writing
         finally:
             self._meters.add(STREAMS_OPEN, amount=-1)
-            speaking.cancel()
-            watching.cancel()
-            await asyncio.wait([speaking, watching])
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
             await self._source.aclose()
+
+    async def _take(self, writer: _Writer) -> None:
+        """Gives the writer every frame up to the last one."""
+        async for frame in self._source:
+            data = self._envelope.message(frame.sequence, frame.event)
+            id = frame_id(self._stream, frame.sequence, last=frame.last)
+            await writer.take(event("message", data, id=id))
+            if frame.last:
+                break
+        writer.end()
 
 
 async def left(receive: Receive) -> None:
@@ -63,38 +78,58 @@ async def left(receive: Receive) -> None:
         pass
 
 
-class _Speaker:
-    """Sends frames, and a comment whenever nothing was sent for a while."""
+class _Writer:
+    """Writes what waits in one piece, and a comment whenever nothing was written for a while."""
 
-    def __init__(self, send: Send, stream: str, envelope: Envelope) -> None:
-        self._send, self._stream, self._envelope = send, stream, envelope
-        self._now = asyncio.get_running_loop().time
-        self._spoke_at = self._now()
-
-    async def speak(self, source: TurnFrames, first: bytes) -> None:
+    def __init__(self, send: Send, first: bytes) -> None:
+        self._send = send
+        self._waiting, self._size = [first], len(first)
+        self._ended = False
+        self._news, self._room = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._wrote_at = self._loop.time()
         if first:
-            await self._say(first)
-        silence = asyncio.ensure_future(self._break_silence())
+            self._news.set()
+
+    async def take(self, body: bytes) -> None:
+        """Has bytes written; waits only while the client is far behind."""
+        while self._size > MOST_WAITING:
+            self._room.clear()
+            await self._room.wait()
+        self._add(body)
+
+    def end(self) -> None:
+        """Nothing follows."""
+        self._ended = True
+        self._news.set()
+
+    async def write(self) -> None:
+        """Writes to the end."""
+        self._silence = self._loop.call_later(KEEP_ALIVE_S, self._break_silence)
         try:
-            async for frame in source:
-                data = self._envelope.message(frame.sequence, frame.event)
-                id = frame_id(self._stream, frame.sequence, last=frame.last)
-                await self._say(event("message", data, id=id))
-                if frame.last:
-                    break
+            has_ended = False
+            while not has_ended:
+                await self._news.wait()
+                has_ended = self._ended
+                await self._send({"type": "http.response.body", "body": self._taken(), "more_body": not has_ended})
         finally:
-            silence.cancel()
-            await asyncio.wait([silence])
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            self._silence.cancel()
 
-    async def _say(self, body: bytes) -> None:
-        self._spoke_at = self._now()
-        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+    def _taken(self) -> bytes:
+        self._news.clear()
+        body, self._waiting, self._size = b"".join(self._waiting), [], 0
+        self._room.set()
+        self._wrote_at = self._loop.time()
+        return body
 
-    async def _break_silence(self) -> None:
-        while True:
-            rest = self._spoke_at + KEEP_ALIVE_S - self._now()
-            if rest > 0:
-                await asyncio.sleep(rest)
-            else:
-                await self._say(STILL_HERE)
+    def _break_silence(self) -> None:
+        now = self._loop.time()
+        if self._wrote_at + KEEP_ALIVE_S <= now:
+            self._wrote_at = now
+            self._add(STILL_HERE)
+        self._silence = self._loop.call_at(self._wrote_at + KEEP_ALIVE_S, self._break_silence)
+
+    def _add(self, body: bytes) -> None:
+        self._waiting.append(body)
+        self._size += len(body)
+        self._news.set()
