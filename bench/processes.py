@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from socket import create_server
@@ -75,11 +75,14 @@ def model_server(*, first_token_ms: float = 50, tokens_per_second: float = 50) -
 
 @contextmanager
 def fabula_server(
-    data_dir: Path, *, core: int | None = None, settings: Mapping[str, str] | None = None
+    data_dir: Path,
+    *,
+    core: int | None = None,
+    settings: Mapping[str, str] | None = None,
+    program: Sequence[str] = ("-c", "from fabula.cli.main import main; main()"),
 ) -> Iterator[tuple[str, int]]:
     """A Fabula server; answers its address and process id."""
     port = free_port()
-    start = "from fabula.cli.main import main; main()"
-    arguments = ["-c", start, "serve", "--port", str(port), "--data-dir", str(data_dir)]
+    arguments = [*program, "serve", "--port", str(port), "--data-dir", str(data_dir)]
     with process(*arguments, ready=f"http://127.0.0.1:{port}/readyz", core=core, settings=settings) as running:
         yield f"http://127.0.0.1:{port}", running.pid

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -195,8 +195,8 @@ def _at(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-async def measure_level(at: Addresses, level: int, turns: int, *, npcs: bool) -> None:
-    """One line for each program, and how they compare."""
+async def measure_level(at: Addresses, level: int, turns: int, *, npcs: bool, bare: Addresses | None) -> None:
+    """One line for each program, and how they compare. `bare` is a server whose turns nothing follows."""
     direct = await play(ask_model(at), level, max(2, turns // 2))
     relay = await play(ask_relay(at), level, turns, pid=at.relay_pid)
     ours = await play(ask_fabula(at, await sessions_of(at, level)), level, turns, pid=at.fabula_pid)
@@ -208,6 +208,11 @@ async def measure_level(at: Addresses, level: int, turns: int, *, npcs: bool) ->
             _print_line("NPC", await play(ask_npcs(speaking), level, turns, pid=at.fabula_pid), direct)
     assert ours.cpu is not None and relay.cpu is not None
     print(f"  CPU of a turn against the relay's: {ours.cpu / relay.cpu:.2f} times", flush=True)
+    if bare is not None:
+        alone = await play(ask_fabula(bare, await sessions_of(bare, level)), level, turns, pid=bare.fabula_pid)
+        assert alone.cpu is not None
+        _print_line("bare", alone, direct)
+        print(f"  CPU of a turn against one that nothing follows: {ours.cpu / alone.cpu:.2f} times", flush=True)
 
 
 def _print_line(name: str, figures: Figures, direct: Figures) -> None:
@@ -270,6 +275,20 @@ def relay_server(folder: Path, model: str, core: int | None) -> Iterator[tuple[s
         yield f"http://127.0.0.1:{port}", running.pid
 
 
+async def bare_server(
+    stack: ExitStack, folder: Path, at: Addresses, core: int | None, given: dict[str, str]
+) -> Addresses:
+    """A second server on a store of its own, whose turns nothing follows."""
+    own = folder / "bare"
+    url = stack.enter_context(postgres(own)) if given["FABULA_DATABASE_URL"] else ""
+    given = {**given, "FABULA_DATABASE_URL": url}
+    program = ("-m", "bench.nothing_follows")
+    fabula, pid = stack.enter_context(fabula_server(own, core=core, settings=given, program=program))
+    bare = replace(at, fabula=fabula, fabula_pid=pid)
+    await prepare(bare)
+    return bare
+
+
 def options_of(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench turns", description=__doc__)
     parser.add_argument("--story", action="store_true", help="play a real story (all other options need this one)")
@@ -277,6 +296,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=4, help="how many turns each session plays; one alone plays more")
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--npc", action="store_true", help="also turns of NPCs on the game socket, as long")
+    parser.add_argument("--followers", action="store_true", help="also turns that nothing follows, to compare")
     parser.add_argument("--long", action="store_true", help=f"also what a play of {LONG_PLAY:,} turns costs to open")
     return parser.parse_args(arguments)
 
@@ -305,9 +325,11 @@ async def measure(options: argparse.Namespace) -> None:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
             at = Addresses(http=http, fabula=fabula, fabula_pid=pid, relay=relay, relay_pid=relay_pid, model=model)
             await prepare(at)
+            bare = await bare_server(stack, folder, at, own, given) if options.followers else None
             pinned = "one core for the server, one for all others" if own is not None else "no core of its own"
             print(f"{STORY}, swift, {TOKENS} tokens a turn at 50 a second, {options.engine}, {pinned}. {NOTE}")
             for level in options.sessions:
-                await measure_level(at, level, options.turns * 3 if level == 1 else options.turns, npcs=options.npc)
+                turns = options.turns * 3 if level == 1 else options.turns
+                await measure_level(at, level, turns, npcs=options.npc, bare=bare)
             if long_play is not None:
                 await measure_long_play(at, long_play)
