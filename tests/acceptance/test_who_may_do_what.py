@@ -52,7 +52,7 @@ METHODS = {
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.siblings session_turn.update
-        session.find session.recap session.export_prepare
+        session.find journal.list session.recap session.export_prepare
         usage.list
     """,
 }

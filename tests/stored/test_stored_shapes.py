@@ -43,6 +43,7 @@ from fabula.story.plays import PlayState
 from fabula.story.stored import CURRENT, STEPS, Shape
 from fabula.story.summaries import StorySoFar
 from fabula.story.values import JsonObject
+from fabula.story.world_records import WorldRecord
 
 HERE = Path(__file__).parent
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -103,6 +104,7 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "error": stored_error,
     "graph": Graph.model_validate,
     "story_so_far": StorySoFar.model_validate,
+    "world_record": WorldRecord.model_validate,
     "story": story,
     **{repository.kind: resource(repository) for repository in RESOURCES},
     "upload": dict,

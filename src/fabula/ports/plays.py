@@ -170,6 +170,8 @@ class Plays(Protocol):
     - `profiles` finds the player profile that the state at a head names; plays whose state names none are left out.
     - `keep_summary` keeps the story so far after a turn, over one that was kept before; `nearest_summary` finds the one
       of the nearest turn at or above a turn, at most so many steps up, and never that of another branch.
+    - `keep_world` keeps what followers made of the world after a turn; what was kept first stays. `nearest_world` finds
+      it like `nearest_summary`; within 0 steps it is that of the turn itself. Both go with their turn.
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
     - `transcript` reads a head's own line only: what other branches say or change is not in it.
@@ -251,6 +253,10 @@ class Plays(Protocol):
     async def keep_summary(self, turn_id: str, summary: JsonObject) -> None: ...
 
     async def nearest_summary(self, turn_id: str, *, within: int) -> JsonObject | None: ...
+
+    async def keep_world(self, turn_id: str, record: JsonObject) -> None: ...
+
+    async def nearest_world(self, turn_id: str, *, within: int) -> JsonObject | None: ...
 
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn: ...
 

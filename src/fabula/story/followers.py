@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from fabula.story.plays import PlayState
 
-FollowerKind = Literal["summary"]
+FollowerKind = Literal["world", "summary"]
 
 SUMMARY_EVERY: Final = 8
 """A scene that goes on for long is summed up in parts of so many turns."""
@@ -14,7 +14,13 @@ SUMMARY_EVERY: Final = 8
 
 def followers_of(before: PlayState, after: PlayState) -> tuple[FollowerKind, ...]:
     """The kinds that follow a turn between these states; most turns have none."""
-    return ("summary",) if _ends_a_part(before, after) else ()
+    world: tuple[FollowerKind, ...] = ("world",) if before.world_mark != after.world_mark else ()
+    return (*world, "summary") if _ends_a_part(before, after) else world
+
+
+def followers_of_change(before: PlayState, after: PlayState) -> tuple[FollowerKind, ...]:
+    """The kinds that follow a change by hand."""
+    return ("world",) if before.world_mark != after.world_mark else ()
 
 
 def _ends_a_part(before: PlayState, after: PlayState) -> bool:

@@ -310,6 +310,21 @@ class PlaysKit:
         }
         assert near == [None, {"story": "at t1"}]
 
+    async def test_nearest_world_finds_what_was_kept_first_and_within_no_steps_only_that_of_the_turn_itself(
+        self, store: Store
+    ) -> None:
+        await opened(store)
+        await played(store, "t1", "t0")
+        await played(store, "t2", "t1")
+        async with store.writing() as unit:
+            await unit.plays.keep_world("t1", {"version": 1})
+            await unit.plays.keep_world("t1", {"version": 7})
+        async with store.reading() as unit:
+            found = {name: await unit.plays.nearest_world(name, within=5) for name in ("t0", "t1", "t2")}
+            own = [await unit.plays.nearest_world(name, within=0) for name in ("t1", "t2")]
+        assert found == {"t0": None, "t1": {"version": 1}, "t2": {"version": 1}}
+        assert own == [{"version": 1}, None]
+
     async def test_ancestors_are_a_logarithmic_number_of_reads_away(self, store: Store) -> None:
         await opened(store)
         async with store.writing() as unit:

@@ -961,6 +961,31 @@ export interface InkVariable {
   writes: number;
 }
 
+/** A quest or lead as it stands. `moves` are the turns that moved it, the first one opened it. */
+export interface JournalEntry {
+  entry_id: string;
+  kind: "quest" | "lead";
+  title: string;
+  text: string;
+  status: "open" | "done" | "failed";
+  moves: JournalMove[];
+}
+
+/** The journal at the session's head. `applied_version` is how far followers have written it, of `world_version` changes. Both are 0, and it is empty, where the story has no calendar. */
+export interface JournalListed {
+  type: "journal_listed";
+  entries: JournalEntry[];
+  world_version: number;
+  applied_version: number;
+}
+
+/** A turn that moved an entry, and to what. */
+export interface JournalMove {
+  turn_id: string;
+  turn_index: number;
+  status: "open" | "done" | "failed";
+}
+
 /** The keeper's operations that were accepted; `phase` is `after_player_input`, at the end `after_turn_outputs`. */
 export interface KeeperApplied {
   type: "keeper_applied";
@@ -1001,6 +1026,11 @@ export interface ListBranches {
   collapse?: boolean;
   around?: string | null;
   limit?: number | null;
+}
+
+/** `status` keeps only what is open, done or failed. */
+export interface ListJournal {
+  status?: "open" | "done" | "failed" | null;
 }
 
 export interface ListLorebookEntries {
@@ -1298,11 +1328,6 @@ export interface NamePresetEntry {
   agent: "planner" | "architect" | "director" | "actor" | "narrator" | "keeper" | "replyer";
   module_id: string;
   entry_id: string;
-}
-
-export interface NameSchedule {
-  story_id: string;
-  character_id: string;
 }
 
 export interface NameSchema {
@@ -1780,12 +1805,13 @@ export interface ScheduleException {
   node_id?: string | null;
 }
 
-/** Where a character of a story is at which phase; null where it has no schedule. */
+/** Where a character of a story is at which phase; null where it has no schedule. `stays` are where it was in a play since which turn, oldest first, as far as followers have come. */
 export interface ScheduleView {
   type: "schedule";
   story_id: string;
   character_id: string;
   schedule: Schedule | null;
+  stays?: Stay[] | null;
 }
 
 export interface SchemaDeleted {
@@ -2085,6 +2111,13 @@ export interface SetState {
   value: Json;
 }
 
+/** `in_session_id` names a play of the story in which the character is to be found. */
+export interface ShowSchedule {
+  story_id: string;
+  character_id: string;
+  in_session_id?: string | null;
+}
+
 /** `history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. */
 export interface ShowSession {
   history?: "all" | "none" | number;
@@ -2157,6 +2190,13 @@ export interface StateOpRefused {
 /** Operations that are applied in order. */
 export interface StateUpdate {
   ops?: (SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState)[];
+}
+
+/** Where somebody has been since a turn; without a node, in no scene. */
+export interface Stay {
+  node_id: string | null;
+  turn_id: string;
+  turn_index: number;
 }
 
 export interface StoriesListed {
@@ -2906,6 +2946,8 @@ export interface Methods {
   "data_package.import_prepare": { params: NoParams; result: ImportPrepared; session: false };
   /** Looks an Ink source through: problems, knots, variables, what is never reached, and its size. */
   "ink.check": { params: CheckInk; result: InkChecked; session: false };
+  /** Lists the quests and leads of a play with the turns that moved them, in the order in which they opened. */
+  "journal.list": { params: ListJournal; result: JournalListed; session: true };
   /** Adds a lorebook, perhaps with its first entries. */
   "lorebook.create": { params: CreateLorebook; result: LorebookView; session: false };
   /** Removes a lorebook that no story resource uses. */
@@ -2968,8 +3010,8 @@ export interface Methods {
   "preset_preview.runtime": { params: PreviewRuntime; result: PresetPromptPreview; session: false };
   /** Shows a role's prompt as a preset writes it, with placeholders for the context. */
   "preset_preview.template": { params: PreviewTemplate; result: PresetPromptPreview; session: false };
-  /** Shows the schedule of a character in a story. */
-  "schedule.get": { params: NameSchedule; result: ScheduleView; session: false };
+  /** Shows the schedule of a character in a story, on wish with where it was and is in one of its plays. */
+  "schedule.get": { params: ShowSchedule; result: ScheduleView; session: false };
   /** Says where a character of a story is at which phase of the day. */
   "schedule.update": { params: UpdateSchedule; result: ScheduleView; session: false };
   /** Adds a schema; defaults must fit their types and enums. */

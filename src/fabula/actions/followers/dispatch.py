@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from fabula.actions.followers.summaries import summarise_turn
+from fabula.actions.followers.world_changes import apply_world
 from fabula.actions.house import House
 from fabula.actions.work.work_kind import HeldWork, Run, Sentences, WorkKind, doubling, taken_over
 from fabula.loops.turns.follow import FOLLOWERS
@@ -26,7 +27,7 @@ SENTENCES = Sentences(
     worn_out="The server stopped again and again while it was at this. It is not tried any more.",
 )
 
-WORK_NAMES: Mapping[FollowerKind, str] = {"summary": "summary.update"}
+WORK_NAMES: Mapping[FollowerKind, str] = {"world": "world.apply", "summary": "summary.update"}
 
 FOLLOWER_WORK = (FOLLOWERS, *WORK_NAMES.values())
 """The names of all work that follows turns."""
@@ -36,6 +37,7 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
     """The dispatcher and every kind of follower."""
     return {
         FOLLOWERS: _kind(partial(_dispatch, house), "realtime"),
+        WORK_NAMES["world"]: _kind(partial(apply_world, house), "background"),
         WORK_NAMES["summary"]: _kind(partial(summarise_turn, house), "heavy"),
     }
 

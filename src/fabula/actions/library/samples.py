@@ -35,6 +35,7 @@ from fabula.story.ink_stories import InkStory
 from fabula.story.resources import Character, CharacterContent, Lorebook, PlayerProfile, StoryResources
 from fabula.story.schemas import Schema
 from fabula.story.stories import Story
+from fabula.story.story_worlds import world_problems
 from fabula.story.values import JsonObject, Value
 
 V = TypeVar("V", bound=Value)
@@ -84,6 +85,9 @@ def read_folder(folder: Path) -> tuple[list[SampleWorld], list[InkStory]]:
         raise NotFound(f"In {folder} there is neither a world (a folder with a story.json) nor an .ink file.")
     for world in worlds:
         refuse(graph_problems(world.story.graph), f"graph of {world.story.story_id}")
+        if world.story.world is not None:
+            cast = frozenset(world.resources.character_ids)
+            refuse(world_problems(world.story.world, world.story.graph, cast), f"world of {world.story.story_id}")
     return worlds, ink
 
 
@@ -126,9 +130,11 @@ def read_ink_sample(file: Path) -> InkStory:
 
 
 def read_world(folder: Path) -> SampleWorld:
-    """A world; its long texts stand in files of their own. Plan, introduction and portraits may be missing."""
+    """A world; its long texts and its time stand in files of their own, which may be missing."""
     resources = {**_read_json(folder / "resources.json"), **_read_text(folder / "plan.txt", "planned_story")}
     story = {**_read_json(folder / "story.json"), **_read_text(folder / "introduction.txt", "introduction")}
+    if (folder / "world.json").is_file():
+        story["world"] = _read_json(folder / "world.json")
     portraits = folder / "portraits.json"
     return SampleWorld(
         schemas=_read_all(folder / "schemas", Schema),

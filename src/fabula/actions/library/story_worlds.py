@@ -10,7 +10,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.repositories import CHARACTERS, STORIES, STORY_RESOURCES
+from fabula.actions.repositories import STORIES, STORY_RESOURCES
 from fabula.actions.views import Command, View, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
@@ -19,6 +19,7 @@ from fabula.story.calendars import Calendar, StoryTime, moment
 from fabula.story.schedules import Schedule
 from fabula.story.stories import Story
 from fabula.story.story_worlds import StoryWorld, world_problems
+from fabula.story.world_records import Stay
 
 
 class NameCalendar(Command):
@@ -43,11 +44,6 @@ class CalendarView(View):
     begins: StoryTime | None = None
 
 
-class NameSchedule(Command):
-    story_id: str
-    character_id: str
-
-
 class UpdateSchedule(Command):
     """`schedule` takes the place of the one before; null removes it."""
 
@@ -57,12 +53,16 @@ class UpdateSchedule(Command):
 
 
 class ScheduleView(View):
-    """Where a character of a story is at which phase; null where it has no schedule."""
+    """Where a character of a story is at which phase; null where it has no schedule.
 
+    `stays` are where it was in a play since which turn, oldest first, as far as followers have come."""
+
+    optional = frozenset({"stays"})
     type: Literal["schedule"] = "schedule"
     story_id: str
     character_id: str
     schedule: Schedule | None
+    stays: list[Stay] | None = None
 
 
 @allowed("author")
@@ -85,15 +85,6 @@ async def update_calendar(house: House, actor: Actor, command: UpdateCalendar) -
 
 
 @allowed("author")
-async def get_schedule(house: House, actor: Actor, command: NameSchedule) -> ScheduleView:
-    """Shows the schedule of a character in a story."""
-    async with house.store.reading() as unit:
-        story = await STORIES.get(unit, command.story_id)
-        await CHARACTERS.get(unit, command.character_id)
-    return _schedule_view(story, command.character_id)
-
-
-@allowed("author")
 async def update_schedule(house: House, actor: Actor, command: UpdateSchedule) -> ScheduleView:
     """Says where a character of a story is at which phase of the day."""
 
@@ -104,7 +95,7 @@ async def update_schedule(house: House, actor: Actor, command: UpdateSchedule) -
         added = {} if command.schedule is None else {command.character_id: command.schedule}
         return world.model_copy(update={"schedules": {**others, **added}})
 
-    return _schedule_view(await _change_world(house, command.story_id, change), command.character_id)
+    return schedule_view(await _change_world(house, command.story_id, change), command.character_id)
 
 
 async def _change_world(house: House, story_id: str, change: Callable[[StoryWorld | None], StoryWorld | None]) -> Story:
@@ -129,6 +120,7 @@ def _calendar_view(story: Story) -> CalendarView:
     return CalendarView(story_id=story.story_id, calendar=calendar, begins=begins)
 
 
-def _schedule_view(story: Story, character_id: str) -> ScheduleView:
+def schedule_view(story: Story, character_id: str) -> ScheduleView:
+    """The schedule of a character as authors see it."""
     schedules = {} if story.world is None else story.world.schedules
     return ScheduleView(story_id=story.story_id, character_id=character_id, schedule=schedules.get(character_id))

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
+from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
@@ -22,8 +23,10 @@ from fabula.story.feed_events import (
     SessionEvent,
     VariablesChanged,
 )
+from fabula.story.followers import followers_of_change
 from fabula.story.plays import PlayState
 from fabula.story.state_hash import state_hash
+from fabula.story.world_records import mark_world
 
 T = TypeVar("T")
 
@@ -60,18 +63,22 @@ async def amend(
             turn_index=play.turn_index,
             kind="amend",
         )
+        after = mark_world(before, amendment.state, turn.turn_id)
         finished = Finished(
             turn_id=turn.turn_id,
-            state=amendment.state.as_json(),
-            state_hash=state_hash(amendment.state),
+            state=after.as_json(),
+            state_hash=state_hash(after),
             messages=amendment.messages,
-            ended=amendment.state.ended,
+            ended=after.ended,
+            follow=follow_with(house.ids, turn.turn_id, session_id, followers_of_change(before, after)),
         )
         await unit.plays.amend(turn, finished)
+    if finished.follow is not None:
+        house.work.wake()
     house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
     for event in _changes(before, amendment):
         house.feeds.publish(session_id, event)
-    return amendment.state, told
+    return after, told
 
 
 def _changes(before: PlayState, amendment: Amendment) -> Iterator[SessionEvent]:

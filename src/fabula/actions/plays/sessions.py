@@ -14,6 +14,7 @@ from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.last_lines import last_lines
 from fabula.actions.plays.play_states import head_state, own_play_of, play_of
+from fabula.actions.plays.world_records import with_applied_version
 from fabula.actions.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS
 from fabula.actions.views import Command, ListView, Nothing, View
 from fabula.ports.actors import Actor
@@ -271,7 +272,8 @@ async def delete_session(house: House, actor: Actor, session_id: str, command: N
 async def get_runtime_snapshot(house: House, actor: Actor, session_id: str, command: Nothing) -> RuntimeSnapshot:
     """Shows the snapshot at the session's head."""
     async with house.store.reading() as unit:
-        return RuntimeSnapshot(snapshot=shown_snapshot(actor, (await head_state(unit, actor, session_id))[1].snapshot))
+        _, state = await head_state(unit, actor, session_id)
+        return RuntimeSnapshot(snapshot=shown_snapshot(actor, await with_applied_version(unit, state)))
 
 
 @allowed("player")
@@ -356,7 +358,7 @@ async def session_view(house: House, unit: Unit, actor: Actor, session_id: str, 
         head_turn_id=play.head_turn_id,
         active_turn_id=play.active_turn_id,
         state_hash=(head.state_hash if head is not None else None) or "",
-        snapshot=shown_snapshot(actor, state.snapshot),
+        snapshot=shown_snapshot(actor, await with_applied_version(unit, state)),
         history=await message_lines(await _shown_lines(unit, play.head_turn_id, history)),
         config=Config(api_group_id=session.api_group_id, preset_id=session.preset_id),
         scene=stage.scene,

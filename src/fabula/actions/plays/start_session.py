@@ -15,6 +15,7 @@ from fabula.actions.plays.sessions import Config, MessageLine, message_lines, pl
 from fabula.actions.repositories import ALL_STORIES, API_GROUPS, CHARACTERS, PRESETS, SESSIONS, AnyStory
 from fabula.actions.setups.default_binding import default_binding
 from fabula.actions.views import Command, View
+from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, NewTurn
 from fabula.ports.store import Unit
@@ -66,8 +67,10 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
     opening = await kind_of_story(story).open(house, session, player, turn_id=turn_id, seed=command.seed)
     async with house.store.writing() as unit:
         stored = await SESSIONS.add(unit, session.session_id, session)
-        await _add_play(unit, actor, session.session_id, turn_id, opening)
+        await _add_play(house, unit, actor, session.session_id, turn_id, opening)
         cast = await CHARACTERS.get_all(unit, opening.cast)
+    if opening.state.world_mark is not None:
+        house.work.wake()
     return SessionStarted(
         **dict(session),
         snapshot=shown_snapshot(actor, opening.state.snapshot),
@@ -80,7 +83,7 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
     )
 
 
-async def _add_play(unit: Unit, actor: Actor, session_id: str, turn_id: str, opening: Opening) -> None:
+async def _add_play(house: House, unit: Unit, actor: Actor, session_id: str, turn_id: str, opening: Opening) -> None:
     for document in opening.documents:
         await unit.blobs.put(document)
     state = opening.state
@@ -91,6 +94,7 @@ async def _add_play(unit: Unit, actor: Actor, session_id: str, turn_id: str, ope
         state_hash=state_hash(state),
         messages=opening.messages,
         ended=state.ended,
+        follow=follow_with(house.ids, turn_id, session_id, () if state.world_mark is None else ("world",)),
     )
     await unit.plays.add(session_id, turn, finished, owner_token_id=actor.token_id)
 

@@ -121,6 +121,15 @@ SUMMARIES = Table(
     ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="turn_summaries_turn_fk", ondelete="CASCADE"),
 )
 
+WORLD_RECORDS = Table(
+    "world_records",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("record", Text, nullable=False),
+    PrimaryKeyConstraint("turn_id", name="world_records_pk"),
+    ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="world_records_turn_fk", ondelete="CASCADE"),
+)
+
 MESSAGES = Table(
     "messages",
     METADATA,
@@ -455,3 +464,12 @@ NEAREST_SUMMARY = (
     .limit(1)
 )
 """The summary of the nearest turn at or above a turn, so many steps up at most."""
+
+KEEP_WORLD = add_or_change(WORLD_RECORDS, None)
+NEAREST_WORLD = (
+    select(WORLD_RECORDS.c.turn_id, WORLD_RECORDS.c.record)
+    .join(_line, _line.c.turn_id == WORLD_RECORDS.c.turn_id)
+    .order_by(_line.c.steps)
+    .limit(1)
+)
+"""What followers made of the world after the nearest turn at or above a turn, so many steps up at most."""

@@ -19,6 +19,7 @@ from fabula.adapters.stores.play_tables import (
     IS_INVITED,
     KEEP_SUMMARY,
     KEEP_TREE,
+    KEEP_WORLD,
     LARGEST_SEED,
     LAST_FAILED,
     LOCK_PLAY,
@@ -28,6 +29,7 @@ from fabula.adapters.stores.play_tables import (
     MOVE_HEAD,
     NAMED_TURNS,
     NEAREST_SUMMARY,
+    NEAREST_WORLD,
     OTHERS_ON_TREE,
     PROFILES,
     REACHED_BY,
@@ -233,6 +235,15 @@ class SqlPlays:
         names = {"turn": spelled(turn_id), "within": within}
         row = (await self._connection.execute(NEAREST_SUMMARY, names)).first()
         return None if row is None else unpack("story_so_far", row.summary)
+
+    async def keep_world(self, turn_id: str, record: JsonObject) -> None:
+        kept = {"turn_id": spelled(turn_id), "record": pack("world_record", record)}
+        await self._connection.execute(KEEP_WORLD, kept)
+
+    async def nearest_world(self, turn_id: str, *, within: int) -> JsonObject | None:
+        names = {"turn": spelled(turn_id), "within": within}
+        row = (await self._connection.execute(NEAREST_WORLD, names)).first()
+        return None if row is None else unpack("world_record", row.record)
 
     async def ancestor(self, turn_id: str, turn_index: int) -> Turn:
         names = {"turn": spelled(turn_id), "index": turn_index}

@@ -23,6 +23,7 @@ from fabula.actions.plays.branches import (
     list_branches,
     switch_branch,
 )
+from fabula.actions.plays.journal import ListJournal, list_journal
 from fabula.actions.plays.sessions import (
     RenameSession,
     SessionView,
@@ -40,6 +41,7 @@ from fabula.cli.player.sentences import counted
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.trees import drawn_tree, leaves_of
 from fabula.ports.actors import OPERATOR
+from fabula.story.journals import JournalStatus
 
 Outcome = Literal["go_on", "leave"]
 
@@ -204,6 +206,28 @@ async def _thoughts(player_session: PlayerSession, _: str) -> None:
     player_session.writer.say(what)
 
 
+async def _time(player_session: PlayerSession, _: str) -> None:
+    time = (await player_session.session()).snapshot.time
+    player_session.writer.say("No time passes in this story." if time is None else f"{time.text}.")
+
+
+_JOURNAL_PARTS: Mapping[JournalStatus, str] = {"open": "Open", "done": "Done", "failed": "Failed"}
+
+
+async def _journal(player_session: PlayerSession, _: str) -> None:
+    house, writer = player_session.house, player_session.writer
+    if (await player_session.session()).snapshot.time is None:
+        writer.say("This story keeps no journal.")
+        return
+    listed = await list_journal(house, OPERATOR, player_session.session_id, ListJournal())
+    for status, title in _JOURNAL_PARTS.items():
+        entries = [entry for entry in listed.entries if entry.status == status]
+        if entries:
+            writer.say(title, "bold")
+        for entry in entries:
+            writer.say(f"{entry.title}. {entry.text}".strip(), indent=2)
+
+
 async def _transcript(player_session: Seated, _: str) -> None:
     show_history(player_session.writer, await player_session.session(), most=None)
 
@@ -253,6 +277,8 @@ _OF_ALL: Commands[Seated] = {
 }
 _OF_SCENES: Commands[PlayerSession] = {
     "suggest": PlayerCommand(arguments="[N]", sentence="Suggests what you might say or do.", run=_suggest),
+    "time": PlayerCommand(sentence="Tells what time it is in the story.", run=_time),
+    "journal": PlayerCommand(sentence="Lists what you set out to do, and what became of it.", run=_journal),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
 }
 COMMANDS: Commands[PlayerSession] = _with_help(

@@ -16,6 +16,7 @@ from fabula.story.state import MemoryEntry
 from fabula.story.state_hash import json_hash
 from fabula.story.turn_results import SceneTurnResult
 from fabula.story.values import JsonObject
+from fabula.story.world_records import mark_world
 
 _SPOKEN: dict[str, MessageKind] = {"narration": "narration", "dialogue": "dialogue", "action": "action"}
 
@@ -39,6 +40,7 @@ async def persist(
     play = second.play.model_copy(
         update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(run, second.play)}
     )
+    play = mark_world(run.before, play, run.turn.turn_id)
     if play.ended and not run.before.ended:
         node = run.setup.nodes[play.world.current_node]
         run.stage.tell(StoryEnded(node_id=node.id, title=node.title))

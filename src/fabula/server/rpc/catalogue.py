@@ -40,6 +40,7 @@ from fabula.actions.plays import (
     branches,
     export_session,
     find_lines,
+    journal,
     messages,
     player,
     preview_prompts,
@@ -49,6 +50,7 @@ from fabula.actions.plays import (
     sessions,
     start_session,
     suggest_replies,
+    whereabouts,
 )
 from fabula.actions.turns import run_turn
 from fabula.actions.views import Nothing, Paging
@@ -286,7 +288,7 @@ def _stories() -> list[Method]:
         m("story.delete", s.NameStory, s.delete_story, s.StoryDeleted),
         m("calendar.get", w.NameCalendar, w.get_calendar, w.CalendarView),
         m("calendar.update", w.UpdateCalendar, w.update_calendar, w.CalendarView),
-        m("schedule.get", w.NameSchedule, w.get_schedule, w.ScheduleView),
+        m("schedule.get", whereabouts.ShowSchedule, whereabouts.get_schedule, w.ScheduleView),
         m("schedule.update", w.UpdateSchedule, w.update_schedule, w.ScheduleView),
         m("story.create_ink", i.CreateInk, i.create_ink, i.InkStoryPublished),
         m("story.update_ink", i.UpdateInk, i.update_ink, i.InkStoryPublished),
@@ -373,6 +375,7 @@ def _reading() -> list[Method]:
     m, f, r, e = session_method, find_lines, recap_session, export_session
     return [
         m("session.find", f.FindLines, f.find_lines, f.LinesFound),
+        m("journal.list", journal.ListJournal, journal.list_journal, journal.JournalListed),
         m("session.recap", r.RecapSession, r.recap_session, r.Recap),
         m("session.export_prepare", e.ExportSession, e.prepare_session_export, e.SessionExportPrepared),
     ]

@@ -21,6 +21,7 @@ Shape = Literal[
     "turn_result",
     "graph",
     "story_so_far",
+    "world_record",
     "error",
     # resources, by their kind
     "api",
@@ -51,6 +52,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "turn_result": (turn_result.from_1_to_2,),
     "graph": (),
     "story_so_far": (),
+    "world_record": (),
     "error": (error.from_1_to_2,),
     "api": (resource.from_1_to_2,),
     "api_group": (resource.from_1_to_2,),

@@ -29,6 +29,7 @@ from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, Snapshot, StateUpdate, WorldState
 from fabula.story.stories import Story
 from fabula.story.templates import NAMELESS_PLAYER
+from fabula.story.world_records import mark_world
 
 VARIABLE_OPS = (
     "SetState",
@@ -74,7 +75,8 @@ class GraphPlays:
         _check_size(opened.state)
         state = state.with_world(opened.state).entering(setup.graph.start_node)
         if setup.world is not None:
-            state = begin_time(setup.world, state, setup.nodes[setup.graph.start_node])
+            begun = begin_time(setup.world, state, setup.nodes[setup.graph.start_node])
+            state = mark_world(None, begun, turn_id)
         return Opening(
             state=state,
             documents=[document],

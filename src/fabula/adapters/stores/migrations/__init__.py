@@ -19,6 +19,7 @@ REVISIONS = (
     "0020",
     "0021",
     "0031",
+    "0027",
 )
 
 REVISION_TABLE = "fabula_revision"
