@@ -27,6 +27,7 @@ METHODS = {
         preset.create preset.get preset.update preset.delete
         preset_entry.create preset_entry.update preset_entry.delete preset_preview.template preset_preview.runtime
         schema.create schema.update schema.delete
+        game_system.create game_system.update game_system.delete
         lorebook.create lorebook.get lorebook.list lorebook.update lorebook.delete
         lorebook_entry.create lorebook_entry.get lorebook_entry.list lorebook_entry.update lorebook_entry.delete
         character.create character.get character.update character.delete
@@ -39,7 +40,8 @@ METHODS = {
         data_package.export_prepare data_package.import_prepare data_package.import_commit
     """,
     "player": """
-        api.list api_group.list preset.list schema.get schema.list character.list story.list story.summary search.find
+        api.list api_group.list preset.list schema.get schema.list
+        game_system.get game_system.list character.list story.list story.summary search.find
         player_profile.create player_profile.get player_profile.list player_profile.update player_profile.delete
         access.whoami config.get_global dashboard.get rpc.discover story.start_session session.list
     """,
@@ -52,7 +54,7 @@ METHODS = {
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.siblings session_turn.update
-        session.find journal.list session.recap session.export_prepare
+        session.roll session.find journal.list session.recap session.export_prepare
         usage.list
     """,
 }
@@ -70,6 +72,8 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.switch_branch": {"turn_id": "turn_x"},
     "session.run_turn": {"player_input": "Hello."},
     "session.find": {"query": "gate"},
+    "session.roll": {"formula": "2d6"},
+    "game_system.get": {"system_id": "d20"},
     "session.export_prepare": {"format": "markdown"},
     "session.replay": {"turn_id": "turn_x", "player_input": "Hello."},
     "session_turn.get": {"turn_index": 0},

@@ -21,6 +21,7 @@ from fabula.actions.repositories import (
     APIS,
     CHARACTERS,
     DRAFTS,
+    GAME_SYSTEMS,
     INK_STORIES,
     LOREBOOKS,
     PLAYER_PROFILES,
@@ -56,6 +57,7 @@ RESOURCES: tuple[Repository[Any], ...] = (
     PLAYER_PROFILES,
     CHARACTERS,
     STORY_RESOURCES,
+    GAME_SYSTEMS,
     DRAFTS,
     SESSIONS,
 )

@@ -14,6 +14,7 @@ from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.game_systems import GameSystem
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
@@ -196,6 +197,7 @@ APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)
 API_GROUPS = Repository(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
 PRESETS = Repository(kind="preset", noun="preset", model=Preset, references=_nothing)
 SCHEMAS = Repository(kind="schema", noun="schema", model=Schema, references=_nothing)
+GAME_SYSTEMS = Repository(kind="game_system", noun="game system", model=GameSystem, references=_nothing)
 LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing, may_be_large=True)
 PLAYER_PROFILES = Repository(kind="player_profile", noun="player profile", model=PlayerProfile, references=_nothing)
 CHARACTERS = Repository(

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
     "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),
     "models": Entry(module="fabula.cli.models", sentence="See, find, test and choose models."),
     "outbox": Entry(module="fabula.cli.outbox", sentence="See what still follows turns; try it again, or drop it."),
+    "rules": Entry(module="fabula.cli.rules", sentence="See, check and bring in game systems."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
     "ink": Entry(module="fabula.cli.ink", sentence="Compile, play and check Ink stories."),

@@ -28,6 +28,7 @@ Kind = Literal[
     "lorebook",
     "player_profile",
     "character",
+    "game_system",
     "story_resources",
     "story",
     "story_draft",

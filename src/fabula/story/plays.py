@@ -48,9 +48,9 @@ class PlayState(Value):
 
     `graph` names the version of the story's graph that is played (the hash of its bytes).
     `scenes` are the scenes that were entered lately, the last one being played; `earlier_scenes` are the nodes of those
-    before. `dice_cursor` counts the numbers drawn from the play's seeded generator. `question` is what the storyteller
-    asked back last and the next line may answer. `ink` is there for Ink stories, `world_mark` where the story has a
-    calendar.
+    before. `dice_cursor` counts the numbers drawn from the play's seeded generator, `dice_seed` is the seed that was
+    asked for. `question` is what the storyteller asked back last and the next line may answer. `ink` is there for Ink
+    stories, `world_mark` where the story has a calendar.
     """
 
     snapshot: Snapshot
@@ -63,18 +63,21 @@ class PlayState(Value):
     earlier_scenes: list[Id] = []
     message_count: int = 0
     dice_cursor: int = 0
+    dice_seed: int | None = None
     ended: bool = False
     question: OpenQuestion | None = None
     ink: InkPlay | None = None
     world_mark: WorldMark | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored: nothing is said of Ink, earlier scenes, an open question and the world where there are none."""
+        """As stored: nothing is said of Ink, earlier scenes, an open question, a seed and the world where there are none."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
         if self.world_mark is None:
             del plain["world_mark"]
+        if self.dice_seed is None:
+            del plain["dice_seed"]
         if not self.earlier_scenes:
             del plain["earlier_scenes"]
         if self.question is None:

@@ -177,6 +177,16 @@ export interface ArchivePlace {
   file_id: "archive";
 }
 
+/** A number that describes a character. `modifier` is what it adds to a roll, from its `value`. */
+export interface Attribute {
+  display_name: string;
+  default?: number;
+  least?: number;
+  most?: number;
+  modifier?: string;
+  words?: string[];
+}
+
 export interface Backtrack {
   history?: "all" | "none" | number;
   turns?: number | null;
@@ -196,6 +206,12 @@ export interface BackupsListed {
   type: "backups_listed";
   folder: string;
   backups: BackupView[];
+}
+
+/** A level, and the least measure (margin, total or count) with which it is reached; None is for all below. */
+export interface Band {
+  level: "critical_success" | "success" | "partial" | "failure" | "critical_failure";
+  at_least?: number | null;
 }
 
 /** Which api each of the seven roles uses. */
@@ -411,6 +427,14 @@ export interface CompletedNarratorBeat {
   response: NarratorResponse;
 }
 
+/** A state of body or mind: what it adds to checks (of some stats, or of all), and whether nothing can be done. */
+export interface ConditionRule {
+  display_name: string;
+  modifier?: number;
+  stats?: string[];
+  prevents?: boolean;
+}
+
 export interface Config {
   api_group_id: string;
   preset_id: string;
@@ -442,6 +466,17 @@ export interface ContinueDraft {
 export interface CopyStory {
   story_id: string;
   display_name?: string | null;
+}
+
+/** How a check is rolled. The formulas know `stat`, `skill` and `bonus`: the modifiers of attribute and skill, and the sum of all others. `measure` is what the bands are read with: the total less the target, the total itself, or how many kept dice show the target or more. With `needs_target` a check without one takes `default_target`. */
+export interface CoreMechanic {
+  formula: string;
+  advantage?: string | null;
+  disadvantage?: string | null;
+  measure?: "margin" | "total" | "count";
+  default_target?: number;
+  bands: Band[];
+  naturals?: Natural[];
 }
 
 export interface Counts {
@@ -479,6 +514,20 @@ export interface CreateApiGroup {
 
 export interface CreateCharacter {
   content: ContentDraft;
+}
+
+export interface CreateGameSystem {
+  system_id: string;
+  display_name: string;
+  description?: string;
+  core: CoreMechanic;
+  attributes?: { [key: string]: Json };
+  skills?: { [key: string]: Json };
+  tracks?: { [key: string]: Json };
+  conditions?: { [key: string]: Json };
+  difficulties?: { [key: string]: number };
+  effects?: EffectRule[];
+  risky?: string[];
 }
 
 export interface CreateInk {
@@ -591,6 +640,15 @@ export interface Dashboard {
   recent_sessions: RecentSession[];
 }
 
+/** `roll` is what fell; `sentence` stands in the transcript, under `message_id`. */
+export interface DiceRolled {
+  type: "dice_rolled";
+  roll: RollView;
+  reason: string;
+  sentence: string;
+  message_id: string;
+}
+
 /** Whether the story moved on, and the plan of beats. */
 export interface DirectorCompleted {
   type: "director_completed";
@@ -604,6 +662,18 @@ export interface DirectorResult {
   current_node_id: string;
   transitioned: boolean;
   response_plan: ResponsePlan;
+}
+
+/** What an outcome does: to who acts or to who stands against it, when the check is of one of these `acts`. `change` is a formula that is added to a track; it knows `margin`, `stat` and `skill`. `adds` and `removes` are conditions. A `lasting` effect is proposed as canon, too. */
+export interface EffectRule {
+  levels: ("critical_success" | "success" | "partial" | "failure" | "critical_failure")[];
+  acts?: string[];
+  on?: "actor" | "opponent";
+  track?: string | null;
+  change?: string | null;
+  adds?: string | null;
+  removes?: string | null;
+  lasting?: boolean;
 }
 
 /** What went wrong, and in a sentence what to do next. */
@@ -726,6 +796,43 @@ export interface FoundModel {
 export interface FoundPlace {
   start: number;
   end: number;
+}
+
+export interface GameSystemDeleted {
+  type: "game_system_deleted";
+  system_id: string;
+}
+
+export interface GameSystemLine {
+  type: "game_system_line";
+  system_id: string;
+  display_name: string;
+  description: string;
+  built_in: boolean;
+}
+
+/** A whole system. One that is `built_in` came with Fabula and cannot be changed; copy it under another id. */
+export interface GameSystemView {
+  type: "game_system";
+  built_in: boolean;
+  system_id: string;
+  display_name: string;
+  description: string;
+  core: CoreMechanic;
+  attributes: { [key: string]: Json };
+  skills: { [key: string]: Json };
+  tracks: { [key: string]: Json };
+  conditions: { [key: string]: Json };
+  difficulties: { [key: string]: number };
+  effects: EffectRule[];
+  risky: string[];
+}
+
+/** The built-in systems come first, on the first page. */
+export interface GameSystemsListed {
+  next_cursor?: string | null;
+  type: "game_systems_listed";
+  game_systems: GameSystemLine[];
 }
 
 /** Without a `seed` every call brings another plan; the same seed brings the same again. */
@@ -1294,6 +1401,10 @@ export interface NameDraft {
   draft_id: string;
 }
 
+export interface NameGameSystem {
+  system_id: string;
+}
+
 export interface NameLorebook {
   lorebook_id: string;
 }
@@ -1386,6 +1497,13 @@ export interface NarratorTextDelta {
   beat_index: number;
   purpose: "DescribeTransition" | "DescribeScene" | "DescribeResult";
   delta: string;
+}
+
+/** A face that decides by itself, whatever the sum: on a kept die of this size. */
+export interface Natural {
+  size: number;
+  face: number;
+  level: "critical_success" | "success" | "partial" | "failure" | "critical_failure";
 }
 
 /** A scene: what is there, who is there, what it is for, and where it leads. `notes` tell of it what its description does not, each with who may know it. The last four matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes so many, it begins in a `phase` of the day, and nobody comes or goes by schedule where it `keeps_cast`. */
@@ -1739,6 +1857,23 @@ export interface ResponsePlan {
 export interface RetryTurn {
   key?: string | null;
   with?: "understudy" | null;
+}
+
+/** `formula` is dice notation, such as `2d6+1`, `4d6kh3` or `4dF`; `reason` says what they are rolled for. */
+export interface RollDice {
+  formula: string;
+  reason?: string;
+}
+
+/** A roll as it is shown: `raw` are all dice as they lie, `kept` those that count. */
+export interface RollView {
+  formula: string;
+  dice: ShownDie[];
+  raw: number[];
+  kept: number[];
+  total: number;
+  critical: boolean;
+  fumble: boolean;
 }
 
 /** The player's words; where an Ink story offers choices, the index of one. */
@@ -2123,6 +2258,13 @@ export interface ShowSession {
   history?: "all" | "none" | number;
 }
 
+/** One die: its size (`%` and `F` as they are written), what it showed, and whether it counts. */
+export interface ShownDie {
+  size: number | "%" | "F";
+  shown: number[];
+  kept: boolean;
+}
+
 /** One telling of a place in the story. `leaf_turn_id` is the newest end of a line that goes through it. */
 export interface Sibling {
   turn_id: string;
@@ -2143,6 +2285,15 @@ export interface Sibling {
 export interface SiblingsFound {
   type: "session_turn_siblings";
   turns: TurnSiblings[];
+}
+
+/** What a character has learned: its rank is a number beside the attribute that it goes with. `words` are verbs and things by which a player's line is about it. */
+export interface Skill {
+  display_name: string;
+  attribute: string;
+  default?: number;
+  modifier?: string;
+  words?: string[];
 }
 
 /** What a turn leaves behind: enough to go on from there without reading the history. The last three are there only where the story has a calendar. `time` is the clock of the play. `world_version` counts the turns on this line after which followers had the world to change, `applied_version` how many of these they have applied; the latter is written nowhere, it is what a reader found out. */
@@ -2453,6 +2604,14 @@ export interface SwitchBranch {
   turn_id: string;
 }
 
+/** What a track does when it falls to a number or rises to it: a condition comes, or goes. */
+export interface Threshold {
+  at: number;
+  falling?: boolean;
+  condition: string;
+  removes?: boolean;
+}
+
 /** `token` is what its owner sends. It is told this once and kept nowhere. */
 export interface TokenCreated {
   type: "token_created";
@@ -2496,6 +2655,15 @@ export interface Totals {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
+}
+
+/** A resource that is spent and regained: hit points, stress, harm. */
+export interface Track {
+  display_name: string;
+  start?: number;
+  least?: number;
+  most?: number;
+  thresholds?: Threshold[];
 }
 
 /** A way on to another node; without a condition it is always open. Higher priority is tried first. `means` are phrases by which players mean it, beside what its condition and the goal of its scene say. */
@@ -2624,6 +2792,20 @@ export interface UpdateConfig {
 export interface UpdateDraftGraph {
   draft_id: string;
   partial_graph: Graph;
+}
+
+export interface UpdateGameSystem {
+  system_id: string;
+  display_name?: string | null;
+  description?: string | null;
+  core?: CoreMechanic | null;
+  attributes?: { [key: string]: Json } | null;
+  skills?: { [key: string]: Json } | null;
+  tracks?: { [key: string]: Json } | null;
+  conditions?: { [key: string]: Json } | null;
+  difficulties?: { [key: string]: number } | null;
+  effects?: EffectRule[] | null;
+  risky?: string[] | null;
 }
 
 export interface UpdateInk {
@@ -2944,6 +3126,16 @@ export interface Methods {
   "data_package.import_commit": { params: CommitImport; result: ImportCommitted; session: false };
   /** Opens a place to which an archive can be uploaded; it stays open for 30 minutes. */
   "data_package.import_prepare": { params: NoParams; result: ImportPrepared; session: false };
+  /** Adds a system; its formulas, bands and names are checked first. */
+  "game_system.create": { params: CreateGameSystem; result: GameSystemView; session: false };
+  /** Removes a system that nothing uses. */
+  "game_system.delete": { params: NameGameSystem; result: GameSystemDeleted; session: false };
+  /** Shows a system, built in or not. */
+  "game_system.get": { params: NameGameSystem; result: GameSystemView; session: false };
+  /** Lists the built-in systems, then those that authors wrote, by id. */
+  "game_system.list": { params: Paging; result: GameSystemsListed; session: false };
+  /** Changes a system; parts that are not given stay as they are. */
+  "game_system.update": { params: UpdateGameSystem; result: GameSystemView; session: false };
   /** Looks an Ink source through: problems, knots, variables, what is never reached, and its size. */
   "ink.check": { params: CheckInk; result: InkChecked; session: false };
   /** Lists the quests and leads of a play with the turns that moved them, in the order in which they opened. */
@@ -3062,6 +3254,8 @@ export interface Methods {
   "session.replay": { params: Replay; result: TurnAccepted; session: true };
   /** Plays the words of the last failed or cancelled turn again, with the understudy if that is asked for. */
   "session.retry_turn": { params: RetryTurn; result: TurnAccepted; session: true };
+  /** Rolls dice and writes the roll into the transcript; going back takes it back, and the same dice fall again. */
+  "session.roll": { params: RollDice; result: DiceRolled; session: true };
   /** Plays one turn with the player's words; the answer is a stream of events. */
   "session.run_turn": { params: RunTurn; result: TurnAccepted; session: true };
   /** Lets the player be someone else from here on: name and description change, variables stay. */

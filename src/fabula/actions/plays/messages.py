@@ -86,22 +86,30 @@ async def create_message(house: House, actor: Actor, session_id: str, command: C
     _check_text(command.text)
 
     async def change(at: AtHead) -> tuple[Amendment, SpokenMessage]:
-        now = house.clock.now_ms()
-        said = SpokenMessage(
-            message_id=house.ids.new("message"),
-            turn_id=at.play.head_turn_id,
-            turn_index=at.play.turn_index,
-            sequence=at.state.message_count,
-            recorded_at_ms=now,
-            created_at_ms=now,
-            updated_at_ms=now,
-            **command.model_dump(),
-        )
+        said = spoken_line(at, **command.model_dump())
         state = await kind_of_play(at.state).say(at, entry_of(said))
         state = state.model_copy(update={"message_count": state.message_count + 1})
         return Amendment(state=state, messages=[MessageChange(op="say", message=said)]), said
 
     return message_view((await amend(house, actor, session_id, change))[1])
+
+
+def spoken_line(at: AtHead, *, kind: MessageKind, speaker_id: str, speaker_name: str, text: str) -> SpokenMessage:
+    """A line that is added at a session's head by hand."""
+    now = at.house.clock.now_ms()
+    return SpokenMessage(
+        message_id=at.house.ids.new("message"),
+        turn_id=at.play.head_turn_id,
+        turn_index=at.play.turn_index,
+        sequence=at.state.message_count,
+        kind=kind,
+        speaker_id=speaker_id,
+        speaker_name=speaker_name,
+        text=text,
+        recorded_at_ms=now,
+        created_at_ms=now,
+        updated_at_ms=now,
+    )
 
 
 @allowed("player")

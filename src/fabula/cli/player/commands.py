@@ -33,6 +33,7 @@ from fabula.actions.plays.sessions import (
     update_session,
 )
 from fabula.actions.plays.suggest_replies import DEFAULT, FEWEST, MOST, SuggestReplies, suggest_replies
+from fabula.actions.rules.roll_dice import RollDice, roll_dice
 from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import typed_number
@@ -228,6 +229,16 @@ async def _journal(player_session: PlayerSession, _: str) -> None:
             writer.say(f"{entry.title}. {entry.text}".strip(), indent=2)
 
 
+async def _roll(player_session: Seated, rest: str) -> None:
+    formula, _, reason = rest.partition(" ")
+    if not formula:
+        player_session.writer.say("Say which dice, in their usual notation: /roll 2d6+1 to climb the wall", "yellow")
+        return
+    command = RollDice(formula=formula, reason=reason.strip().removeprefix("for ").strip())
+    rolled = await roll_dice(player_session.house, OPERATOR, player_session.session_id, command)
+    player_session.writer.say(f"{rolled.sentence}.")
+
+
 async def _transcript(player_session: Seated, _: str) -> None:
     show_history(player_session.writer, await player_session.session(), most=None)
 
@@ -271,6 +282,7 @@ _OF_ALL: Commands[Seated] = {
     "retry": PlayerCommand(sentence="Says the words of a failed or stopped turn again.", run=_retry),
     "understudy": PlayerCommand(sentence="Plays a failed turn without a model, by rules.", run=_understudy),
     "model": PlayerCommand(arguments="[NAME]", sentence="Shows the models, or takes another one.", run=_model),
+    "roll": PlayerCommand(arguments="DICE [WHY]", sentence="Rolls dice: /roll 2d6+1 to climb.", run=_roll),
     "transcript": PlayerCommand(sentence="Shows everything that was said so far.", run=_transcript),
     "save": PlayerCommand(arguments="[NAME]", sentence="Names this play; it is saved after every turn.", run=_save),
     "quit": PlayerCommand(sentence="Leaves. You can come back at any time.", run=_quit),

@@ -52,6 +52,7 @@ from fabula.actions.plays import (
     suggest_replies,
     whereabouts,
 )
+from fabula.actions.rules import game_systems, roll_dice
 from fabula.actions.turns import run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.server.rpc.method import Catalogue, Method, free_method, method, session_method
@@ -139,6 +140,7 @@ def _authoring() -> list[Method]:
     return [
         *_presets(),
         *_schemas(),
+        *_game_systems(),
         *_lorebooks(),
         *_profiles(),
         *_characters(),
@@ -173,6 +175,17 @@ def _schemas() -> list[Method]:
         m("schema.list", Listing, s.list_schemas, s.SchemasListed),
         m("schema.update", s.UpdateSchema, s.update_schema, s.SchemaView),
         m("schema.delete", s.NameSchema, s.delete_schema, s.SchemaDeleted),
+    ]
+
+
+def _game_systems() -> list[Method]:
+    m, g = method, game_systems
+    return [
+        m("game_system.create", g.CreateGameSystem, g.create_game_system, g.GameSystemView),
+        m("game_system.get", g.NameGameSystem, g.get_game_system, g.GameSystemView),
+        m("game_system.list", Paging, g.list_game_systems, g.GameSystemsListed),
+        m("game_system.update", g.UpdateGameSystem, g.update_game_system, g.GameSystemView),
+        m("game_system.delete", g.NameGameSystem, g.delete_game_system, g.GameSystemDeleted),
     ]
 
 
@@ -350,6 +363,7 @@ def _session_keeping() -> list[Method]:
         m("session.update", s.RenameSession, s.update_session, s.SessionView),
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),
         m("session.get_runtime_snapshot", Nothing, s.get_runtime_snapshot, s.RuntimeSnapshot),
+        m("session.roll", roll_dice.RollDice, roll_dice.roll_dice, roll_dice.DiceRolled),
         m("session.get_variables", Nothing, s.get_variables, s.SessionVariables),
         m("session.update_variables", p.UpdateVariables, p.update_variables, s.SessionVariables),
         m("session.get_config", Nothing, s.get_config, s.SessionConfig),

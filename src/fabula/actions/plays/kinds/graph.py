@@ -70,6 +70,7 @@ class GraphPlays:
             graph=hashlib.sha256(document).hexdigest(),
             player_profile_id=session.player_profile_id,
             player_name=player.name,
+            dice_seed=seed,
         )
         opened = opening_state(setup.graph, setup.bounds(state))
         _check_size(opened.state)

@@ -1,0 +1,1 @@
+"""Rules of play: game systems, and dice that fall in a session."""

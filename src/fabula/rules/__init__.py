@@ -1,0 +1,1 @@
+"""Game systems: formulas, seeded dice, checks and what comes of them; pure."""

@@ -1,0 +1,91 @@
+"""Checks and what came of them: a deed whose outcome the dice decide, and the decision with all its parts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fabula.story.game_systems import Level
+from fabula.story.values import Id, Value
+
+PLAYER = "player"
+"""Who acts, when it is the player."""
+
+Edge = Literal["none", "advantage", "disadvantage"]
+
+
+class Modifier(Value):
+    """What is added to a roll, and where it comes from."""
+
+    source: str = Field(max_length=120)
+    value: int
+
+
+class Check(Value):
+    """A deed that needs the dice. `actor` and `opponent` are the player or characters by id.
+
+    `act` is the kind of deed, `because` the rule that asked for the check, in words.
+    """
+
+    check_id: Id
+    actor: str = PLAYER
+    act: str = Field(max_length=60)
+    deed: str = Field(max_length=400)
+    stat: str | None = None
+    skill: str | None = None
+    target: int | None = None
+    opponent: str | None = None
+    edge: Edge = "none"
+    modifiers: list[Modifier] = Field(default=[], max_length=20)
+    forced: Level | None = None
+    because: str = Field(default="", max_length=400)
+
+
+class ShownDie(Value):
+    """One die: its size (`%` and `F` as they are written), what it showed, and whether it counts."""
+
+    size: int | Literal["%", "F"]
+    shown: list[int]
+    kept: bool
+
+
+class RollView(Value):
+    """A roll as it is shown: `raw` are all dice as they lie, `kept` those that count."""
+
+    formula: str
+    dice: list[ShownDie] = []
+    raw: list[int] = []
+    kept: list[int] = []
+    total: int
+    critical: bool = False
+    fumble: bool = False
+
+
+class Effect(Value):
+    """What an outcome changed: a track from `before` to `after`, or a condition that came or went."""
+
+    who: str
+    kind: Literal["track", "condition_added", "condition_removed"]
+    name: str
+    before: int | None = None
+    after: int | None = None
+    lasting: bool = False
+    sentence: str
+
+
+class Resolution(Value):
+    """What came of a check. `opposed` is the roll of who stood against it."""
+
+    check: Check
+    roll: RollView
+    opposed: RollView | None = None
+    target: int | None = None
+    margin: int
+    level: Level
+    effects: list[Effect] = []
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the deed was done, at whatever price."""
+        return self.level in ("critical_success", "success", "partial")
