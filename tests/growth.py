@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -18,10 +19,15 @@ def calls_of(work: Callable[[], object]) -> Counter[str]:
         elif event == "c_call":
             counted[getattr(what, "__name__", "?")] += 1
 
+    # What earlier tests left to the collector would be counted with the work, if it came by meanwhile.
+    collects = gc.isenabled()
+    gc.disable()
     before = sys.getprofile()
     sys.setprofile(count)
     try:
         work()
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     return counted

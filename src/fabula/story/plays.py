@@ -70,7 +70,7 @@ class PlayState(Value):
     world_mark: WorldMark | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored: nothing is said of Ink, earlier scenes, an open question, a seed and the world where there are none."""
+        """As stored, without what there is none of: Ink, earlier scenes, an open question, a seed, the world."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
