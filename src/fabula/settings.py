@@ -35,6 +35,7 @@ class Settings(BaseModel):
 
     host: str = _setting("127.0.0.1", "The address to listen on. Beyond loopback, access tokens are required.")
     port: int = _setting(8420, "The port to listen on; 0 takes any free one.")
+    workers: int = _setting(1, "How many server processes share the port; more than one needs Postgres.")
     data_dir: Path = _setting(
         Path("~/.local/share/fabula"),
         "The folder for the database, blobs, the key file and logs of an embedded server.",

@@ -1,7 +1,8 @@
 """`fabula serve`: starts the server, or says in one sentence why it cannot.
 
 1. read the settings, 2. take the port, 3. open the house (the store migrates), 4. refuse to stand open beyond loopback
-without a token, 5. serve until interrupted, then let open requests end.
+without a token, 5. serve until interrupted, then let open requests end. With `--workers` several processes do 3 to 5 on
+one port (see `server_processes`).
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import asyncio
 import errno
 import gc
 import os
+import shutil
 import socket
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,12 +30,14 @@ from fabula.actions.library.samples import install_samples_at_first
 from fabula.actions.turns.turn_runner import warm_up
 from fabula.cli.log_lines import start_log
 from fabula.cli.options import ConfigOption, DataDirOption, program, screen, settings_from
+from fabula.cli.server_processes import ServerProcess, serve_with
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
 from fabula.server.game_socket.wire import LARGEST_FRAME
 from fabula.server.ops.watchdog import watched_loop
+from fabula.server.realtime.siblings import Siblings
 from fabula.server.web import is_built
 from fabula.settings import Settings, SettingsError
 from fabula.wiring import open_house
@@ -48,13 +55,49 @@ def serve(
     port: Annotated[int | None, typer.Option(help="The port to listen on; 8420 unless told, 0 for any.")] = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
+    workers: Annotated[
+        int | None, typer.Option(help="How many server processes share the port; more than one needs Postgres.")
+    ] = None,
 ) -> None:
     """Start the server."""
-    settings = settings_from(config, host=host, port=port, data_dir=data_dir)
+    settings = settings_from(config, host=host, port=port, data_dir=data_dir, workers=workers)
     start_log(settings)
     raise_file_limit()
     with take_port(settings) as listener:
-        _run(settings, listener)
+        if (why := why_one_process(settings)) is not None:
+            screen().print(Text(why), style="yellow")
+        if settings.workers <= 1 or why is not None:
+            _run(settings, listener)
+        else:
+            _run_processes(settings, listener)
+
+
+def why_one_process(settings: Settings) -> str | None:
+    """Why a server stays at one process although more were asked for."""
+    if settings.workers <= 1:
+        return None
+    if not settings.database_url:
+        return (
+            "Serving with one process: SQLite keeps everything in a file that one process writes at a time. "
+            "Set database_url to serve with more."
+        )
+    if not hasattr(os, "fork"):
+        return "Serving with one process: this system cannot fork. Start several servers behind a proxy instead."
+    return None
+
+
+def _run_processes(settings: Settings, listener: socket.socket) -> None:
+    """Serves with several processes. They share what was imported by now."""
+    gc.collect()
+    gc.freeze()
+    folder = Path(tempfile.mkdtemp(prefix="fabula-"))
+    child = serve_with(settings.workers, folder=folder, serving=lambda: _greet(listener))
+    if not isinstance(child, ServerProcess):
+        shutil.rmtree(folder, ignore_errors=True)
+    if isinstance(child, ServerProcess):
+        _run(settings, listener, child)
+    elif child:
+        raise typer.Exit(child)
 
 
 def raise_file_limit() -> None:
@@ -102,27 +145,66 @@ def _command_with(port: int) -> str:
     return f"FABULA_PORT={port} make run" if os.environ.get("MAKELEVEL") else f"{program()} serve --port {port}"
 
 
-def _run(settings: Settings, listener: socket.socket) -> None:
+def _run(settings: Settings, listener: socket.socket, process: ServerProcess | None = None) -> None:
     if sys.platform == "win32":
-        asyncio.run(_serve(settings, listener))
+        asyncio.run(_serve(settings, listener, process))
     else:
         import uvloop
 
-        uvloop.run(_serve(settings, listener))
+        uvloop.run(_serve(settings, listener, process))
 
 
-async def _serve(settings: Settings, listener: socket.socket) -> None:
+class Server(uvicorn.Server):
+    """The server of one process, which ends by itself when it is asked to.
+
+    The original raises the signal again once it has ended. That would end the process before the house is closed, and
+    what it holds would be taken up by others only when its lease is over.
+    """
+
+    def __init__(self, config: uvicorn.Config, *, process: ServerProcess | None = None) -> None:
+        super().__init__(config)
+        self._process = process
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._process is not None:
+            self._process.watch_parent(self._leave)
+            self._process.tell_ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
+
+    def _leave(self) -> None:
+        self.should_exit = True
+
+
+async def _serve(settings: Settings, listener: socket.socket, process: ServerProcess | None = None) -> None:
     async with open_house(settings, tends_turns=True) as house:
         house.warmth.is_warm = False
         await _check_tokens(house)
         await install_samples_at_first(house)
-        server = uvicorn.Server(uvicorn_config(house))
-        await _greet(house, listener)
+        siblings = None if process is None else Siblings(own=process.number, folder=process.folder)
+        server = Server(uvicorn_config(house, siblings), process=process)
+        if process is None:
+            _greet(listener)
         warming, tidying = asyncio.create_task(_warm_up(house)), asyncio.create_task(_tidy_up(house))
         with watched_loop(house.meters):
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=[listener, *([] if siblings is None else [_own_socket(siblings)])])
         tidying.cancel()
         await warming
+
+
+def _own_socket(siblings: Siblings) -> socket.socket:
+    """Where the other processes of this port reach this one."""
+    path = siblings.socket_of(siblings.own)
+    path.unlink(missing_ok=True)
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    own.bind(str(path))
+    own.listen(128)
+    return own
 
 
 async def _warm_up(house: House) -> None:
@@ -155,10 +237,10 @@ async def _tidy_up(house: House) -> None:
             rounds = 0
 
 
-def uvicorn_config(house: House) -> uvicorn.Config:
+def uvicorn_config(house: House, siblings: Siblings | None = None) -> uvicorn.Config:
     """How the house is served."""
     return uvicorn.Config(
-        create_app(house),
+        create_app(house, siblings),
         http="fabula.server.access.http_protocol:BoundedHttp",
         ws="fabula.server.game_socket.batching_socket:BatchingWebSocket",
         # Chunks are a few words long: packing them costs more time than it saves bytes.
@@ -184,7 +266,7 @@ async def _check_tokens(house: House) -> None:
         )
 
 
-async def _greet(house: House, listener: socket.socket) -> None:
+def _greet(listener: socket.socket) -> None:
     """Says where the server is, in one piece: whoever waits for the first line finds the others with it."""
     host, port = listener.getsockname()[:2]
     lines = [f"Fabula listens on {_address(host, port)}"]

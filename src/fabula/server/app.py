@@ -19,6 +19,7 @@ from fabula.server.head_requests import answer_heads
 from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.realtime.routes import mount_realtime
+from fabula.server.realtime.siblings import Siblings
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.routes import rpc_routes, with_discovery
 from fabula.server.stream.feed_routes import feed_routes
@@ -26,8 +27,8 @@ from fabula.server.stream.routes import stream_routes
 from fabula.server.web import mount_web
 
 
-def create_app(house: House) -> ASGIApp:
-    """The whole server for a house that is open."""
+def create_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
+    """The whole server for a house that is open; `siblings` are processes that share its port."""
 
     async def lookup(hash: str) -> Token | None:
         return await find_token(house, hash)
@@ -36,10 +37,10 @@ def create_app(house: House) -> ASGIApp:
         await check_calls(house, actor)
 
     rules = rules_from(house.settings, find_token=lookup, count_call=count_call)
-    return guard(answer_heads(open_doors(house)), rules)
+    return guard(answer_heads(open_doors(house, siblings)), rules)
 
 
-def open_doors(house: House) -> FastAPI:
+def open_doors(house: House, siblings: Siblings | None = None) -> FastAPI:
     """All routes, with no guard before them."""
     app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(ops_routes(house))
@@ -50,6 +51,6 @@ def open_doors(house: House) -> FastAPI:
     app.include_router(play_routes(house))
     app.include_router(file_routes(house))
     mount_game_socket(app, house)
-    mount_realtime(app, house)
+    mount_realtime(app, house, siblings)
     mount_web(app)
     return app

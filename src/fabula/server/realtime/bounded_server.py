@@ -24,6 +24,7 @@ from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.refusals import plain
 from fabula.server.game_socket.pace import Pace
 from fabula.server.realtime.events import CLIENT_EVENTS
+from fabula.server.realtime.siblings import Siblings, whole_body
 
 LARGEST_PACKET: Final = 128 * 1024
 LARGEST_OF_A_STRANGER: Final = 4 * 1024
@@ -97,12 +98,7 @@ def checked_receive(receive: Receive) -> Receive:
 
 async def checked_body(receive: Receive) -> Receive | None:
     """The body of a request, to be read again; None if it holds what is no packet, or too many."""
-    body, message = b"", await receive()
-    while message["type"] == "http.request":
-        body += message.get("body", b"")
-        if not message.get("more_body"):
-            break
-        message = await receive()
+    body = await whole_body(receive)
     packets = body.decode("utf-8", "replace").split(_BETWEEN_PACKETS)
     if len(packets) > MOST_PACKETS or not all(map(is_packet, packets)):
         return None
@@ -117,7 +113,13 @@ async def checked_body(receive: Receive) -> Receive | None:
 class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
     """Lines (of Engine.IO) are known by `eio_sid`; one is a stranger's until `connect` let it in."""
 
-    def __init__(self, *, on_gone: Callable[[str], None], monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        on_gone: Callable[[str], None],
+        monotonic: Callable[[], float] = time.monotonic,
+        siblings: Siblings | None = None,
+    ) -> None:
         super().__init__(
             async_mode="asgi",
             # The guard has checked Host and Origin, and writes the headers for pages of other origins.
@@ -130,6 +132,9 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
             logger=_library_log,
             engineio_logger=_library_log,
         )
+        if siblings is not None:
+            new_id = self.eio.generate_id
+            self.eio.generate_id = lambda: siblings.mark(new_id())
         self._on_gone, self._monotonic = on_gone, monotonic
         self._strangers: dict[str, asyncio.TimerHandle] = {}
         self._paces: dict[str, Pace] = {}

@@ -27,6 +27,7 @@ from fabula.server.json_answers import error_response
 from fabula.server.realtime.bounded_server import BoundedServer, checked_body, checked_receive
 from fabula.server.realtime.connection import Line, RealtimeConnection
 from fabula.server.realtime.events import CLIENT_EVENTS
+from fabula.server.realtime.siblings import Siblings
 
 log = logging.getLogger("fabula.realtime")
 
@@ -39,9 +40,9 @@ SECONDS_BETWEEN_LOOKS_AT_TOKENS: Final = 3.0
 class RealtimeDoor:
     """The connections of one server."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self._server = BoundedServer(on_gone=self._forget, monotonic=house.clock.monotonic)
+    def __init__(self, house: House, siblings: Siblings | None = None) -> None:
+        self._house, self._siblings = house, siblings
+        self._server = BoundedServer(on_gone=self._forget, monotonic=house.clock.monotonic, siblings=siblings)
         self._connections: dict[str, RealtimeConnection] = {}
         self._looking: asyncio.Task[None] | None = None
         self._server.on("connect", self._connect)
@@ -49,7 +50,10 @@ class RealtimeDoor:
             self._server.on(name, partial(self._hear, name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
+        holder = None if self._siblings is None else self._siblings.holder(scope)
+        if self._siblings is not None and holder is not None and scope["type"] == "http":
+            await self._siblings.pass_on(holder, scope, receive, send)
+        elif scope["type"] == "websocket":
             await self._server.handle_request(scope, checked_receive(receive), send)
         elif scope["method"] != "POST":
             await self._server.handle_request(scope, receive, send)

@@ -16,20 +16,21 @@ from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
 from fabula.ports.threads import run_in_thread
 from fabula.server.access.rules import REALTIME_PATH
 from fabula.server.json_answers import error_response
+from fabula.server.realtime.siblings import Siblings
 
 _DOOR: Final = "fabula.server.realtime.door"
 
 
-def mount_realtime(app: Starlette, house: House) -> None:
+def mount_realtime(app: Starlette, house: House, siblings: Siblings | None = None) -> None:
     """Adds the door."""
-    app.router.routes.append(Mount(REALTIME_PATH.rstrip("/"), app=_LateDoor(house)))
+    app.router.routes.append(Mount(REALTIME_PATH.rstrip("/"), app=_LateDoor(house, siblings)))
 
 
 class _LateDoor:
     """Opens the door at the first request: importing the library takes as long as half the start of a server."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, house: House, siblings: Siblings | None) -> None:
+        self._house, self._siblings = house, siblings
         self._door: ASGIApp | None = None
         self._opening = asyncio.Lock()
 
@@ -43,7 +44,7 @@ class _LateDoor:
         async with self._opening:
             if self._door is None:
                 module = await run_in_thread(lambda: import_module(_DOOR))
-                self._door = module.RealtimeDoor(self._house)
+                self._door = module.RealtimeDoor(self._house, self._siblings)
             return self._door
 
 

@@ -1,0 +1,167 @@
+"""`fabula serve --workers`: several processes on one port, of which any may die."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import psutil
+import pytest
+from tests.conftest import Place
+from tests.fork_server import PROGRAM, Child, ForkServer, server_process
+from tests.functional.test_realtime import Listener
+from tests.live import Client, gate_story, sse
+from tests.scripted import bind_troupe
+
+from fabula.testing.model_script import Pace, Say
+from fabula.testing.model_server import ModelServer
+from fabula.testing.server_process import clean_environment
+from fabula.testing.troupe import Troupe
+
+PATIENCE_S = 60.0
+
+
+@contextmanager
+def processes(place: Place, folder: Path, count: int = 2) -> Iterator[tuple[Child, str]]:
+    settings = {**place.environment, "FABULA_SAMPLES": "false"}
+    with server_process(folder, "--workers", str(count), settings=settings) as (parent, address):
+        yield parent, address
+
+
+def children(parent: Child, count: int) -> list[psutil.Process]:
+    """The processes that serve, once there are that many."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        with suppress(psutil.NoSuchProcess):
+            found: list[psutil.Process] = psutil.Process(parent.pid).children()
+            if len(found) == count:
+                return found
+        time.sleep(0.02)
+    raise AssertionError(f"There are not {count} processes.")
+
+
+def client_of(address: str) -> Client:
+    """A client whose every request takes a new connection, so that any process may get it."""
+    limits = httpx.Limits(max_keepalive_connections=0)
+    return Client(httpx.AsyncClient(base_url=address, timeout=120, limits=limits), cast(Any, None))
+
+
+async def test_processes_share_a_port_and_one_that_dies_is_followed_by_another(
+    postgres_place: Place, tmp_path: Path
+) -> None:
+    with processes(postgres_place, tmp_path / "server") as (parent, address):
+        first = await asyncio.to_thread(children, parent, 2)
+        client = client_of(address)
+        await gate_story(client)
+        first[0].kill()
+        for _ in range(5):
+            assert len((await client.call("story.list"))["stories"]) == 1, "the other one answers"
+        await asyncio.to_thread(lambda: first[0].wait(PATIENCE_S))
+        again = await asyncio.to_thread(children, parent, 2)
+        assert first[1].pid in [one.pid for one in again] and first[0].pid not in [one.pid for one in again]
+        assert len((await client.call("story.list"))["stories"]) == 1
+        await client.http.aclose()
+        await asyncio.to_thread(parent.kill, signal.SIGTERM)
+        assert not [one for one in again if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+        assert "takes its place" in (tmp_path / "server" / "server.log").read_text()
+
+
+async def test_processes_end_when_their_parent_is_killed(postgres_place: Place, tmp_path: Path) -> None:
+    with processes(postgres_place, tmp_path / "server") as (parent, _):
+        served = await asyncio.to_thread(children, parent, 2)
+        await asyncio.to_thread(parent.kill)
+        gone, alive = await asyncio.to_thread(psutil.wait_procs, served, PATIENCE_S)
+        assert len(gone) == 2 and not alive
+
+
+@pytest.mark.all
+async def test_a_turn_is_followed_taken_up_and_cancelled_through_any_process(
+    postgres_place: Place, tmp_path: Path
+) -> None:
+    troupe = Troupe()
+    async with ModelServer(troupe) as models:
+        with processes(postgres_place, tmp_path / "server") as (parent, address):
+            client = client_of(address)
+            await bind_troupe(client, models.base_url)
+            story = {"story_id": await gate_story(client), "api_group_id": "troupe", "preset_id": "ensemble"}
+            session_id = str((await client.raw("story.start_session", **story))["session_id"])
+            troupe.misbehave("narrator", Say(text="late", pace=Pace(first_token_ms=600_000)))
+            playing = asyncio.create_task(_lost(client.turn(session_id, "I knock.")))
+            while "narrator" not in troupe.calls:
+                await asyncio.sleep(0.01)
+            for process in await asyncio.to_thread(children, parent, 2):
+                process.kill()
+                if (await asyncio.wait([playing], timeout=2))[0]:
+                    break
+            assert playing.done(), "the one that played it is dead"
+            async with asyncio.timeout(PATIENCE_S):
+                while (session := await _patiently(client, session_id)).get("active_turn_id"):
+                    await asyncio.sleep(0.1)
+            assert session["turn_index"] == 1 and session["history"][0]["text"] == "I knock."
+            troupe.misbehave("narrator", Say(text="late", pace=Pace(first_token_ms=600_000)))
+            asked = troupe.calls.count("narrator")
+            playing = asyncio.create_task(_lost(client.turn(session_id, "I wait.")))
+            while troupe.calls.count("narrator") == asked:
+                await asyncio.sleep(0.01)
+            following = asyncio.create_task(client.http.get(f"/sessions/{session_id}/events"))
+            assert (await client.call("session.cancel_turn", session_id))["type"] == "turn_cancelled"
+            assert sse((await following).text)[-1]["data"]["frame"]["type"] == "failed"
+            await playing
+            await client.http.aclose()
+
+
+@pytest.mark.all
+async def test_a_client_that_polls_is_answered_by_the_process_that_holds_its_line(
+    postgres_place: Place, tmp_path: Path
+) -> None:
+    with processes(postgres_place, tmp_path / "server", 3) as (parent, address):
+        await asyncio.to_thread(children, parent, 3)
+        client = client_of(address)
+        story_id = await gate_story(client)
+        session_id = str((await client.raw("story.start_session", story_id=story_id))["session_id"])
+        for number in range(3):
+            it = Listener()
+            await it.sio.connect(address, transports=["polling"])
+            assert (await it.ask("storybeat", request_id=f"r{number}", session_id=session_id, input="I knock."))["ok"]
+            assert (await it.until("done"))["full_text"] == it.tokens()
+            await it.sio.disconnect()
+        gone = await client.http.get("/socket.io/?EIO=4&transport=polling&sid=7.none")
+        assert gone.status_code == 400 and "has ended" in gone.text
+        await client.http.aclose()
+
+
+async def _lost(playing: Any) -> None:
+    with suppress(httpx.HTTPError):
+        await playing
+
+
+async def _patiently(client: Client, session_id: str) -> dict[str, Any]:
+    while True:
+        try:
+            return await client.call("session.get", session_id)
+        except httpx.HTTPError:
+            await asyncio.sleep(0.1)
+
+
+def test_what_cannot_start_says_why_once_and_ends(postgres_place: Place, tmp_path: Path) -> None:
+    settings = {**postgres_place.environment, "FABULA_REQUIRE_TOKENS": "true", "FABULA_SAMPLES": "false"}
+    command = [*PROGRAM, "serve", "--port", "0", "--workers", "3", "--data-dir", str(tmp_path / "server")]
+    done = subprocess.run(command, env=clean_environment(settings), capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 1 and (done.stdout + done.stderr).count("nobody has an access token") == 1
+
+
+def test_with_sqlite_it_says_why_it_stays_at_one(fork_server: ForkServer, tmp_path: Path) -> None:
+    with server_process(tmp_path / "server", "--workers", "4") as (child, address):
+        assert httpx.get(f"{address}/healthz").text == "ok"
+        assert not psutil.Process(child.pid).children()
+        assert "Serving with one process: SQLite" in child.log.read_text()
+        os.kill(child.pid, signal.SIGTERM)
+        child.wait()
