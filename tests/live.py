@@ -103,7 +103,7 @@ class QuickServer(uvicorn.Server):
 @asynccontextmanager
 async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
     """A server on its own data folder; it ends with the block."""
-    chosen = Settings(data_dir=data_dir, **{"samples": False, **settings})
+    chosen = Settings(data_dir=data_dir, **{"samples": False, "summaries": "rule", **settings})
     if not chosen.database_url:
         fill_folder(data_dir)
     async with open_house(chosen, tends_turns=True) as house:

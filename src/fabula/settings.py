@@ -68,6 +68,11 @@ class Settings(BaseModel):
         aliases=("SECRET_KEY",),
         secret=True,
     )
+    summaries: Literal["auto", "rule", "model"] = _setting(
+        "auto",
+        "How long plays are summed up after their turns: in the words of the keeper's model, unless that runs in this "
+        "process and would hold turns up (`auto`), always (`model`), or in sentences of the play itself (`rule`).",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "How much is logged.", aliases=("LOG_LEVEL", "GAME_AGENT_LOG_LEVEL")
     )

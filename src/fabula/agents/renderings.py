@@ -104,6 +104,7 @@ def _scene(context: SceneContext) -> dict[str, str]:
         "player": player_text(context.player),
         "current_cast": cast_text("Who is in the scene", context.current_cast),
         "current_node": node_text("The scene", context.current_node),
+        "story_so_far": titled("The story before that", context.so_far),
         "story_time": time_text(context.time),
         "transitioned_this_turn": changed,
         "world_state": state_text(context.world_state),

@@ -244,6 +244,24 @@ def window(entries: Sequence[MemoryEntry], limit: int) -> list[MemoryEntry]:
     return list(entries[-(-over // step) * step :])
 
 
+SHORT_WINDOW = 2 * SMALL_WINDOW
+LATEST_LINES = 16
+"""So much room is left in a long window for what is said in the turn itself."""
+
+
+def lines_left_out(total: int, limit: int) -> int:
+    """How many of the first lines of a play are not told to a role that sees so many at most.
+
+    It grows by half a window at a time and depends on nothing else, so that what is told keeps its beginning for many
+    turns. Of a short window, which rolls line by line, some more is counted as told than is.
+    """
+    if limit <= SHORT_WINDOW:
+        return max(0, (total - limit) // SHORT_WINDOW * SHORT_WINDOW)
+    most = limit - LATEST_LINES
+    step = most // 2
+    return max(0, -(-(total - most) // step) * step)
+
+
 def newest_within(entries: Sequence[MemoryEntry], letters: int) -> Sequence[MemoryEntry]:
     """The newest entries that have no more letters together; the very last one is always there."""
     if sum(len(entry.text) for entry in entries) <= letters:

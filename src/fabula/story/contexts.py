@@ -121,8 +121,8 @@ class Pointer(Value):
 class SceneContext(Value):
     """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
 
-    `wish` is how the player wants this turn to be told, who has read another telling of it. `time` is the clock of the
-    play, if its story has a calendar.
+    `wish` is how the player wants this turn to be told, who has read another telling of it. `so_far` sums up what
+    happened before the shared history. `time` is the clock of the play, if its story has a calendar.
 
     The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, and who knows what the reader does not.
@@ -137,6 +137,7 @@ class SceneContext(Value):
     shared_history: list[MemoryEntry] = []
     understood: Understood | None = None
     wish: str | None = None
+    so_far: str = ""
     time: StoryTime | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []

@@ -18,9 +18,10 @@ def followers_of(before: PlayState, after: PlayState) -> tuple[FollowerKind, ...
     return (*world, "summary") if _ends_a_part(before, after) else world
 
 
-def followers_of_change(before: PlayState, after: PlayState) -> tuple[FollowerKind, ...]:
-    """The kinds that follow a change by hand."""
-    return ("world",) if before.world_mark != after.world_mark else ()
+def followers_of_change(before: PlayState, after: PlayState, *, reworded: bool) -> tuple[FollowerKind, ...]:
+    """The kinds that follow a change by hand; `reworded` says that lines were corrected or struck out."""
+    world: tuple[FollowerKind, ...] = ("world",) if before.world_mark != after.world_mark else ()
+    return (*world, "summary") if reworded else world
 
 
 def _ends_a_part(before: PlayState, after: PlayState) -> bool:

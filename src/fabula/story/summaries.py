@@ -3,15 +3,15 @@
 1. `sum_up` picks the sentences of a part that carry it on, as they were told.
 2. `climb` puts a part on the ladder. What has become too long on one rung is condensed into the next.
 
-Sentences are chosen, never written anew, so that nothing is in a summary that was not told. The ladder has the same
-size after ten turns and after ten thousand.
+Here sentences are chosen, never written anew, so that nothing is in a summary that was not told; a part may come in a
+model's words instead of those of `sum_up`. The ladder has the same size after ten turns and after ten thousand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from fabula.language.english import closed, sentences, to_second_person
 from fabula.language.words import STOP, words_of
@@ -52,6 +52,42 @@ class StorySoFar(Value):
         """All of it, oldest first."""
         parts = [self.story, *(one.text for one in self.chapters), *(one.text for one in self.scenes)]
         return "\n".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rung:
+    """A text on the ladder with the turns that it tells of, and how many words it may have.
+
+    `place` is where it stands among chapters or scenes; the story itself has none.
+    """
+
+    level: Literal["story", "chapters", "scenes"]
+    place: int = 0
+    first_turn: int
+    last_turn: int
+    words: int
+
+
+def rungs_of(ladder: StorySoFar) -> list[Rung]:
+    """All texts on a ladder, oldest first."""
+    later = [*ladder.chapters, *ladder.scenes]
+    until = later[0].first_turn - 1 if later else ladder.last_turn
+    story = [Rung(level="story", first_turn=0, last_turn=until, words=STORY_WORDS)] if ladder.story else []
+    chapters = [_rung("chapters", at, one, CHAPTER_WORDS) for at, one in enumerate(ladder.chapters)]
+    return [*story, *chapters, *(_rung("scenes", at, one, SCENE_WORDS) for at, one in enumerate(ladder.scenes))]
+
+
+def _rung(level: Literal["chapters", "scenes"], at: int, one: Summary, words: int) -> Rung:
+    return Rung(level=level, place=at, first_turn=one.first_turn, last_turn=one.last_turn, words=words)
+
+
+def with_text(ladder: StorySoFar, rung: Rung, text: str) -> StorySoFar:
+    """The ladder with another text in one place; with none, what was told there is no longer summed up."""
+    if rung.level == "story":
+        return ladder.model_copy(update={"story": text})
+    before: list[Summary] = getattr(ladder, rung.level)
+    after = [one.model_copy(update={"text": text}) if at == rung.place else one for at, one in enumerate(before)]
+    return ladder.model_copy(update={rung.level: after})
 
 
 def climb(ladder: StorySoFar, part: Summary) -> StorySoFar:

@@ -34,11 +34,13 @@ class Troupe:
     """Answers requests as each role should; `misbehave` lines up what a role does instead, call by call.
 
     `calls` lists the roles that were asked, in order. `pace` is how fast prose comes, if not as fast as the server's.
+    `summary` is what the summariser does instead; it is no role of a turn, and not among the calls.
     """
 
     def __init__(self) -> None:
         self.calls: list[PromptRole] = []
         self.pace: Pace | None = None
+        self.summary: Behaviour | None = None
         self._instead: defaultdict[PromptRole, deque[Behaviour | str | None]] = defaultdict(deque)
 
     def misbehave(self, role: PromptRole, *behaviours: Behaviour | str | None) -> None:
@@ -52,6 +54,9 @@ class Troupe:
     def __call__(self, request: JsonObject) -> Behaviour | str:
         if is_closed_question(request):
             return NONE
+        if is_for_summariser(request):
+            good = Say(text=f"You came to the gate. It was the hour of {_mark(_words(request, 'user'))}.")
+            return self.summary or good
         role = role_of(request)
         self.calls.append(role)
         waiting = self._instead[role]
@@ -87,6 +92,11 @@ def respond(request: JsonObject) -> Say:
 def is_closed_question(request: JsonObject) -> bool:
     """Whether a request asks for one letter: which way a line means."""
     return f"{NONE}: none of these" in _words(request, "user")
+
+
+def is_for_summariser(request: JsonObject) -> bool:
+    """Whether a request asks for a summary, which is no part of any turn."""
+    return _words(request, "system").startswith("You sum up")
 
 
 def role_of(request: JsonObject) -> PromptRole:

@@ -61,7 +61,7 @@ async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:
     wanted = [name for kind, name in WORK_NAMES.items() if isinstance(asked, list) and kind in asked]
 
     async def fan_out(unit: Unit) -> list[Work]:
-        new = [_follower(house, name, work.subject, str(work.input["turn_id"])) for name in wanted]
+        new = [_follower(house, name, work) for name in wanted]
         begun = [await unit.work.begin(one) for one in new]
         if not await unit.work.finish(work):
             raise taken_over(work)
@@ -71,12 +71,14 @@ async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:
     return None
 
 
-def _follower(house: House, name: str, session_id: str, turn_id: str) -> NewWork:
+def _follower(house: House, name: str, of: Work) -> NewWork:
+    """A follower of the turn that a row is about; it is told all that the row says but who else follows."""
+    turn_id = str(of.input["turn_id"])
     return NewWork(
         work_id=house.ids.new("work"),
         kind=name,
         key=turn_id,
-        subject=session_id,
-        input={"turn_id": turn_id},
+        subject=of.subject,
+        input={name: value for name, value in of.input.items() if name != "kinds"},
         trace_id=turn_id,
     )

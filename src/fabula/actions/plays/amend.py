@@ -15,6 +15,7 @@ from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
+from fabula.ports.work import NewWork
 from fabula.story.feed_events import (
     MOST_IDS,
     ConfigChanged,
@@ -70,15 +71,24 @@ async def amend(
             state_hash=state_hash(after),
             messages=amendment.messages,
             ended=after.ended,
-            follow=follow_with(house.ids, turn.turn_id, session_id, followers_of_change(before, after)),
+            follow=_follow_up(house, turn, before, after, amendment.messages),
         )
         await unit.plays.amend(turn, finished)
     if finished.follow is not None:
-        house.work.wake()
+        house.work.announce(finished.follow)
     house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
     for event in _changes(before, amendment):
         house.feeds.publish(session_id, event)
     return after, told
+
+
+def _follow_up(
+    house: House, turn: NewTurn, before: PlayState, after: PlayState, messages: Sequence[MessageChange]
+) -> NewWork | None:
+    """The work on what follows a change."""
+    reworded = sorted({change.message.turn_index for change in messages if change.op != "say"})
+    kinds = followers_of_change(before, after, reworded=bool(reworded))
+    return follow_with(house.ids, turn.turn_id, turn.session_id, kinds, changed_turns=reworded or None)
 
 
 def _changes(before: PlayState, amendment: Amendment) -> Iterator[SessionEvent]:

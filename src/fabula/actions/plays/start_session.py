@@ -19,6 +19,7 @@ from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.plays import Finished, NewTurn
 from fabula.ports.store import Unit
+from fabula.ports.work import NewWork
 from fabula.story.plays import SessionSettings
 from fabula.story.state import Snapshot
 from fabula.story.state_hash import state_hash
@@ -67,10 +68,10 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
     opening = await kind_of_story(story).open(house, session, player, turn_id=turn_id, seed=command.seed)
     async with house.store.writing() as unit:
         stored = await SESSIONS.add(unit, session.session_id, session)
-        await _add_play(house, unit, actor, session.session_id, turn_id, opening)
+        follow = await _add_play(house, unit, actor, session.session_id, turn_id, opening)
         cast = await CHARACTERS.get_all(unit, opening.cast)
-    if opening.state.world_mark is not None:
-        house.work.wake()
+    if follow is not None:
+        house.work.announce(follow)
     return SessionStarted(
         **dict(session),
         snapshot=shown_snapshot(actor, opening.state.snapshot),
@@ -83,7 +84,9 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
     )
 
 
-async def _add_play(house: House, unit: Unit, actor: Actor, session_id: str, turn_id: str, opening: Opening) -> None:
+async def _add_play(
+    house: House, unit: Unit, actor: Actor, session_id: str, turn_id: str, opening: Opening
+) -> NewWork | None:
     for document in opening.documents:
         await unit.blobs.put(document)
     state = opening.state
@@ -97,6 +100,7 @@ async def _add_play(house: House, unit: Unit, actor: Actor, session_id: str, tur
         follow=follow_with(house.ids, turn_id, session_id, () if state.world_mark is None else ("world",)),
     )
     await unit.plays.add(session_id, turn, finished, owner_token_id=actor.token_id)
+    return finished.follow
 
 
 async def _settings(house: House, unit: Unit, command: StartSession, story: AnyStory) -> SessionSettings:

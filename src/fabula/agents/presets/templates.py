@@ -86,6 +86,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "problems",
     ),
     "director": (
+        "story_so_far",
         "shared_history",
         "lorebook_matched",
         "current_node",
@@ -94,6 +95,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "transitioned_this_turn",
     ),
     "actor": (
+        "story_so_far",
         "shared_history",
         "private_memory",
         "lorebook_matched",
@@ -104,6 +106,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "actor_purpose",
     ),
     "narrator": (
+        "story_so_far",
         "shared_history",
         "lorebook_matched",
         "previous_node",
@@ -130,6 +133,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "completed_beats",
     ),
     "replyer": (
+        "story_so_far",
         "session_history",
         "shared_history",
         "lorebook_matched",
@@ -140,6 +144,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "reply_limit",
     ),
     "swift": (
+        "story_so_far",
         "shared_history",
         "lorebook_matched",
         "previous_node",

@@ -8,7 +8,7 @@ from typing import Any
 
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
-from fabula.story.changes import LONGEST_HISTORY, newest_within
+from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
 from fabula.story.contexts import (
     ActorContext,
     ActorPurpose,
@@ -62,6 +62,11 @@ def _place_of(test: Comparison) -> tuple[str, ...]:
     return test.scope, test.character or "", test.key
 
 
+def untold_lines(setup: PlaySetup, play: PlayState) -> int:
+    """How many of the first lines of the transcript before a turn its roles are not told."""
+    return lines_left_out(play.message_count, setup.told_history or setup.shared_window)
+
+
 class SceneTeller:
     """Builds contexts for one state of one turn."""
 
@@ -75,16 +80,18 @@ class SceneTeller:
         *,
         turn_index: int,
         wish: str | None = None,
+        so_far: str = "",
     ) -> None:
         """`past` is the end of the transcript before this turn, as far back as a role is told.
 
-        `turn_index` is the turn that was last begun, `wish` how the player wants it told.
+        `turn_index` is the turn that was last begun, `wish` how the player wants it told, `so_far` the summary of what
+        happened before that.
         """
-        self._turn_index, self._wish = turn_index, wish
+        self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
         self._past = past
-        recent = past[max(0, len(past) - setup.told_history) :]
+        recent = past[max(0, len(past) - play.message_count + untold_lines(setup, play)) :]
         whole = [*recent, *scene.noticed] if setup.told_history else play.world.actor_shared_history
         self._history = list(newest_within(whole, LONGEST_HISTORY))
         self._reaches_back = len(self._history) == len(whole) < (setup.told_history or setup.shared_window)
@@ -255,6 +262,7 @@ class SceneTeller:
             "shared_history": self._history,
             "understood": self._scene.understood,
             "wish": self._wish,
+            "so_far": self._so_far,
             "time": self._play.snapshot.time,
             **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }

@@ -11,7 +11,7 @@ from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
-from fabula.loops.turns.turn_state_cache import TurnStateCache
+from fabula.loops.turns.turn_state_cache import PastSummary, TurnStateCache
 from fabula.ports.errors import BackendError, FabulaError
 from fabula.ports.models import GuardedModel, ModelClients, ModelReply, ModelRequest, Piece
 from fabula.ports.plays import Turn
@@ -115,6 +115,7 @@ class SceneRun:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
     `deadline` is the end of the whole turn; `cut` says when it is to end early with what was told;
     `first_played` says that no model can have been asked for it before;
+    `so_far` sums up what happened before `past`;
     `handover` is what the step before left for the next one.
     """
 
@@ -132,12 +133,21 @@ class SceneRun:
     deadline: float
     cut: Cut = field(default_factory=Cut)
     first_played: bool = False
+    so_far: PastSummary | None = None
     handover: Handover = field(default_factory=Handover)
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
         """Who builds the contexts of this turn for a state of it."""
-        words, index = self.turn.player_input, self.turn.turn_index
-        return SceneTeller(self.setup, play, scene, words, self.past, turn_index=index, wish=self.turn.wish)
+        return SceneTeller(
+            self.setup,
+            play,
+            scene,
+            self.turn.player_input,
+            self.past,
+            turn_index=self.turn.turn_index,
+            wish=self.turn.wish,
+            so_far="" if self.so_far is None else self.so_far.text,
+        )
 
 
 @contextmanager

@@ -7,7 +7,7 @@ as long as the turn exists, on every machine, and a play that goes on where this
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
 
@@ -19,17 +19,29 @@ STANDINGS_KEPT = 256
 
 
 @dataclass(frozen=True, kw_only=True)
+class PastSummary:
+    """What stands in prompts for the first lines of a play, of which so many are left out."""
+
+    lines: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A play after a turn. `past` are the last lines of the transcript, of which `lines` were asked for."""
+    """A play after a turn. `past` are the last lines of the transcript, of which `lines` were asked for.
+
+    `so_far` is what stood for the lines before them in the last prompt, if anything did.
+    """
 
     play: PlayState
     past: Sequence[MemoryEntry]
     lines: int
+    so_far: PastSummary | None = None
 
     def after(self, play: PlayState, said: Sequence[MemoryEntry]) -> Standing:
         """The standing after one more turn."""
         past = [*self.past, *said]
-        return Standing(play=play, past=past[max(0, len(past) - self.lines) :], lines=self.lines)
+        return replace(self, play=play, past=past[max(0, len(past) - self.lines) :])
 
 
 class TurnStateCache:

@@ -9,18 +9,21 @@ from typing import Any
 from fabula.actions.house import House
 from fabula.actions.library.builtins import UNDERSTUDY
 from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
+from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import past_of
 from fabula.loops.scene import is_loaded, scene_player
+from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
-from fabula.loops.turns.turn_state_cache import entry_of
+from fabula.loops.turns.turn_state_cache import PastSummary, Standing, entry_of
 from fabula.ports.errors import InvalidParams, InvalidRequest
 from fabula.ports.plays import Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
+from fabula.story.followers import SUMMARY_EVERY
 from fabula.story.plays import PlayState
 from fabula.story.seeds import FIRST_RANDOM_SEED
 from fabula.story.state import MemoryEntry
@@ -34,6 +37,7 @@ class SceneTurnStart:
     before: PlayState
     setup: PlaySetup
     past: Sequence[MemoryEntry]
+    so_far: PastSummary | None = None
 
     async def play(
         self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
@@ -57,6 +61,7 @@ class SceneTurnStart:
             deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
             cut=cut,
             first_played=first_played,
+            so_far=self.so_far,
         )
         await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
 
@@ -68,9 +73,10 @@ def scene_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> Sc
     if setup is None:
         return None
     known = house.turn_states.after(play.head_turn_id)
-    if known is not None and known.lines == setup.past_lines:
-        return SceneTurnStart(before=before, setup=setup, past=known.past)
-    if basis.state is None:
+    left_out = untold_lines(setup, before)
+    if known is not None and known.lines == setup.past_lines and left_out == _summed_up(known):
+        return SceneTurnStart(before=before, setup=setup, past=known.past, so_far=known.so_far)
+    if basis.state is None or left_out:
         return None
     # The lines that were asked for are those of the setup that was kept, which is the current one.
     return SceneTurnStart(before=before, setup=setup, past=[entry_of(message) for message in basis.past])
@@ -82,9 +88,34 @@ async def read_scene_start(
     """What the turn after this one starts from."""
     setup = await house.play_setups.played_by(unit, session_id, before.graph)
     known = house.turn_states.after(turn_id)
-    if known is not None and known.lines == setup.past_lines:
-        return SceneTurnStart(before=before, setup=setup, past=known.past)
-    return SceneTurnStart(before=before, setup=setup, past=await past_of(unit, turn_id, setup.past_lines))
+    is_known = known is not None and known.lines == setup.past_lines
+    past = known.past if known is not None and is_known else await past_of(unit, turn_id, setup.past_lines)
+    so_far = await past_summary(unit, setup, turn_id, before, past)
+    return SceneTurnStart(before=before, setup=setup, past=past, so_far=so_far)
+
+
+def _summed_up(known: Standing) -> int:
+    """How many lines are left out and summed up in what is kept."""
+    return 0 if known.so_far is None else known.so_far.lines
+
+
+async def past_summary(
+    unit: Unit, setup: PlaySetup, turn_id: str, play: PlayState, past: Sequence[MemoryEntry]
+) -> PastSummary | None:
+    """What stands in the prompts after a turn for the lines that they leave out; None where they have all.
+
+    It is the summary of some turns after the last one that is left out, as far back as possible: it stays the same for
+    as long as the same lines are left out.
+    """
+    left_out = untold_lines(setup, play)
+    if not left_out:
+        return None
+    told = past[max(0, len(past) - play.message_count + left_out) :]
+    shown = told if setup.told_history else play.world.actor_shared_history
+    first = play.snapshot.turn_index + 1 - sum(entry.kind == "player_input" for entry in shown)
+    at = await unit.plays.ancestor(turn_id, max(0, first - 1 + SUMMARY_EVERY))
+    ladder = await story_so_far(unit, at.turn_id)
+    return PastSummary(lines=left_out, text="" if ladder is None else ladder.text)
 
 
 def words_of(said: str | None, choice: int | None) -> str:

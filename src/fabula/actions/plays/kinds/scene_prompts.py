@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fabula.actions.plays.kinds.graph_turns import past_summary
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.play_states import past_of
 from fabula.agents.windows import windows_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.resolution import PLAYER
-from fabula.loops.turns.turn_state_cache import entry_of
+from fabula.loops.turns.turn_state_cache import PastSummary, entry_of
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
@@ -28,7 +29,8 @@ async def scene_context(
     if asked.role == "replyer":
         return await _replyer_context(unit, setup, state, head_turn_id, asked.reply_limit)
     past = await past_of(unit, head_turn_id, setup.past_lines)
-    return _turn_context(_teller(setup, state, asked, past), setup, asked)
+    so_far = await past_summary(unit, setup, head_turn_id, state, past)
+    return _turn_context(_teller(setup, state, asked, past, so_far), setup, asked)
 
 
 async def _replyer_context(
@@ -39,7 +41,10 @@ async def _replyer_context(
     messages = await unit.plays.transcript(head_turn_id, last=max(shown * NARRATION_SHARE, 1))
     here = Scene(previous_node_id=state.world.current_node, previous_cast=state.world.active_characters)
     past = await past_of(unit, head_turn_id, setup.past_lines)
-    teller = SceneTeller(setup, state, here, "", past, turn_index=state.snapshot.turn_index)
+    so_far = await past_summary(unit, setup, head_turn_id, state, past)
+    teller = SceneTeller(
+        setup, state, here, "", past, turn_index=state.snapshot.turn_index, so_far=so_far.text if so_far else ""
+    )
     return teller.replyer(limit, fresh_lines(messages, shown))
 
 
@@ -50,7 +55,9 @@ def fresh_lines(messages: list[SpokenMessage], shown: int) -> list[MemoryEntry]:
     return [entry_of(message) for message in kept[max(len(kept) - shown, 0) :]]
 
 
-def _teller(setup: PlaySetup, state: PlayState, asked: RoleQuestion, past: list[MemoryEntry]) -> SceneTeller:
+def _teller(
+    setup: PlaySetup, state: PlayState, asked: RoleQuestion, past: list[MemoryEntry], so_far: PastSummary | None
+) -> SceneTeller:
     """A turn as it begins: what the player says now is already part of what everyone noticed."""
     said = [
         MemoryEntry(speaker_id=PLAYER, speaker_name=state.player_name, kind="player_input", text=text)
@@ -60,7 +67,8 @@ def _teller(setup: PlaySetup, state: PlayState, asked: RoleQuestion, past: list[
     play = state.with_world(remember(state.world, said, limit=setup.shared_window))
     scene = _scene(setup, state, asked).after(said)
     index = state.snapshot.turn_index + 1
-    return SceneTeller(setup, play, scene, asked.player_input, past, turn_index=index)
+    told = so_far.text if so_far else ""
+    return SceneTeller(setup, play, scene, asked.player_input, past, turn_index=index, so_far=told)
 
 
 def _turn_context(teller: SceneTeller, setup: PlaySetup, asked: RoleQuestion) -> RoleContext:

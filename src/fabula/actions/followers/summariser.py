@@ -1,0 +1,98 @@
+"""The summariser: sums lines up in a model's words; by rule, in the words of the play, where no model is to be asked.
+
+It is asked after turns, never in one: its model is that of the session's keeper. A summary that says nothing, or does
+not come at all, is made by rule instead.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fabula.actions.house import House
+from fabula.actions.plays.budgets import check_budget
+from fabula.actions.repositories import API_GROUPS, APIS
+from fabula.agents.summaries import read_summary, write_summary_prompt
+from fabula.loops.model_questions import derived_seed
+from fabula.ports.errors import Conflict, FabulaError
+from fabula.ports.models import CallOrigin, ModelRequest, whole
+from fabula.ports.plays import Turn
+from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.story.plays import PlayState, SessionSettings
+from fabula.story.resources import Api
+from fabula.story.state import MemoryEntry
+from fabula.story.summaries import sum_up
+
+log = logging.getLogger("fabula.followers")
+
+DEADLINE_S = 60.0
+MOST_TOKENS = 600
+TEMPERATURE = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summariser:
+    """Sums lines up for one turn. Without an `api` it does so by rule."""
+
+    house: House
+    turn: Turn
+    session: SessionSettings
+    api: Api | None
+
+    @staticmethod
+    async def of(house: House, unit: Unit, session: SessionSettings, turn: Turn, state: PlayState) -> Summariser:
+        # An Ink story is told in its author's words, and so are its summaries.
+        api = None if state.ink is not None else await _api(house, unit, session)
+        return Summariser(house=house, turn=turn, session=session, api=api)
+
+    async def sum_up(self, lines: Iterable[MemoryEntry], words: int, *, before: str = "") -> str:
+        """The lines in at most so many words. `before` is what happened earlier."""
+        told = list(lines)
+        if self.api is not None and told:
+            text = await self._ask(self.api, told, words, before)
+            if text:
+                return text
+        return await run_in_thread(sum_up, told, words)
+
+    async def _ask(self, api: Api, told: list[MemoryEntry], words: int, before: str) -> str:
+        request = ModelRequest(
+            origin=CallOrigin(
+                agent="summariser",
+                session_id=self.session.session_id,
+                story_id=self.session.story_id,
+                turn_id=self.turn.turn_id,
+            ),
+            messages=write_summary_prompt(told, words=words, before=before),
+            # With the same seed a summary that was interrupted is answered from the memo.
+            seed=derived_seed(self.turn.turn_id, f"summary:{len(told)}:{words}"),
+            temperature=TEMPERATURE,
+            max_tokens=MOST_TOKENS,
+            streaming=False,
+            deadline=self.house.clock.monotonic() + DEADLINE_S,
+        )
+        try:
+            client = await self.house.models.client_for(api)
+            return read_summary((await whole(client, request)).text, words=words)
+        except FabulaError as error:
+            log.info("A summary is made by rule, because its model failed: %s", error.message)
+            return ""
+
+
+async def _api(house: House, unit: Unit, session: SessionSettings) -> Api | None:
+    """The model that sums up a session; None where rules do."""
+    if house.settings.summaries == "rule":
+        return None
+    group = await API_GROUPS.find(unit, session.api_group_id)
+    api = None if group is None else await APIS.find(unit, group.bindings.api_for("keeper"))
+    # A model in this very process would keep the next turn waiting.
+    if api is None or api.provider == "understudy" or (api.provider == "local" and house.settings.summaries == "auto"):
+        return None
+    play = await unit.plays.get(session.session_id)
+    try:
+        if play is not None:
+            await check_budget(house, unit, play)
+    except Conflict:
+        return None
+    return api

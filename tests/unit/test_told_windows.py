@@ -1,0 +1,96 @@
+"""What of a long play stands in prompts: the newest lines from a place that holds still, and before them a summary."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tests.rule_play import samples
+
+from fabula.agents.prompts import write_prompt
+from fabula.agents.summaries import read_summary, write_summary_prompt
+from fabula.loops.scene.contexts import Scene, SceneTeller, untold_lines
+from fabula.story.changes import LATEST_LINES, lines_left_out
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry, Snapshot, WorldState
+from fabula.story.summaries import StorySoFar, Summary, rungs_of, with_text
+
+LINES = 5
+
+
+def test_what_is_left_out_grows_by_half_a_window_and_the_rest_always_fits() -> None:
+    left = [lines_left_out(total, 128) for total in range(2_000)]
+    assert left == sorted(left) and left[:113] == [0] * 113
+    shown = [total - out for total, out in enumerate(left)]
+    assert max(shown) <= 128 - LATEST_LINES and min(shown[113:]) >= 56
+    assert len(set(left)) == 1 + (2_000 - 113 + 55) // 56
+    assert [lines_left_out(total, 8) for total in (0, 8, 39, 40, 200)] == [0, 0, 0, 32, 192]
+
+
+def line(speaker: str, kind: str, text: str) -> MemoryEntry:
+    return MemoryEntry.model_validate({"speaker_id": speaker, "speaker_name": speaker, "kind": kind, "text": text})
+
+
+def prompts(turns: int) -> list[str]:
+    """The narrator's prompt in each turn of a long play that stays in one scene."""
+    setup, _ = samples()
+    node = setup.graph.start_node
+    past: list[MemoryEntry] = []
+    written = []
+    for number in range(1, turns + 1):
+        world = WorldState(current_node=node, active_characters=list(setup.nodes[node].characters))
+        snapshot = Snapshot(story_id="s", player_description="", world_state=world, turn_index=number - 1)
+        play = PlayState(snapshot=snapshot, graph="g", message_count=len(past))
+        said = line("player", "player_input", f"I look around, for the {number}. time.")
+        scene = Scene(previous_node_id=node, previous_cast=world.active_characters, noticed=[said])
+        out = untold_lines(setup, play)
+        so_far = f"Of {out} lines only this is known." if out else ""
+        teller = SceneTeller(setup, play, scene, said.text, past[-1000:], turn_index=number, so_far=so_far)
+        context = teller.narrator("describe_result")
+        written.append(write_prompt(setup.agent("narrator"), context).messages[-1].content)
+        past += [said, *(line("narrator", "narration", f"It rains on stone {number}.{n}.") for n in range(LINES - 1))]
+    return written
+
+
+def shared_beginning(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def test_prompts_of_a_long_play_extend_each_other_but_for_a_few() -> None:
+    written = prompts(120)
+    breaks = 0
+    for before, after in pairwise(written):
+        told = before.index("## What happened so far")
+        kept = shared_beginning(before, after)
+        breaks += kept < told + 200
+    assert 6 <= breaks <= 12, "once for each half window"
+    assert "Of 504 lines only this is known." in written[-1]
+    assert written[-1].index("## The story before that") < written[-1].index("## What happened so far")
+    assert "The story before that" not in written[10]
+
+
+def test_a_text_of_the_ladder_can_be_replaced_where_it_stands() -> None:
+    scene = Summary(title="The Gate", first_turn=9, last_turn=12, text="You came.")
+    chapter = Summary(title="The Road", first_turn=4, last_turn=8, text="You walked.")
+    ladder = StorySoFar(story="You left.", chapters=[chapter], scenes=[scene], last_turn=12)
+    assert [(rung.level, rung.first_turn, rung.last_turn) for rung in rungs_of(ladder)] == [
+        ("story", 0, 3),
+        ("chapters", 4, 8),
+        ("scenes", 9, 12),
+    ]
+    for rung in rungs_of(ladder):
+        ladder = with_text(ladder, rung, f"New {rung.level}.")
+    assert ladder.text == "New story.\nNew chapters.\nNew scenes."
+
+
+def test_the_summariser_is_told_what_was_said_and_no_thoughts() -> None:
+    system, user = write_summary_prompt(
+        [line("mara", "dialogue", "Who is there?"), line("mara", "thought", "A thief.")], words=70, before="You came."
+    )
+    assert "at most 70 words" in system.content
+    assert "You came." in user.content and "Who is there?" in user.content and "thief" not in user.content
+
+
+def test_a_summary_is_cut_after_the_last_sentence_that_fits() -> None:
+    assert read_summary("You came to the gate. " * 40, words=20) == " ".join(["You came to the gate."] * 6)
+    assert read_summary("**You** came\nto the gate.", words=20) == "You came to the gate."
+    assert read_summary("Sure!", words=20) == "" and read_summary("", words=20) == ""
