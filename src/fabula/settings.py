@@ -151,6 +151,19 @@ class Settings(BaseModel):
     turn_deadline_s: float = _setting(120.0, "How long a turn may take in all, in seconds.")
     section_deadline_s: float = _setting(900.0, "How long building one section of a story may take in all, in seconds.")
     model_attempts: int = _setting(4, "How often a model call is tried in all when its server is busy or unreachable.")
+    trace_days: int = Field(
+        default=7,
+        ge=0,
+        le=3650,
+        description="For how many days it is kept what happened in each turn, with its prompts; 0 keeps nothing.",
+        json_schema_extra={"aliases": [], "secret": False},
+    )
+    otlp_endpoint: str = _setting(
+        "",
+        "Where traces are sent on to as OpenTelemetry spans (`http://collector:4318`); needs the extra "
+        "`opentelemetry`. No words of players or models are among them.",
+        aliases=("OTEL_EXPORTER_OTLP_ENDPOINT",),
+    )
     memo: bool = _setting(True, "Answer repeated seeded model calls from the memo table.")
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fabula.actions.care.prune_traces import prune_traces
 from fabula.actions.house import House
 from fabula.actions.library.apis import secret_name
 from fabula.actions.library.builtins import set_out_builtins
@@ -28,6 +29,8 @@ from fabula.adapters.models.clients import open_models
 from fabula.adapters.queues import open_queue
 from fabula.adapters.stores import sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
+from fabula.adapters.traces import open_export
+from fabula.adapters.traces.writer import TraceWriter
 from fabula.adapters.world import SystemClock, UlidIds
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.bus import Bus
@@ -98,7 +101,11 @@ async def open_house(
         policy = policy_of(settings)
         meters = Meters()
         storage = _ModelStorage(store, clock, meters, game_key=settings.openai_api_key)
-        models = open_models(settings, clock, storage.read_key, storage, storage.record, policy=policy)
+        keeps = settings.trace_days > 0
+        traces = TraceWriter(store=store, clock=clock, meters=meters, keeps=keeps, export=open_export(settings))
+        closing.push_async_callback(traces.close)
+        trace = traces.put if traces.is_on else None
+        models = open_models(settings, clock, storage.read_key, storage, storage.record, trace=trace, policy=policy)
         closing.push_async_callback(models.close)
         bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
         closing.push_async_callback(bus.close)
@@ -110,7 +117,14 @@ async def open_house(
         queue = open_queue(settings)
         closing.push_async_callback(queue.close)
         work = WorkRunner(
-            store=store, checkpoints=checkpoints, bus=bus, queue=queue, clock=clock, owner=owner, meters=meters
+            store=store,
+            checkpoints=checkpoints,
+            bus=bus,
+            queue=queue,
+            clock=clock,
+            owner=owner,
+            meters=meters,
+            traces=traces,
         )
         closing.push_async_callback(work.close)
         house = House(
@@ -128,6 +142,7 @@ async def open_house(
             work=work,
             play_setups=PlaySetups(),
             turn_states=TurnStateCache(),
+            traces=traces,
             owner=owner,
             opened_at_ms=clock.now_ms(),
             meters=meters,
@@ -137,7 +152,8 @@ async def open_house(
         settle_left = partial(settle_left_turns, house, opened_at_ms=clock.now_ms())
         most, eager = _taken_up(settings, worker)
         takes_up = tends_turns or worker is not None
-        await work.open(work_kinds(house), takes_up=takes_up, chores=[settle_left], most=most, eager=eager)
+        chores = [settle_left, partial(prune_traces, house)]
+        await work.open(work_kinds(house), takes_up=takes_up, chores=chores, most=most, eager=eager)
         if takes_up:
             await _listen(queue, work, settings, worker)
             # First of all no more announcements are taken, and what was taken may end.

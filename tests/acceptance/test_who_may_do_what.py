@@ -55,7 +55,7 @@ METHODS = {
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.siblings session_turn.update
         session.roll session.find journal.list session.recap session.export_prepare
-        usage.list
+        usage.list session.explain_turn
     """,
 }
 ROW = {name: row for row, names in METHODS.items() for name in names.split()}
@@ -76,6 +76,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "game_system.get": {"system_id": "d20"},
     "session.export_prepare": {"format": "markdown"},
     "session.replay": {"turn_id": "turn_x", "player_input": "Hello."},
+    "session.explain_turn": {"turn_id": "turn_x"},
     "session_turn.get": {"turn_index": 0},
     "session_turn.siblings": {"turn_ids": ["turn_x"]},
     "session_turn.update": {"turn_id": "turn_x", "bookmarked": True},

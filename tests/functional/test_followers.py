@@ -57,6 +57,19 @@ async def test_a_line_is_summed_up_soon_after_enough_of_it_was_played(client: Cl
     assert (scene.title, scene.first_turn, scene.last_turn) == ("The Gate", 1, SUMMARY_EVERY)
 
 
+async def test_what_followed_a_turn_stands_in_its_trace(client: Client) -> None:
+    session_id = await gate_session(client)
+    await played(client, session_id, SUMMARY_EVERY)
+    await all_done(client)
+    head = (await client.call("session.get", session_id, history="none"))["head_turn_id"]
+    told = await client.call("session.explain_turn", session_id, turn_id=head)
+    assert [(one["kind"], one["state"], one["outcome"]) for one in told["followers"]] == [
+        ("followers", "done", "done"),
+        ("summary.update", "done", "done"),
+    ]
+    assert all(one["took_ms"] is not None for one in told["followers"])
+
+
 async def test_going_back_brings_back_the_summary_of_that_turn_and_no_other_line_gets_in(client: Client) -> None:
     session_id = await gate_session(client)
     await played(client, session_id, SUMMARY_EVERY)

@@ -46,4 +46,10 @@ def test_a_turn_is_seen_in_the_figures_and_every_call_in_the_log_by_its_method(t
     assert "made.up" not in str(found) and session not in str(found)
     logged = [json.loads(line) for line in (data / "server.log").read_text("utf-8").splitlines() if line[0] == "{"]
     calls = [(line["method"], line["outcome"]) for line in logged if line["message"] == "rpc call"]
+    [ended] = [line for line in logged if line["message"] == "work ended" and line["kind"] == "turn"]
+    [begun] = [line for line in logged if line.get("method") == "session.run_turn"]
+    assert ended["trace_id"] == begun["trace_id"] == ended["work_id"]
+    assert {'part="context"', 'part="model"', 'part="commit"', 'part="first_text"'} <= {
+        name.partition("{")[2].rstrip("}") for name in found if name.startswith("fabula_turn_part_seconds_count")
+    }
     assert ("story.start_session", "ok") in calls and ("session.run_turn", "begun") in calls

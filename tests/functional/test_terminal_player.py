@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -115,6 +116,17 @@ def test_going_back_branching_and_switching_leave_nothing_lost(data: Path) -> No
 def test_a_turn_can_be_played_anew(data: Path) -> None:
     told = play(data, "What happened here?", "/regenerate", "/branches")
     assert told.count("1: What happened here?  [") == 2
+
+
+def test_a_turn_says_what_happened_in_it(data: Path) -> None:
+    told = play(data, "Hello.", "/trace", "/trace 9").partition("> /trace")[2]
+    assert "Turn 1, committed." in told and "load_context" in told and "1. " in told
+    assert "There is no turn 9" in told or "turn" in told.partition("> /trace 9")[2]
+    session = json.loads(fabula(data, "sessions", "list", "--json").stdout)[0]["session_id"]
+    shown = fabula(data, "sessions", "explain", session, "--turn", "1", "--prompts").stdout
+    assert "[system]" in shown and "[reply]" in shown
+    traced = json.loads(fabula(data, "sessions", "explain", session, "--json").stdout)
+    assert traced["type"] == "turn_trace" and traced["calls"]
 
 
 def test_a_play_is_named_left_and_taken_up_again(data: Path) -> None:

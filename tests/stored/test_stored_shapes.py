@@ -115,6 +115,7 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "memo_reply": from_stored,
     "npc_event": GameEvent.model_validate,
     "npc_played": played,
+    "trace_part": dict,
 }
 """What the engine makes of each shape."""
 

@@ -22,6 +22,7 @@ from fabula.ports.meters import Meters
 from fabula.ports.models import ModelClients
 from fabula.ports.queue import Queue
 from fabula.ports.store import Store
+from fabula.ports.traces import TraceLog
 from fabula.ports.world import Clock, Ids
 from fabula.settings import Settings
 from fabula.story.events import Told
@@ -53,6 +54,7 @@ class House:
     work: WorkRunner
     play_setups: PlaySetups
     turn_states: TurnStateCache
+    traces: TraceLog
     owner: str
     opened_at_ms: int = 0
     warmth: Warmth = field(default_factory=Warmth)

@@ -69,11 +69,15 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What is sent to a model, about how long it is, and whether it had to be shortened to fit."""
+    """What is sent to a model, about how long it is, and whether it had to be shortened to fit.
+
+    `sections` are the texts it is made of by the ids of their entries, also those that are empty.
+    """
 
     messages: tuple[Message, ...]
     tokens: int
     shortened: bool = False
+    sections: tuple[tuple[str, str], ...] = ()
 
 
 def write_prompt(agent: AgentPreset, context: RoleContext) -> Prompt:
@@ -99,28 +103,33 @@ def _fitting(agent: AgentPreset, context: RoleContext) -> tuple[RoleContext, Pro
     seen = within_windows(context, windows_of(context.role, agent))
     cut = False
     while True:
-        messages = _messages(agent, _told(agent, seen))
+        messages, sections = _messages(agent, _told(agent, seen))
         tokens = estimated_tokens(messages)
         if tokens <= budget or (less := shortened(seen)) is None:
-            return seen, Prompt(messages=messages, tokens=tokens, shortened=cut)
+            return seen, Prompt(messages=messages, tokens=tokens, shortened=cut, sections=sections)
         seen, cut = less, True
 
 
-def _messages(agent: AgentPreset, context: RoleContext) -> tuple[Message, ...]:
-    """One system message and one user message: the texts of the blocks, without making the blocks."""
+def _messages(agent: AgentPreset, context: RoleContext) -> tuple[tuple[Message, ...], tuple[tuple[str, str], ...]]:
+    """One system message and one user message: the texts of the blocks, without making the blocks; and the sections."""
     values = rendered(context)
     modules: dict[MessageRole, list[str]] = {role: [] for role in MESSAGE_ROLES}
+    sections: list[tuple[str, str]] = []
     for role, slots in _outline(context.role, agent, _mode(context)):
-        modules[role].append(_joined(text if key is None else values.get(key, "") for text, key in slots))
+        told = [(name, text if key is None else values.get(key, "")) for name, text, key in slots]
+        modules[role].append(_joined(text for _, text in told))
+        sections += told
     if isinstance(context, ActorContext):
-        modules["system"].append(character_card(context.actor))
-    if isinstance(context, WISHED):
-        modules["user"].append(wish_text(context.wish))
-    return _as_messages({role: _joined(texts) for role, texts in modules.items()})
+        sections.append((CARD_MODULE, character_card(context.actor)))
+        modules["system"].append(sections[-1][1])
+    if isinstance(context, WISHED) and context.wish:
+        sections.append((WISH_MODULE, wish_text(context.wish)))
+        modules["user"].append(sections[-1][1])
+    return _as_messages({role: _joined(texts) for role, texts in modules.items()}), tuple(sections)
 
 
-Slot = tuple[str, str | None]
-"""A text as it stands, or the key of the context that stands there."""
+Slot = tuple[str, str, str | None]
+"""An entry by its id: a text as it stands, or the key of the context that stands there."""
 Outline = Sequence[tuple[MessageRole, Sequence[Slot]]]
 
 _outlines: IdentityCache[AgentPreset, Outline] = IdentityCache(128)
@@ -129,14 +138,12 @@ _outlines: IdentityCache[AgentPreset, Outline] = IdentityCache(128)
 def _outline(role: PromptRole, agent: AgentPreset, mode: ArchitectMode | None) -> Outline:
     """The modules of a preset as far as they do not change from turn to turn."""
 
+    def slots(module: PresetModule) -> Sequence[Slot]:
+        used = _used_entries(role, module, mode)
+        return [(entry.entry_id, _text(entry, None), entry.context_key) for entry in used]
+
     def make() -> Outline:
-        return [
-            (
-                module.message_role or "user",
-                [(_text(entry, None), entry.context_key) for entry in _used_entries(role, module, mode)],
-            )
-            for module in _modules(role, agent)
-        ]
+        return [(module.message_role or "user", slots(module)) for module in _modules(role, agent)]
 
     return _outlines.of(agent, make, use=(role, mode))
 

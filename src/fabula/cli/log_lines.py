@@ -6,12 +6,14 @@ and of those whom the door refused the host, origin and path that they asked for
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from typing import Any
 
 import orjson
 
+from fabula.ports.traces import TRACE_TASK
 from fabula.settings import Settings
 
 # These tell whole frames, headers and rows when they are asked for details, and so tokens and what players said.
@@ -62,7 +64,19 @@ class JsonLines(logging.Formatter):
 def facts_of(record: logging.LogRecord) -> dict[str, Any]:
     """The facts that a line was given; those that are not known are left out."""
     facts = getattr(record, "facts", None)
-    return {str(name): value for name, value in facts.items() if value is not None} if isinstance(facts, dict) else {}
+    known = {str(name): value for name, value in facts.items() if value is not None} if isinstance(facts, dict) else {}
+    trace_id = None if "trace_id" in known else _trace_at_work()
+    return known if trace_id is None else {**known, "trace_id": trace_id}
+
+
+def _trace_at_work() -> str | None:
+    """The trace for which the task works that logs; whoever logs elsewhere has none."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return None
+    name = "" if task is None else task.get_name()
+    return name.removeprefix(TRACE_TASK) if name.startswith(TRACE_TASK) else None
 
 
 def _plain(value: object) -> str:

@@ -21,6 +21,7 @@ from fabula.actions.plays.sessions import (
     get_session,
     update_session,
 )
+from fabula.actions.turns.explain_turn import TurnTraceView
 from fabula.actions.views import Nothing, Paging
 from fabula.cli.in_house import in_house
 from fabula.cli.options import (
@@ -37,6 +38,7 @@ from fabula.cli.options import (
 from fabula.cli.player.history import show_history
 from fabula.cli.player.sentences import counted, shortened
 from fabula.cli.player.terminal_writer import TerminalWriter
+from fabula.cli.player.turn_trace import find_trace, show_trace
 from fabula.formats.play_texts.writers import WRITERS, PlayFormat
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
@@ -156,6 +158,28 @@ def export(
         return
     write_whole(file, written.data)
     screen().print(f"{file} is written: {counted(view.turn_index, 'turn')} of “{view.display_name}”.")
+
+
+@app.command()
+def explain(
+    session: SessionArgument,
+    turn: Annotated[str, typer.Option("--turn", help="The turn, by its number or id; else the last one.")] = "",
+    prompts: Annotated[bool, typer.Option("--prompts", help="With all that models were told and said.")] = False,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what happened in a turn, and why: steps, model calls, what was changed, what followed."""
+
+    async def find(house: House) -> TurnTraceView:
+        view = await _find(house, session, history="none")
+        return await find_trace(house, view.session_id, turn, head_turn_id=view.head_turn_id)
+
+    trace = in_house(settings_from(config, data_dir=data_dir), find)
+    if json:
+        print_json(trace.as_json())
+    else:
+        show_trace(TerminalWriter(screen()), trace, prompts=prompts)
 
 
 async def _find(house: House, name: str, history: History = "all") -> SessionView:

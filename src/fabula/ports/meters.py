@@ -114,6 +114,12 @@ GAMES_CONNECTED = Meter(name="fabula_games_connected", kind="gauge", sentence="G
 REALTIME_CONNECTED = Meter(
     name="fabula_realtime_connected", kind="gauge", sentence="Clients at the Socket.IO door now."
 )
+TRACE_PARTS = Meter(
+    name="fabula_trace_parts",
+    kind="counter",
+    labels=("outcome",),
+    sentence="Parts of traces (turns, model calls, work): kept, or dropped because they could not be written.",
+)
 LOOP_STALL_SECONDS = Meter(
     name="fabula_loop_stall_seconds",
     kind="seconds",
@@ -146,6 +152,7 @@ METERS: Final = (
     READY,
     RECALL_SECONDS,
     REALTIME_CONNECTED,
+    TRACE_PARTS,
     LOOP_STALL_SECONDS,
     LOOP_BUSY_SECONDS,
 )

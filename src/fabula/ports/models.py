@@ -71,12 +71,16 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class CallOrigin:
-    """For whom a call is made; it is recorded with the call and is no part of the memo key."""
+    """For whom a call is made; it is recorded with the call and is no part of the memo key.
+
+    `is_repair`: an answer to the same question could not be used, and is asked for again with what was wrong.
+    """
 
     agent: str
     session_id: str | None = None
     story_id: str | None = None
     turn_id: str | None = None
+    is_repair: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

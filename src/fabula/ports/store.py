@@ -15,6 +15,7 @@ from fabula.ports.index import Index
 from fabula.ports.models import CallGroup, CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Turn
+from fabula.ports.traces import TraceTable
 from fabula.ports.work import NewWork, Work, WorkTable
 from fabula.story.values import JsonObject
 
@@ -306,6 +307,9 @@ class Unit(Protocol):
 
     @property
     def work(self) -> WorkTable: ...
+
+    @property
+    def traces(self) -> TraceTable: ...
 
 
 @dataclass(frozen=True, kw_only=True)

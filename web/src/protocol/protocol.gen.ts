@@ -267,6 +267,21 @@ export interface CalendarView {
   begins?: StoryTime | null;
 }
 
+/** A model call. `repaired`: an earlier answer could not be used, and this one was asked for with what was wrong. */
+export interface CallShown {
+  number: number;
+  agent: string;
+  model: string;
+  messages: MessageShown[];
+  reply: string;
+  tokens: number;
+  took_ms: number;
+  first_piece_ms: number | null;
+  memo_hit: boolean;
+  repaired: boolean;
+  problem?: string | null;
+}
+
 /** One call. `memo_hit` means that the answer was known already and cost nothing. */
 export interface CallView {
   number: number;
@@ -379,6 +394,13 @@ export interface Check {
 export interface CheckInk {
   source: string;
   files?: { [key: string]: string };
+}
+
+/** An answer that was looked at and found wanting. */
+export interface CheckShown {
+  agent: string;
+  result: string;
+  reason: string;
 }
 
 /** `stream` true answers with events of progress before the result. */
@@ -689,6 +711,10 @@ export interface EventFrame {
   body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
+export interface ExplainTurn {
+  turn_id: string;
+}
+
 /** What is written beside the lines: what characters only thought (authors), the choices that were on offer, and names and bookmarks of turns. */
 export interface ExportIncludes {
   thoughts?: boolean;
@@ -759,6 +785,14 @@ export interface FindLines {
 /** The turns whose other tellings are wanted. */
 export interface FindSiblings {
   turn_ids: string[];
+}
+
+/** Work that followed the turn. `took_ms` adds up its attempts, as far as they were noted. */
+export interface FollowerShown {
+  kind: string;
+  state: string;
+  took_ms: number | null;
+  outcome: string;
 }
 
 export interface Fork {
@@ -1211,6 +1245,13 @@ export interface Listing {
   order?: "updated" | "created" | "name" | null;
 }
 
+/** An entry of a lorebook that went into a prompt, and the word that called it up. */
+export interface LoreShown {
+  entry: string;
+  because: string;
+  word: string | null;
+}
+
 export interface LorebookDeleted {
   type: "lorebook_deleted";
   lorebook_id: string;
@@ -1303,6 +1344,11 @@ export interface MessageLine {
   text: string;
   turn_id: string;
   edited: boolean;
+}
+
+export interface MessageShown {
+  role: string;
+  content: string;
 }
 
 /** One line by itself. `earlier_wordings` are those before it was corrected, oldest first: the first is as told. */
@@ -1528,6 +1574,14 @@ export interface Not {
 
 /** No parameters. */
 export interface Nothing {
+}
+
+/** An operation on the state: who wanted it (keeper, rule or story), and why it was refused. */
+export interface OperationShown {
+  op: { [key: string]: Json };
+  by: string;
+  accepted: boolean;
+  reason?: string | null;
 }
 
 export interface OutboxDropped {
@@ -1994,6 +2048,15 @@ export interface SearchHit {
   story_id?: string | null;
 }
 
+/** A section of the prompt of a role, and why it is there or not. Tokens are estimated. */
+export interface SectionShown {
+  agent: string;
+  name: string;
+  tokens: number;
+  included: boolean;
+  why: string;
+}
+
 /** A part of an actor's beat. */
 export interface Segment {
   kind: "dialogue" | "thought" | "action";
@@ -2348,6 +2411,13 @@ export interface Stay {
   node_id: string | null;
   turn_id: string;
   turn_index: number;
+}
+
+/** A step; `began_ms` counts from the beginning of the attempt it belongs to. */
+export interface StepView {
+  name: string;
+  began_ms: number;
+  took_ms: number;
 }
 
 export interface StoriesListed {
@@ -2733,6 +2803,26 @@ export interface TurnStarted {
   type: "turn_started";
   next_turn_index: number;
   player_input: string;
+}
+
+/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: `calls`, `sections`, `lore`, `checks`, `operations`, `plan`. */
+export interface TurnTraceView {
+  type: "turn_trace";
+  turn_id: string;
+  trace_id: string;
+  turn_index: number;
+  status: string;
+  kept: boolean;
+  attempts: number;
+  took_ms: number | null;
+  steps: StepView[];
+  followers: FollowerShown[];
+  calls?: CallShown[] | null;
+  sections?: SectionShown[] | null;
+  lore?: LoreShown[] | null;
+  checks?: CheckShown[] | null;
+  operations?: OperationShown[] | null;
+  plan?: { [key: string]: Json } | null;
 }
 
 /** The model calls of one turn, added up. */
@@ -3228,6 +3318,8 @@ export interface Methods {
   "session.cancel_turn": { params: CancelTurn; result: TurnCancelled; session: true };
   /** Removes a session; its turns go too, unless another session was forked from them. */
   "session.delete": { params: NoParams; result: SessionDeleted; session: true };
+  /** Tells what happened in a turn and why; players are told its steps and what followed it, authors all of it. */
+  "session.explain_turn": { params: ExplainTurn; result: TurnTraceView; session: true };
   /** Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded. */
   "session.export_prepare": { params: ExportSession; result: SessionExportPrepared; session: true };
   /** Finds what was said in a play by its words, newest first. */

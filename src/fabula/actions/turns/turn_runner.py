@@ -6,6 +6,7 @@ or cancelled. Only then is its last frame sent, so that what a client was told i
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
 from fabula.actions.house import House
@@ -14,9 +15,11 @@ from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
 from fabula.actions.plays.kinds.turn_models import played_with
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.plays.sessions import DELETED
+from fabula.actions.turns.turn_trace import Outcome, keep_trace
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind
 from fabula.loops.turns.cut import CutShort
 from fabula.loops.turns.stage import Stage, gather_s
+from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.errors import BackendError, Cancelled, Interrupted
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
@@ -61,7 +64,12 @@ def turn_kinds(house: House) -> dict[str, WorkKind]:
 def new_work(house: House, turn_id: str, session_id: str, stand_in: str | None = None) -> NewWork:
     """The work on a turn, to be begun in the transaction that begins the turn and held by this process."""
     return NewWork(
-        work_id=turn_id, kind="turn", subject=session_id, input=played_with(stand_in), held=house.work.lease()
+        work_id=turn_id,
+        kind="turn",
+        subject=session_id,
+        input=played_with(stand_in),
+        trace_id=turn_id,
+        held=house.work.lease(),
     )
 
 
@@ -116,12 +124,15 @@ async def _resume(house: House, held: HeldWork) -> JsonObject | None:
 
 async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: HeldWork, *, resumed: bool) -> None:
     """Runs the loop to its end. A turn that it does not end is failed by the runner, its words kept."""
-    stage = Stage(held.sender, gather_s=gather_s(house.models.calls_under_way))
+    recorder = TurnRecorder(house.clock.monotonic)
+    stage = Stage(held.sender, gather_s=gather_s(house.models.calls_under_way), recorder=recorder)
     stage.start()
+    outcome: Outcome = "stopped"
     try:
         await _play_on(house, turn, turn_start, stage, held, resumed=resumed)
         if not stage.ended:
             raise Interrupted(INTERRUPTED, hint=Hint.RETRY_TURN)
+        outcome = "done"
         if stage.follow is not None:
             house.work.announce(stage.follow)
         house.feeds.publish(turn.session_id, TurnOver(turn_id=turn.turn_id, status="cut" if stage.cut else "committed"))
@@ -130,9 +141,15 @@ async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: He
         # Nothing had been told that could be kept: the turn ends as if it had simply been cancelled.
         stage.pass_on()
         raise Cancelled(SENTENCES.cancelled, hint=SENTENCES.hint) from None
-    except BaseException:
+    except asyncio.CancelledError:
         stage.pass_on()
         raise
+    except BaseException:
+        outcome = "failed"
+        stage.pass_on()
+        raise
+    finally:
+        keep_trace(house, turn, recorder, outcome)
 
 
 async def _play_on(

@@ -41,6 +41,7 @@ from fabula.ports.meters import TURN_SECONDS, TURNS, WORK, WORK_RUNNING, Meters
 from fabula.ports.progress import TellProgress
 from fabula.ports.queue import Announcement, Queue
 from fabula.ports.store import Store, Unit
+from fabula.ports.traces import TraceLog, WorkTrace, trace_task
 from fabula.ports.work import QUEUES, Lease, NewWork, QueueName, Work
 from fabula.ports.world import Clock
 from fabula.story.error_values import ErrorValue
@@ -111,9 +112,10 @@ class WorkRunner:
         clock: Clock,
         owner: str,
         meters: Meters | None = None,
+        traces: TraceLog | None = None,
     ) -> None:
         self._store, self._checkpoints, self._bus, self._clock, self.owner = store, checkpoints, bus, clock, owner
-        self._meters = meters or Meters()
+        self._meters, self._traces = meters or Meters(), traces
         self._queue = queue
         self._holds = HoldBatch(self._hold_these)
         self._kinds: Mapping[str, WorkKind] = {}
@@ -202,7 +204,7 @@ class WorkRunner:
         run = run or self._kinds[work.kind].run
         assert run is not None, f"the call that began {work.kind} brings its function"
         attempt = self._run(held, run)
-        task = asyncio.create_task(attempt, name=work.work_id)
+        task = asyncio.create_task(attempt, name=trace_task(work.trace_id or work.work_id))
         running = RunningWork(
             held=held,
             task=task,
@@ -233,9 +235,35 @@ class WorkRunner:
         kind, outcome = running.held.work.kind, running.outcome()
         self._meters.add(WORK_RUNNING, kind, amount=-1)
         self._meters.add(WORK, kind, outcome)
+        took_s = self._clock.monotonic() - running.started
         if kind == "turn":
             self._meters.add(TURNS, outcome)
-            self._meters.observe(TURN_SECONDS, self._clock.monotonic() - running.started)
+            self._meters.observe(TURN_SECONDS, took_s)
+        else:
+            self._trace(running, outcome, took_s)
+        if log.isEnabledFor(logging.DEBUG):
+            work = running.held.work
+            facts = {"kind": kind, "work_id": work.work_id, "trace_id": work.trace_id or None, "outcome": outcome}
+            log.debug("work ended", extra={"facts": {**facts, "ms": round(took_s * 1000, 1)}})
+
+    def _trace(self, running: RunningWork, outcome: str, took_s: float) -> None:
+        """Notes work in the trace of the turn that caused it."""
+        work = running.held.work
+        if self._traces is None or not work.trace_id:
+            return
+        failure = running.task.result() if outcome == "failed" and running.task.exception() is None else None
+        self._traces.put(
+            WorkTrace(
+                turn_id=work.trace_id,
+                work_id=work.work_id,
+                kind=work.kind,
+                attempt=work.attempt,
+                began_at_ms=self._clock.now_ms() - round(took_s * 1000),
+                took_ms=round(took_s * 1000),
+                outcome=outcome,
+                problem=None if failure is None else failure.message,
+            )
+        )
 
     @property
     def kinds(self) -> Sequence[str]:

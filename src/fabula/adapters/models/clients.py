@@ -16,7 +16,7 @@ from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy, policy_of
 from fabula.adapters.models.capabilities import Capabilities
 from fabula.adapters.models.detect import detect
-from fabula.adapters.models.journal import Journal, Record
+from fabula.adapters.models.journal import Journal, Record, Trace
 from fabula.adapters.models.local import LocalClient, gguf_files
 from fabula.adapters.models.memo import SingleFlight
 from fabula.adapters.models.model_guard import Guard, GuardedClient
@@ -56,6 +56,7 @@ def open_models(
     memo: Memo | None = None,
     record: Record | None = None,
     *,
+    trace: Trace | None = None,
     policy: AddressPolicy | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> OpenModels:
@@ -66,6 +67,7 @@ def open_models(
         read_key=read_key,
         memo=memo if settings.memo else None,
         record=record,
+        trace=trace,
         policy=policy or policy_of(settings),
         environment=environment,
     )
@@ -82,12 +84,13 @@ class OpenModels:
         read_key: ReadKey,
         memo: Memo | None,
         record: Record | None,
+        trace: Trace | None,
         policy: AddressPolicy,
         environment: Mapping[str, str],
     ) -> None:
         self._settings, self._clock, self._read_key = settings, clock, read_key
         self._policy, self._environment, self._memo = policy, environment, memo
-        self._journal = Journal(clock=clock, record=record)
+        self._journal = Journal(clock=clock, record=record, trace=trace)
         self._flights = SingleFlight()
         self._kept: dict[tuple[str, ...], GuardedClient] = {}
         self._learned: dict[str, Capabilities] = {}

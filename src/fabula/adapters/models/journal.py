@@ -11,20 +11,23 @@ from typing import Literal
 
 from fabula.adapters.group_commit import DelayedBatch
 from fabula.ports.errors import FabulaError
-from fabula.ports.models import CallRecord, ModelError, ModelReply, ModelRequest, Piece, Usage
+from fabula.ports.models import CallRecord, ModelError, ModelReply, ModelRequest, ModelUnusable, Piece, Usage
+from fabula.ports.traces import CallTrace
 from fabula.ports.world import Clock
 
 log = logging.getLogger("fabula.models")
 
 Record = Callable[[Sequence[CallRecord]], Awaitable[None]]
+Trace = Callable[[CallTrace], None]
 
 
 class Journal:
     """Hands finished records to the sink, in their order."""
 
-    def __init__(self, *, clock: Clock, record: Record | None) -> None:
+    def __init__(self, *, clock: Clock, record: Record | None, trace: Trace | None = None) -> None:
         self._clock = clock
         self._record = record
+        self.trace = trace
         self._records: DelayedBatch[CallRecord] = DelayedBatch(self._write)
         self.under_way = 0
 
@@ -79,13 +82,18 @@ class Entry:
     def end(self) -> None:
         reply = self._reply
         from_memo = reply is not None and reply.memo_hit
+        took_ms = self._elapsed_ms()
+        origin = self._request.origin
+        # NPCs of games have turns, too, which nobody can ask about.
+        if self._journal.trace is not None and origin.session_id is not None and origin.turn_id is not None:
+            self._journal.trace(self._as_trace(took_ms))
         self._journal.write(
             CallRecord(
                 origin=self._request.origin,
                 model=reply.model if reply is not None else self._model,
                 # An answer from the memo cost nothing.
                 usage=reply.usage if reply is not None and not from_memo else Usage(),
-                latency_ms=self._elapsed_ms(),
+                latency_ms=took_ms,
                 first_piece_ms=self._first_piece_ms,
                 memo_hit=from_memo,
                 outcome=self._outcome(),
@@ -93,6 +101,23 @@ class Entry:
                 error_name=self._error.name if self._error is not None else None,
                 recorded_at_ms=self._clock.now_ms(),
             )
+        )
+
+    def _as_trace(self, took_ms: int) -> CallTrace:
+        reply, error = self._reply, self._error
+        said = error.reply_text if isinstance(error, ModelUnusable) else ""
+        problem = "It was stopped before its answer was whole." if reply is None else None
+        return CallTrace(
+            origin=self._request.origin,
+            model=reply.model if reply is not None else self._model,
+            messages=self._request.messages,
+            reply=reply.text if reply is not None else said,
+            usage=reply.usage if reply is not None else Usage(),
+            began_at_ms=self._clock.now_ms() - took_ms,
+            took_ms=took_ms,
+            first_piece_ms=self._first_piece_ms,
+            memo_hit=reply is not None and reply.memo_hit,
+            problem=problem if error is None else error.message,
         )
 
     def _outcome(self) -> Literal["ok", "failed", "cancelled"]:

@@ -48,6 +48,7 @@ from fabula.adapters.stores.play_tables import (
     UNINVITE_ALL,
 )
 from fabula.adapters.stores.tables import Access, legible, pack, spelled, unpack
+from fabula.adapters.stores.traces import REMOVE_OF_TREE as REMOVE_TRACES
 from fabula.adapters.stores.transcript_steps import (
     read_last_lines,
     read_lines_after,
@@ -176,6 +177,7 @@ class SqlPlays:
             # Who is forking from the tree, or removes its other play, commits first and is then counted.
             await self._connection.execute(LOCK_TREE, {"tree": play.tree_id})
         if not (await self._connection.execute(OTHERS_ON_TREE, {"tree": play.tree_id})).scalar():
+            await self._connection.execute(REMOVE_TRACES, {"tree": play.tree_id})
             await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
 
     async def set_budget(self, session_id: str, token_budget: int | None) -> None:

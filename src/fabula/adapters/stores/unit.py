@@ -15,6 +15,7 @@ from fabula.adapters.stores.resources import SqlResources
 from fabula.adapters.stores.secrets import SqlSecrets
 from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.tokens import SqlTokens
+from fabula.adapters.stores.traces import SqlTraces
 from fabula.adapters.stores.uploads import SqlUploads
 from fabula.adapters.stores.work import SqlWork
 
@@ -66,6 +67,10 @@ class SqlUnit:
     @cached_property
     def work(self) -> SqlWork:
         return SqlWork(self._access)
+
+    @cached_property
+    def traces(self) -> SqlTraces:
+        return SqlTraces(self._access)
 
     @cached_property
     def loop_checkpoints(self) -> SqlLoopCheckpoints:

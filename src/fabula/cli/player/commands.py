@@ -41,6 +41,7 @@ from fabula.cli.player.player_session import PlayerSession
 from fabula.cli.player.sentences import counted
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.trees import drawn_tree, leaves_of
+from fabula.cli.player.turn_trace import find_trace, show_trace
 from fabula.ports.actors import OPERATOR
 from fabula.story.journals import JournalStatus
 
@@ -243,6 +244,12 @@ async def _transcript(player_session: Seated, _: str) -> None:
     show_history(player_session.writer, await player_session.session(), most=None)
 
 
+async def _trace(player_session: Seated, rest: str) -> None:
+    session = await player_session.session()
+    trace = await find_trace(player_session.house, player_session.session_id, rest, head_turn_id=session.head_turn_id)
+    show_trace(player_session.writer, trace)
+
+
 async def _save(player_session: Seated, rest: str) -> None:
     session = await player_session.session()
     if rest:
@@ -284,6 +291,9 @@ _OF_ALL: Commands[Seated] = {
     "model": PlayerCommand(arguments="[NAME]", sentence="Shows the models, or takes another one.", run=_model),
     "roll": PlayerCommand(arguments="DICE [WHY]", sentence="Rolls dice: /roll 2d6+1 to climb.", run=_roll),
     "transcript": PlayerCommand(sentence="Shows everything that was said so far.", run=_transcript),
+    "trace": PlayerCommand(
+        arguments="[TURN]", sentence="Shows what happened in the last turn, or in one by its number.", run=_trace
+    ),
     "save": PlayerCommand(arguments="[NAME]", sentence="Names this play; it is saved after every turn.", run=_save),
     "quit": PlayerCommand(sentence="Leaves. You can come back at any time.", run=_quit),
 }

@@ -22,6 +22,7 @@ from fabula.loops.conversation.ink_run import InkRun
 from fabula.loops.conversation.persistence import persist
 from fabula.loops.conversation.player_move import play_on
 from fabula.loops.conversation.turn_record import Kept
+from fabula.loops.turns.turn_recorder import recorded
 from fabula.loops.untraced import untraced
 from fabula.story.events import TurnStarted
 from fabula.story.values import JsonObject
@@ -86,7 +87,7 @@ def knot_graph(*, talks: bool) -> StateGraph[KnotState, InkRun, Any, Any]:
     steps = [*([decide, evaluate] if talks else []), tell_on, persist_turn_artifacts]
     names = [step.__name__ for step in steps]
     for step in steps:
-        graph.add_node(step.__name__, step)
+        graph.add_node(step.__name__, recorded(step))
     for before, after in pairwise([START, *names, END]):
         graph.add_edge(before, after)
     return graph

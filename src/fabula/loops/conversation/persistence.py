@@ -137,6 +137,8 @@ async def persist(run: InkRun, kept: Kept) -> None:
         ended=play.ended,
         follow=follow_up(run.ids, run.turn, run.before, play),
     )
-    if await run.store.commit_turn(finished, work=run.held):
+    with run.stage.recorder.step("commit"):
+        is_committed = await run.store.commit_turn(finished, work=run.held)
+    if is_committed:
         run.turn_states.keep(run.turn, Standing(play=play, past=(), lines=0))
         run.stage.complete(cast(JsonObject, result), follow=finished.follow)

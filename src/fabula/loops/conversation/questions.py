@@ -9,6 +9,7 @@ from fabula.agents.replies.shapes import repair_messages
 from fabula.agents.talks.decisions import DECISION_SCHEMA, Decision, read_decision
 from fabula.agents.talks.prompts import agent_messages, generate_messages, rewrite_messages
 from fabula.knots.evaluation import Evaluator
+from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.models import CallOrigin, Message, ModelClients, ModelReply, ModelRequest, ModelUnusable, whole
 from fabula.story.contexts import InkAgentContext, InkGenerateContext, KnotContext
 from fabula.story.plays import SessionSettings
@@ -34,6 +35,7 @@ class Asker:
     turn_id: str | None = None
     variation: int = 1
     wish: str | None = None
+    recorder: TurnRecorder | None = None
 
     async def decide(self, context: InkAgentContext, seed: int) -> Decision | None:
         """A decision; an unusable answer is repaired once, then there is none."""
@@ -62,8 +64,10 @@ class Asker:
     async def _decision(self, context: InkAgentContext, messages: tuple[Message, ...], seed: int) -> Decision | None:
         role: AgentRole = "narrator" if context.character is None else "actor"
         asked = messages
-        for _ in range(2):
-            said, decision, problems = await self._attempt(role, context, asked, seed, read_decision)
+        for tried in range(2):
+            said, decision, problems = await self._attempt(
+                role, context, asked, seed, read_decision, is_repair=tried > 0
+            )
             if decision is not None:
                 return decision
             asked = repair_messages(messages, raw=said, problems=problems, schema=DECISION_SCHEMA)
@@ -76,9 +80,11 @@ class Asker:
         messages: tuple[Message, ...],
         seed: int,
         read: Callable[[str], tuple[Decision | None, list[str]]],
+        *,
+        is_repair: bool,
     ) -> tuple[str, Decision | None, list[str]]:
         try:
-            reply = await self._ask(role, context, messages, seed, DECISION_SCHEMA)
+            reply = await self._ask(role, context, messages, seed, DECISION_SCHEMA, is_repair=is_repair)
         except ModelUnusable as error:
             return error.reply_text, None, [error.message]
         return reply.text, *read(reply.text)
@@ -90,6 +96,8 @@ class Asker:
         messages: tuple[Message, ...],
         seed: int,
         schema: JsonObject | None,
+        *,
+        is_repair: bool = False,
     ) -> ModelReply:
         api = self.apis[self.group.bindings.api_for(role)]
         client = await self.models.client_for(api, api_revision=self.api_revisions.get(api.api_id))
@@ -100,6 +108,7 @@ class Asker:
                 session_id=self.session.session_id,
                 story_id=self.session.story_id,
                 turn_id=self.turn_id,
+                is_repair=is_repair,
             ),
             messages=messages,
             context=context,
@@ -110,4 +119,8 @@ class Asker:
             streaming=False,
             deadline=self.deadline,
         )
-        return await whole(client, request)
+        if self.recorder is None:
+            return await whole(client, request)
+        self.recorder.ask()
+        with self.recorder.waiting():
+            return await whole(client, request)

@@ -30,6 +30,7 @@ from fabula.loops.scene.resolution import before_beats, first_keeper, let_time_p
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly, swift_question
 from fabula.loops.turns.cut import CutShort
+from fabula.loops.turns.turn_recorder import recorded
 from fabula.loops.untraced import untraced
 from fabula.story.gate import ProposedUpdate
 from fabula.story.graph import Transition
@@ -81,9 +82,10 @@ async def load_context(run: SceneRun) -> PlayState:
 
     This is what a graph sets out with, hence no node of it.
     """
-    play = record_input(run)
-    await understand(run, play)
-    return play
+    with run.stage.recorder.step("load_context"):
+        play = record_input(run)
+        await understand(run, play)
+        return play
 
 
 async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:
@@ -96,7 +98,9 @@ async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:
 
 async def _set_out_swiftly(run: SceneRun) -> dict[str, Decided]:
     """The start of a turn in the swift pace. No model has a say in how it is resolved; its one question leaves."""
-    return {"decided": await _resolve(run, await load_context(run))}
+    play = await load_context(run)
+    with run.stage.recorder.step("resolve"):
+        return {"decided": await _resolve(run, play)}
 
 
 async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
@@ -281,7 +285,7 @@ def swift_graph() -> Pregel[Any, SceneRun, Any, Any]:
 
 def _node(step: Any, *, takes: str) -> NodeBuilder:
     """A node that runs when its channel is filled. LangGraph also passes the runtime, which its types do not tell."""
-    return NodeBuilder().subscribe_only(takes).do(step)
+    return NodeBuilder().subscribe_only(takes).do(recorded(step))
 
 
 class PlayScene(Protocol):

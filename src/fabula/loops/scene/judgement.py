@@ -55,6 +55,7 @@ def judged(
     )
     for refused in passed.refused:
         run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
+        run.stage.recorder.refuse(refused.op, refused.reason)
     return [*passed.ops, *_forgotten(by_rule, passed.ops)]
 
 
@@ -91,8 +92,10 @@ async def settle(run: SceneRun, play: PlayState, read: Understood) -> Understood
         deadline=run.deadline,
         first_asked=run.first_played,
     )
+    run.stage.recorder.ask()
     try:
-        reply = await whole(client, request)
+        with run.stage.recorder.waiting():
+            reply = await whole(client, request)
     except ModelError:
         # The turn can do without: whoever is asked next says what is wrong with the model.
         return read

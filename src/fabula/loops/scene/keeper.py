@@ -111,10 +111,12 @@ def applied(
 
     What the line itself brings about by rule is applied with the `first` update of a turn.
     """
-    ops = judged(run, play, update, read, heard, by_rule=ops_by_rule(run, play, read) if first else [])
-    if way is not None:
-        ops += progression_ops(way, update)
+    by_rule = ops_by_rule(run, play, read) if first else []
+    by_story = [] if way is None else progression_ops(way, update)
+    ops = [*judged(run, play, update, read, heard, by_rule=by_rule), *by_story]
     done = apply_all(ops, play.world, run.setup.bounds(play))
     for refused in done.refused:
         run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
+        run.stage.recorder.refuse(refused.op, refused.reason)
+    run.stage.recorder.accept(done.ops, by_rule=by_rule, by_story=by_story)
     return Kept(play=play.with_world(done.state), update=StateUpdate(ops=list(done.ops)), output=output)

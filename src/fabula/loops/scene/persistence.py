@@ -67,7 +67,9 @@ async def persist(
         cut=cut,
         follow=follow_up(run.ids, run.turn, run.before, play),
     )
-    if await run.store.commit_turn(finished, work=run.held):
+    with run.stage.recorder.step("commit"):
+        is_committed = await run.store.commit_turn(finished, work=run.held)
+    if is_committed:
         now = Standing(play=run.before, past=run.past, lines=run.setup.past_lines, so_far=run.so_far)
         run.turn_states.keep(run.turn, now.after(play, [entry_of(change.message) for change in messages]))
         run.stage.complete(cast(JsonObject, result), follow=finished.follow)

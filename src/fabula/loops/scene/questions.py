@@ -10,7 +10,7 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from fabula.agents.presets.templates import PromptRole
-from fabula.agents.prompts import write_prompt
+from fabula.agents.prompts import Prompt, write_prompt
 from fabula.agents.replies.shapes import output_schema, repair_messages
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun
 from fabula.ports.errors import FabulaError
@@ -81,7 +81,7 @@ async def propose(
 
 def _repair(run: SceneRun, context: RoleContext, said: str, problems: list[str]) -> tuple[Message, ...]:
     schema = schema_of(context.role)
-    return repair_messages(_messages(run, context), raw=said, problems=problems, schema=schema)
+    return repair_messages(_prompt(run, context).messages, raw=said, problems=problems, schema=schema)
 
 
 def _few(problems: list[str]) -> str:
@@ -120,19 +120,28 @@ async def ask_ahead(run: SceneRun, question: Question) -> PendingAnswer | None:
 async def _ask(run: SceneRun, question: Question, messages: tuple[Message, ...] | None) -> PendingAnswer:
     role = preset_role(question.context)
     client = await run.models.client_for(run.setup.api(role), api_revision=run.setup.revision_of_api(role))
-    messages = messages or _messages(run, question.context)
-    return PendingAnswer(question.call, client, _request(run, role, question, messages), run.cut)
+    prompt = None if messages is not None else _prompt(run, question.context)
+    sent = messages or (() if prompt is None else prompt.messages)
+    run.stage.recorder.ask(question.context, prompt)
+    request = _request(run, role, question, sent, is_repair=prompt is None)
+    return PendingAnswer(question.call, client, request, run.cut, run.stage.recorder)
 
 
-def _messages(run: SceneRun, context: RoleContext) -> tuple[Message, ...]:
-    return write_prompt(run.setup.agent(preset_role(context)), context).messages
+def _prompt(run: SceneRun, context: RoleContext) -> Prompt:
+    return write_prompt(run.setup.agent(preset_role(context)), context)
 
 
-def _request(run: SceneRun, role: AgentRole, question: Question, messages: tuple[Message, ...]) -> ModelRequest:
+def _request(
+    run: SceneRun, role: AgentRole, question: Question, messages: tuple[Message, ...], *, is_repair: bool
+) -> ModelRequest:
     agent, session, context = run.setup.agent(role), run.setup.session, question.context
     return ModelRequest(
         origin=CallOrigin(
-            agent=context.role, session_id=session.session_id, story_id=session.story_id, turn_id=run.turn.turn_id
+            agent=context.role,
+            session_id=session.session_id,
+            story_id=session.story_id,
+            turn_id=run.turn.turn_id,
+            is_repair=is_repair,
         ),
         messages=messages,
         context=context,

@@ -104,6 +104,7 @@ def move_on(run: SceneRun, play: PlayState) -> tuple[PlayState, Scene, Transitio
     arrived = enter(run.setup.nodes[way.to], play.world, run.setup.bounds(play))
     for refused in arrived.refused:
         run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
+        run.stage.recorder.refuse(refused.op, refused.reason, by="story")
     moved = play.with_world(arrived.state).entering(way.to)
     return moved, scene.model_copy(update={"transitioned": True}), way
 

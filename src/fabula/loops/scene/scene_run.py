@@ -11,11 +11,13 @@ from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
+from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.loops.turns.turn_state_cache import PastSummary, TurnStateCache
 from fabula.ports.errors import BackendError, FabulaError
 from fabula.ports.models import GuardedModel, ModelClients, ModelReply, ModelRequest, Piece
 from fabula.ports.plays import Turn
 from fabula.ports.store import Store
+from fabula.ports.traces import trace_task
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
 from fabula.story.plays import PlayState
@@ -29,12 +31,15 @@ PIECES_AT_ONCE = 16
 class PendingAnswer:
     """The answer to a question that was sent. It comes in the background until its one reader takes it from there."""
 
-    def __init__(self, call: str, client: GuardedModel, request: ModelRequest, cut: Cut) -> None:
+    def __init__(
+        self, call: str, client: GuardedModel, request: ModelRequest, cut: Cut, recorder: TurnRecorder
+    ) -> None:
         self.call = call
-        self._cut = cut
+        self._cut, self._recorder = cut, recorder
         self._came: list[str] = []
         self._tell: Callable[[str], None] = self._came.append
-        self._task = asyncio.create_task(client.stream_to(request, self._take))
+        name = trace_task(request.origin.turn_id or call)
+        self._task = asyncio.create_task(client.stream_to(request, self._take), name=name)
 
     async def read(self, tell: Callable[[str], None] | None = None) -> ModelReply:
         """The reply. `tell` hears every piece of it, those that came already at once.
@@ -51,7 +56,8 @@ class PendingAnswer:
                 await asyncio.sleep(0)
         self._tell = tell
         try:
-            return await self._cut.read(self._task)
+            with self._recorder.waiting():
+                return await self._cut.read(self._task)
         finally:
             # Who was told knows the turn, and the turn this answer: all of it would wait for the garbage collector.
             self._tell = _ignore

@@ -11,10 +11,21 @@ import asyncio
 from dataclasses import replace
 from typing import Final, Protocol
 
+from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.bus import Sender
 from fabula.ports.work import NewWork
 from fabula.story.error_values import ErrorValue
-from fabula.story.events import Completed, Delta, Failed, Started, TextDelta, TurnEvent, TurnFrame
+from fabula.story.events import (
+    AgentDegraded,
+    Completed,
+    Delta,
+    Failed,
+    InkText,
+    Started,
+    TextDelta,
+    TurnEvent,
+    TurnFrame,
+)
 from fabula.story.values import JsonObject
 
 GATHER_S: Final = 0.015
@@ -41,10 +52,13 @@ def unheard(event: TurnEvent) -> None:
 class Stage:
     """The writing end of one turn's stream."""
 
-    def __init__(self, sender: Sender[TurnFrame], *, gather_s: float = 0.0) -> None:
+    def __init__(
+        self, sender: Sender[TurnFrame], *, gather_s: float = 0.0, recorder: TurnRecorder | None = None
+    ) -> None:
         self._sender, self.gather_s = sender, gather_s
         # Kept, because finding the loop that runs asks the system for the process, and that for every piece of text.
         self._loop = asyncio.get_running_loop()
+        self.recorder = recorder or TurnRecorder(self._loop.time)
         self._gathered: TextDelta | None = None
         self._place: object = None
         self._texts: list[str] = []
@@ -70,6 +84,10 @@ class Stage:
         else:
             self._flush()
             self._sender.send(event)
+            if isinstance(event, AgentDegraded):
+                self.recorder.degraded.append((event.agent, event.reason))
+            elif isinstance(event, InkText):
+                self.recorder.tell()
 
     def complete(self, result: JsonObject, *, follow: NewWork | None = None) -> None:
         """The turn is done and kept, with the work on what follows it."""
@@ -96,6 +114,8 @@ class Stage:
             self._texts.append(event.delta)
             return
         self._flush()
+        if self.recorder.first_text is None:
+            self.recorder.tell()
         self._send_text(event)
         self._gathered, self._place = event, event.place(event)
 

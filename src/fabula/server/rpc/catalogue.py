@@ -53,7 +53,7 @@ from fabula.actions.plays import (
     whereabouts,
 )
 from fabula.actions.rules import game_systems, roll_dice
-from fabula.actions.turns import run_turn
+from fabula.actions.turns import explain_turn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.server.rpc.method import Catalogue, Method, free_method, method, session_method
 from fabula.server.rpc.progress import progress_method
@@ -410,6 +410,7 @@ def _tree() -> list[Method]:
 def _turns() -> list[Method]:
     m, t = session_method, session_turns
     return [
+        m("session.explain_turn", explain_turn.ExplainTurn, explain_turn.explain_turn, explain_turn.TurnTraceView),
         m("session_turn.get", t.GetTurn, t.get_turn, t.SessionTurn),
         m("session_turn.list", t.ListTurns, t.list_turns, t.TurnsListed),
         m("session_turn.siblings", t.FindSiblings, t.find_siblings, t.SiblingsFound),

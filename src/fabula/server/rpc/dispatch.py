@@ -100,14 +100,22 @@ def _written(request: Request, view: View) -> bytes:
     return write_result(request, result, session_id=session_id if isinstance(session_id, str) else None)
 
 
-def note_call(house: House, method: Method | None, request: Request, outcome: str, started: float) -> None:
+def note_call(
+    house: House,
+    method: Method | None,
+    request: Request,
+    outcome: str,
+    started: float,
+    *,
+    trace_id: str | None = None,
+) -> None:
     """Counts a call, and logs it at level debug. A name that is no method's is not repeated: anyone may make it up."""
     name, took_s = "unknown" if method is None else method.name, house.clock.monotonic() - started
     house.meters.add(RPC_CALLS, name, outcome)
     house.meters.observe(RPC_SECONDS, took_s)
     if log.isEnabledFor(logging.DEBUG):
         ids = {"method": name, "session_id": request.session_id, "outcome": outcome, "ms": round(took_s * 1000, 1)}
-        log.debug("rpc call", extra={"facts": ids})
+        log.debug("rpc call", extra={"facts": {**ids, "trace_id": trace_id}})
 
 
 def refusal(request: Request, error: FabulaError) -> bytes:

@@ -87,7 +87,7 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
             prepared = await run_in_thread(preparing) if is_long else preparing()
             if isinstance(prepared.method, StreamingMethod):
                 turn = await prepared.method.begin(house, prepared.command, prepared.call)
-                note_call(house, method, parsed, "begun", started)
+                note_call(house, method, parsed, "begun", started, trace_id=turn.turn_id)
                 return await turn_response(house, actor, turn, ack=write_result(parsed, TurnAccepted().as_json()))
         except FabulaError as error:
             note_call(house, method, parsed, error.name, started)

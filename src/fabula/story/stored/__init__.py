@@ -43,6 +43,7 @@ Shape = Literal[
     "memo_reply",
     "npc_event",
     "npc_played",
+    "trace_part",
 ]
 
 Step = Callable[[Json], JsonObject]
@@ -73,6 +74,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "memo_reply": (memo_reply.from_1_to_2,),
     "npc_event": (),
     "npc_played": (npc_played.from_1_to_2,),
+    "trace_part": (),
 }
 
 CURRENT: Mapping[Shape, int] = {shape: len(steps) + 1 for shape, steps in STEPS.items()}

@@ -13,6 +13,7 @@ from fabula.testing.store_kit.references import ReferencesLaw
 from fabula.testing.store_kit.repositories import BlobsLaw, CallsLaw, MemoLaw, UploadsLaw
 from fabula.testing.store_kit.resources import ResourcesLaw
 from fabula.testing.store_kit.secrets import SecretsLaw, TokensLaw
+from fabula.testing.store_kit.traces import TracesLaw
 from fabula.testing.store_kit.turns import TurnsLaw
 from fabula.testing.store_kit.units import UnitsLaw
 from fabula.testing.store_kit.writers import WritersLaw
@@ -32,6 +33,7 @@ class StoreKit(
     WritersLaw,
     TurnsLaw,
     NpcsLaw,
+    TracesLaw,
 ):
     """The whole law."""
 

@@ -23,6 +23,7 @@ from fabula.loops.conversation.questions import Asker
 from fabula.loops.conversation.teller import Telling, edited
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage, unheard
+from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.models import ModelClients
 from fabula.ports.plays import Play, Turn
@@ -57,7 +58,9 @@ class InkTurnStart:
             held=work,
             before=self.before,
             work=material.work,
-            asker=_asker(house, self.session, material, turn, models_of_turn(house, material.preset, stage)),
+            asker=_asker(
+                house, self.session, material, turn, models_of_turn(house, material.preset, stage), stage.recorder
+            ),
             turn_states=house.turn_states,
             store=house.store,
             clock=house.clock,
@@ -155,6 +158,7 @@ def _asker(
     material: InkPlaySetup,
     turn: Turn | None = None,
     models: ModelClients | None = None,
+    recorder: TurnRecorder | None = None,
 ) -> Asker:
     return Asker(
         models=models or house.models,
@@ -167,6 +171,7 @@ def _asker(
         turn_id=None if turn is None else turn.turn_id,
         variation=1 if turn is None else turn.seed,
         wish=None if turn is None else turn.wish,
+        recorder=recorder,
     )
 
 

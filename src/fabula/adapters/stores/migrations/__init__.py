@@ -20,6 +20,7 @@ REVISIONS = (
     "0021",
     "0031",
     "0027",
+    "0032",
 )
 
 REVISION_TABLE = "fabula_revision"

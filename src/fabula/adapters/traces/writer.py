@@ -1,0 +1,169 @@
+"""Writes traces aside, a moment later and several parts at once: no turn waits for them.
+
+Texts are kept by their hash, so that what many prompts have in common stands there once. One that was lately written is
+neither packed nor written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cachetools import TTLCache
+
+from fabula.adapters.group_commit import DelayedBatch
+from fabula.ports.errors import FabulaError
+from fabula.ports.meters import TRACE_PARTS, Meters
+from fabula.ports.store import Store, Unit
+from fabula.ports.threads import run_in_thread
+from fabula.ports.traces import CallTrace, PartKind, StoredPart, TracePart, TurnTrace, WorkTrace
+from fabula.ports.world import Clock
+from fabula.story.values import Json, JsonObject
+
+log = logging.getLogger("fabula.traces")
+
+AFTER_S = 0.25
+MOST_WAITING = 5_000
+"""So many parts wait to be written at most; they hold on to prompts, which are large."""
+LONGEST_TEXT = 500_000
+REMEMBERED_S = 3600.0
+MOST_REMEMBERED = 8_192
+
+
+class Export(Protocol):
+    """Sends parts on to somewhere else; it neither waits nor fails."""
+
+    def put(self, parts: Sequence[TracePart]) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class TraceWriter:
+    """The log of traces on a store; see `ports.traces` for its law."""
+
+    def __init__(
+        self, *, store: Store, clock: Clock, meters: Meters, keeps: bool = True, export: Export | None = None
+    ) -> None:
+        self._store, self._meters, self._keeps, self._export = store, meters, keeps, export
+        self._batch: DelayedBatch[TracePart] = DelayedBatch(self._write, after_s=AFTER_S)
+        self._waiting = 0
+        self._known: TTLCache[str, None] = TTLCache(MOST_REMEMBERED, REMEMBERED_S, timer=clock.monotonic)
+
+    @property
+    def is_on(self) -> bool:
+        return self._keeps or self._export is not None
+
+    def put(self, part: TracePart) -> None:
+        if not self.is_on:
+            return
+        if self._waiting >= MOST_WAITING:
+            self._meters.add(TRACE_PARTS, "dropped")
+            return
+        self._waiting += 1
+        self._batch.put(part)
+
+    async def settle(self) -> None:
+        await self._batch.settle()
+
+    async def close(self) -> None:
+        """Writes what waits, and lets go of where it is sent to."""
+        await self.settle()
+        if self._export is not None:
+            await self._export.close()
+
+    async def _write(self, parts: list[TracePart]) -> None:
+        try:
+            if self._export is not None:
+                self._export.put(parts)
+            if self._keeps:
+                await self._keep(parts)
+        finally:
+            self._waiting -= len(parts)
+
+    async def _keep(self, parts: list[TracePart]) -> None:
+        packed = await run_in_thread(_packed, parts, frozenset(self._known))
+
+        async def keep(unit: Unit) -> None:
+            await unit.traces.keep(packed.parts, packed.texts)
+
+        try:
+            await self._store.write(keep, durable=False)
+        except FabulaError as error:
+            self._meters.add(TRACE_PARTS, "dropped", amount=len(parts))
+            log.warning("%d parts of traces could not be kept: %s", len(parts), error.message)
+            return
+        self._meters.add(TRACE_PARTS, "kept", amount=len(parts))
+        for hash in packed.texts:
+            self._known[hash] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Packed:
+    parts: Sequence[StoredPart]
+    texts: Mapping[str, bytes]
+
+
+def _packed(parts: Sequence[TracePart], known: frozenset[str]) -> _Packed:
+    texts: dict[str, bytes] = {}
+
+    def named(text: str) -> str:
+        raw = text[:LONGEST_TEXT].encode("utf-8", "replace")
+        hash = hashlib.blake2b(raw, digest_size=16).hexdigest()
+        if hash not in known and hash not in texts:
+            texts[hash] = zlib.compress(raw, 1)
+        return hash
+
+    stored = []
+    for part in parts:
+        match part:
+            case TurnTrace():
+                stored.append(_part(part, "turn", {**_turn_doc(part), **part.describe()}))
+            case CallTrace():
+                messages: list[Json] = [{"role": one.role, "text": named(one.content)} for one in part.messages]
+                stored.append(
+                    _part(part, "call", {**_call_doc(part), "messages": messages, "reply": named(part.reply)})
+                )
+            case WorkTrace():
+                stored.append(_part(part, "work", _work_doc(part)))
+    return _Packed(parts=stored, texts=texts)
+
+
+def _part(part: TracePart, kind: PartKind, doc: JsonObject) -> StoredPart:
+    return StoredPart(turn_id=part.turn_id, kind=kind, at_ms=part.began_at_ms, doc=doc)
+
+
+def _turn_doc(part: TurnTrace) -> JsonObject:
+    return {
+        "took_ms": part.took_ms,
+        "outcome": part.outcome,
+        "steps": [{"name": one.name, "began_ms": one.began_ms, "took_ms": one.took_ms} for one in part.steps],
+    }
+
+
+def _call_doc(part: CallTrace) -> JsonObject:
+    return {
+        "agent": part.origin.agent,
+        "model": part.model,
+        "prompt_tokens": part.usage.prompt_tokens,
+        "completion_tokens": part.usage.completion_tokens,
+        "took_ms": part.took_ms,
+        "first_piece_ms": part.first_piece_ms,
+        "memo_hit": part.memo_hit,
+        "repaired": part.origin.is_repair,
+        "problem": part.problem,
+    }
+
+
+def _work_doc(part: WorkTrace) -> JsonObject:
+    return {
+        "work_id": part.work_id,
+        "kind": part.kind,
+        "attempt": part.attempt,
+        "took_ms": part.took_ms,
+        "outcome": part.outcome,
+        "problem": part.problem,
+    }
