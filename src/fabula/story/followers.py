@@ -6,16 +6,24 @@ from typing import Final, Literal
 
 from fabula.story.plays import PlayState
 
-FollowerKind = Literal["world", "summary"]
+FollowerKind = Literal["world", "lore", "summary"]
 
 SUMMARY_EVERY: Final = 8
 """A scene that goes on for long is summed up in parts of so many turns."""
 
 
-def followers_of(before: PlayState, after: PlayState) -> tuple[FollowerKind, ...]:
-    """The kinds that follow a turn between these states; most turns have none."""
-    world: tuple[FollowerKind, ...] = ("world",) if before.world_mark != after.world_mark else ()
-    return (*world, "summary") if _ends_a_part(before, after) else world
+def followers_of(before: PlayState, after: PlayState, *, much_lore: bool = False) -> tuple[FollowerKind, ...]:
+    """The kinds that follow a turn between these states; most turns have none.
+
+    `much_lore` says that so much is written for the story that its lore is better prepared before a scene is entered.
+    """
+    moved = before.world.current_node != after.world.current_node
+    wanted: list[tuple[FollowerKind, bool]] = [
+        ("world", before.world_mark != after.world_mark),
+        ("lore", much_lore and moved and not after.ended),
+        ("summary", _ends_a_part(before, after)),
+    ]
+    return tuple(kind for kind, is_wanted in wanted if is_wanted)
 
 
 def followers_of_change(before: PlayState, after: PlayState, *, reworded: bool) -> tuple[FollowerKind, ...]:

@@ -104,6 +104,13 @@ def prepare_book(entries: tuple[LorebookEntry, ...]) -> Callable[[], None]:
     return lambda: _books.put(entries, made)
 
 
+def call_up(entries: tuple[LorebookEntry, ...], texts: Sequence[str]) -> None:
+    """Looks for the keywords of a book in some texts, as `active_lore` will; what is found is remembered with it."""
+    book = _book_of(entries)
+    for text in texts:
+        book.index.named_in(text)
+
+
 def _book(entries: Iterable[LorebookEntry]) -> _Book:
     enabled = sorted((entry for entry in entries if entry.enabled), key=lambda entry: entry.order)
     base = [entry for entry in enabled if entry.always_include][:MOST_BASE]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from fabula.actions.followers.lore_bundles import precompute_lore
 from fabula.actions.followers.summaries import summarise_turn
 from fabula.actions.followers.world_changes import apply_world
 from fabula.actions.house import House
@@ -27,7 +28,11 @@ SENTENCES = Sentences(
     worn_out="The server stopped again and again while it was at this. It is not tried any more.",
 )
 
-WORK_NAMES: Mapping[FollowerKind, str] = {"world": "world.apply", "summary": "summary.update"}
+WORK_NAMES: Mapping[FollowerKind, str] = {
+    "world": "world.apply",
+    "lore": "lore.precompute_scene_bundle",
+    "summary": "summary.update",
+}
 
 FOLLOWER_WORK = (FOLLOWERS, *WORK_NAMES.values())
 """The names of all work that follows turns."""
@@ -38,6 +43,7 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
     return {
         FOLLOWERS: _kind(partial(_dispatch, house), "realtime"),
         WORK_NAMES["world"]: _kind(partial(apply_world, house), "background"),
+        WORK_NAMES["lore"]: _kind(partial(precompute_lore, house), "background"),
         WORK_NAMES["summary"]: _kind(partial(summarise_turn, house), "heavy"),
     }
 
