@@ -225,3 +225,14 @@ async def test_what_is_exported_again_takes_the_place_of_the_last_and_expires(cl
     body = json.loads((await client.http.get(f"/download/{twice['archive']['resource_id']}/file")).content)
     assert [line["text"] for line in body["lines"]] == ["First.", "Second."]
     assert (await client.http.get("/download/session_export:nothing/file")).status_code == 404
+
+
+async def test_a_reader_has_one_file_of_each_format_however_many_plays_there_are(client: Client) -> None:
+    first = await gate_session(client)
+    await say(client, first, "Once.")
+    second = (await client.call("session.fork", first, display_name="Another name"))["session_id"]
+    once = (await client.call("session.export_prepare", first, format="text"))["archive"]["resource_id"]
+    other = (await client.call("session.export_prepare", first, format="html"))["archive"]["resource_id"]
+    twice = (await client.call("session.export_prepare", second, format="text"))["archive"]["resource_id"]
+    statuses = [(await client.http.get(f"/download/{id}/file")).status_code for id in (once, other, twice)]
+    assert statuses == [404, 200, 200]

@@ -87,15 +87,14 @@ async def prepare_session_export(
 ) -> SessionExportPrepared:
     """Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded."""
     written = await write_session(house, actor, session_id, command)
-    # One file for each format and reader, so that nobody fills the store: the next one takes the place of the last.
     export_id = f"{session_id}.{command.format}.{actor.token_id or 'house'}"
-    note: JsonObject = {"session_id": session_id, "file_name": written.file_name, "content_type": written.content_type}
+    note: JsonObject = {"export_id": export_id, "session_id": session_id, "file_name": written.file_name, "content_type": written.content_type}
     async with house.store.writing() as unit:
         await play_of(unit, actor, session_id)
         await unit.uploads.sweep()
         blob = await unit.blobs.put(written.data)
         upload = Upload(
-            upload_id=export_id,
+            upload_id=_place_of(export_id),
             purpose="session_export",
             blob=blob,
             expires_at_ms=house.clock.now_ms() + EXPORT_LIFETIME_MS,
@@ -115,10 +114,11 @@ async def prepare_session_export(
 async def give_session_export(house: House, actor: Actor, export_id: str) -> WrittenPlay:
     """Gives a written play out to whoever asked for it, as long as they reach the session."""
     async with house.store.reading() as unit:
-        upload = await unit.uploads.get(checked_name(export_id, "session export"))
+        upload = await unit.uploads.get(_place_of(checked_name(export_id, "session export")))
         if (
             upload is None
             or upload.purpose != "session_export"
+            or upload.note.get("export_id") != export_id
             or upload.note.get("token_id") != (actor.token_id or "")
         ):
             raise _no_export(export_id)
@@ -142,6 +142,14 @@ async def write_session(house: House, actor: Actor, session_id: str, command: Ex
         data = await run_in_thread(write_play, play, command.format)
     name = play_file_name(play.title, command.format)
     return WrittenPlay(data=data, file_name=name, content_type=WRITERS[command.format].media_type)
+
+
+def _place_of(export_id: str) -> str:
+    """Where a file waits: one for each format and reader, whatever the play, so that nobody fills the store.
+
+    The next one takes the place of the last, whose id is then known no more.
+    """
+    return f"session_export.{export_id.partition('.')[2]}"
 
 
 def _no_export(export_id: str) -> NotFound:

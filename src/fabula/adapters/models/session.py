@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from functools import partial
+from typing import Final
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import HttpProcessingError
 
 from fabula.adapters.models.address_policy import AddressPolicy, PinnedResolver
+
+PORTION: Final = 8 * 1024
+MOST_HEADS: Final = 16
+"""Heads of answers that wait to be read. There is one for each question, and perhaps a `100 Continue` before it."""
 
 
 async def open_session(policy: AddressPolicy) -> aiohttp.ClientSession:
@@ -19,6 +27,31 @@ async def open_session(policy: AddressPolicy) -> aiohttp.ClientSession:
     connector = aiohttp.TCPConnector(
         resolver=PinnedResolver(policy), use_dns_cache=False, limit=0, ssl=certificates, keepalive_timeout=30
     )
+    # aiohttp has no other way to say of what a connection is made; a test notices when this one is gone.
+    connector._factory = partial(FewHeads, loop=asyncio.get_running_loop())
     return aiohttp.ClientSession(
         connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
     )
+
+
+class FewHeads(ResponseHandler):
+    """A connection on which very many answers to one question end it: aiohttp would read and keep them all.
+
+    One read brings ten thousand heads of a few bytes each, and everybody else would wait while they are taken apart.
+    """
+
+    def data_received(self, data: bytes) -> None:
+        if len(data) <= PORTION:
+            super().data_received(data)
+            return
+        for start in range(0, len(data), PORTION):
+            super().data_received(data[start : start + PORTION])
+            if len(self) > MOST_HEADS:
+                self._end()
+            if self._exception is not None:
+                return
+
+    def _end(self) -> None:
+        self.set_exception(HttpProcessingError(message="The server sends answers without end."))
+        if self.transport is not None:
+            self.transport.abort()
