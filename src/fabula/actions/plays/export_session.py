@@ -88,7 +88,12 @@ async def prepare_session_export(
     """Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded."""
     written = await write_session(house, actor, session_id, command)
     export_id = f"{session_id}.{command.format}.{actor.token_id or 'house'}"
-    note: JsonObject = {"export_id": export_id, "session_id": session_id, "file_name": written.file_name, "content_type": written.content_type}
+    note: JsonObject = {
+        "export_id": export_id,
+        "session_id": session_id,
+        "file_name": written.file_name,
+        "content_type": written.content_type,
+    }
     async with house.store.writing() as unit:
         await play_of(unit, actor, session_id)
         await unit.uploads.sweep()
