@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from engineio.async_socket import AsyncSocket
+from engineio.packet import MESSAGE, Packet
 from tests.live import Client, gate_session, live_server
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -18,6 +20,7 @@ from fabula.ports.actors import OPERATOR
 from fabula.server.realtime.bounded_server import (
     LARGEST_PACKET,
     MOST_STRANGERS,
+    PACKET_LETTERS,
     SECONDS_TO_SHOW_A_TOKEN,
     BoundedServer,
 )
@@ -115,13 +118,38 @@ async def test_a_stranger_says_nothing_before_the_token(tmp_path: Path) -> None:
                 assert await is_let_go(socket)
 
 
+async def test_strangers_who_never_show_a_token_keep_nobody_out(tmp_path: Path) -> None:
+    async with live_server(tmp_path, require_tokens=True) as client, AsyncExitStack() as held:
+        made = await create_token(client.house, OPERATOR, role="player")
+        strangers = [await held.enter_async_context(raw(client, joined=False)) for _ in range(MOST_STRANGERS)]
+        async with raw(client, joined=False) as player:
+            await player.send("40" + json.dumps({"token": made.secret}))
+            assert str(await player.recv()).startswith("40{")
+        assert await is_let_go(strangers[0])
+
+
+@pytest.mark.parametrize("query", ["j=0", "%6a=0", "a=" + "x" * 5000 + "&j=0", "a=1&" * 100 + "j=0"])
+async def test_no_answer_is_a_script(tmp_path: Path, query: str) -> None:
+    async with live_server(tmp_path) as client:
+        answer = await client.http.get(f"/socket.io/?EIO=4&transport=polling&{query}")
+        assert answer.status_code == 400 and "___eio" not in answer.text
+
+
+async def test_packets_that_wait_count_by_their_size() -> None:
+    server = BoundedServer(on_gone=lambda eio_sid: None)
+    server.eio.sockets["line"] = line = AsyncSocket(server.eio, "line")
+    for text in ("short", "x" * 10 * PACKET_LETTERS):
+        line.queue.put_nowait(Packet(MESSAGE, text))
+    line.queue.put_nowait(None)
+    assert server.waiting_for("line") == 1 + 11 + 1
+
+
 async def test_few_strangers_wait_at_once_and_each_only_for_some_seconds() -> None:
     server = BoundedServer(on_gone=lambda eio_sid: None)
     for number in range(MOST_STRANGERS):
         assert await server._handle_eio_connect(str(number), {}) is None
-    assert "Try again" in str(await server._handle_eio_connect("one more", {}))
-    await server._handle_eio_disconnect("0", "")
     assert await server._handle_eio_connect("one more", {}) is None
+    assert server.stranger_count == MOST_STRANGERS and "0" not in server._strangers
     waiting = server._strangers["one more"]
     assert waiting.when() - asyncio.get_running_loop().time() <= SECONDS_TO_SHOW_A_TOKEN
     for number in range(1, MOST_STRANGERS):

@@ -28,7 +28,7 @@ async def open_session(policy: AddressPolicy) -> aiohttp.ClientSession:
         resolver=PinnedResolver(policy), use_dns_cache=False, limit=0, ssl=certificates, keepalive_timeout=30
     )
     # aiohttp has no other way to say of what a connection is made; a test notices when this one is gone.
-    connector._factory = partial(FewHeads, loop=asyncio.get_running_loop())
+    connector._factory = partial(FewHeads, loop=asyncio.get_running_loop())  # type: ignore[assignment]
     return aiohttp.ClientSession(
         connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
     )

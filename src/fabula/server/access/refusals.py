@@ -10,7 +10,7 @@ from typing import Final
 import orjson
 from starlette.types import Scope, Send
 
-from fabula.ports.errors import BackendError, Conflict, Denied, FabulaError, InvalidRequest, TokenNeeded
+from fabula.ports.errors import BackendError, Denied, FabulaError, InvalidRequest, TokenNeeded, TooMany
 from fabula.server.access.line_limit import LineLimit
 from fabula.server.error_codes import error_payload, retry_headers
 
@@ -78,12 +78,12 @@ def too_large(limit: int) -> Refusal:
 
 def too_many_open(most: int) -> Refusal:
     sentence = f"This access token has {most} requests open already. Wait for their answers, or close some of them."
-    return Refusal(status=429, error=Conflict(sentence))
+    return Refusal(status=429, error=TooMany(sentence, retry_after_s=1))
 
 
 def unread_answers() -> Refusal:
     sentence = "Other large answers to this access token wait to be read. Read them first, then ask again."
-    return Refusal(status=429, error=Conflict(sentence))
+    return Refusal(status=429, error=TooMany(sentence, retry_after_s=1))
 
 
 def full_hands() -> Refusal:

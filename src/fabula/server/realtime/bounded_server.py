@@ -1,6 +1,7 @@
 """The Socket.IO server with bounds that hold before anybody is asked who they are.
 
-1. Few strangers are connected at once, and each has some seconds to show a token.
+1. Few strangers are connected at once, and each has some seconds to show a token. When more come, who waited longest
+   makes way: otherwise those who never show one would keep everybody else out.
 2. A packet is text of a bounded size and depth, and few come in one body. Binary ones are not taken, nor a second
    connection on one line.
 3. Packets come at a bounded pace: each is answered before the next is read, and whoever floods is let go.
@@ -30,6 +31,7 @@ LARGEST_PACKET: Final = 128 * 1024
 LARGEST_OF_A_STRANGER: Final = 4 * 1024
 PACKETS_PER_SECOND: Final = 20
 MOST_STRANGERS: Final = 256
+PACKET_LETTERS: Final = 8 * 1024
 SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
 LINES_A_MINUTE: Final = 20
 MOST_PACKETS: Final = 16
@@ -150,9 +152,11 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
             waiting.cancel()
 
     def waiting_for(self, eio_sid: str) -> int:
-        """How many packets wait to be sent on a line."""
+        """How many packets wait to be sent on a line; a large one counts as several."""
         line = self.eio.sockets.get(eio_sid)
-        return 0 if line is None else int(line.queue.qsize())
+        # The library's queue tells how many there are, but not how large: the end of a turn brings its whole state.
+        waiting = () if line is None else line.queue._queue
+        return sum(1 + len(getattr(packet, "data", None) or "") // PACKET_LETTERS for packet in waiting)
 
     def is_open(self, eio_sid: str) -> bool:
         line = self.eio.sockets.get(eio_sid)
@@ -179,7 +183,11 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
 
     async def _handle_eio_connect(self, eio_sid: str, environ: Any) -> str | None:
         if len(self._strangers) >= MOST_STRANGERS:
-            return "Many connections wait to show a token. Try again in a moment."
+            longest = next(iter(self._strangers))
+            self.know(longest)
+            # Without a pace nothing is heard any more.
+            self._paces.pop(longest, None)
+            self.let_go(longest)
         self._paces[eio_sid] = Pace(self._monotonic, per_second=PACKETS_PER_SECOND)
         later = asyncio.get_running_loop().call_later
         self._strangers[eio_sid] = later(SECONDS_TO_SHOW_A_TOKEN, self.let_go, eio_sid)

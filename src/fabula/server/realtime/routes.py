@@ -18,6 +18,7 @@ from fabula.server.access.rules import REALTIME_PATH
 from fabula.server.json_answers import error_response
 from fabula.server.realtime.siblings import Siblings
 
+MOST_FIELDS: Final = 20
 _DOOR: Final = "fabula.server.realtime.door"
 
 
@@ -51,7 +52,12 @@ class _LateDoor:
 def _problem(scope: Scope) -> FabulaError | None:
     if scope["path"] != REALTIME_PATH:
         return NotFound(f"Socket.IO is spoken at {REALTIME_PATH} alone.")
-    if "j" in parse_qs(scope.get("query_string", b"").decode("latin-1")[:2000]):
+    try:
+        # All of it is read, as the library does: it would find what stands behind any cut.
+        query = parse_qs(scope.get("query_string", b"").decode("latin-1"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return InvalidRequest(f"An address of Socket.IO has {MOST_FIELDS} fields at most.")
+    if "j" in query:
         # Answers that are scripts would be readable by any page.
         return InvalidRequest("JSONP is not spoken here. Use polling or WebSocket.")
     return None
