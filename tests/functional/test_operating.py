@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.live import Client, RpcFailed, gate_session, live_server
 
 from fabula.adapters.stores.restore import check_backup
+from fabula.adapters.world import SystemClock
+from fabula.cli.ops_door import ops_door
 from fabula.ports.work import NewWork
+from fabula.testing.memory_store import memory_place
 from fabula.testing.postgres import OwnPostgres
+from fabula.wiring import open_house
 
 
 async def test_the_status_tells_what_runs_here_and_what_waits_anywhere(tmp_path: Path) -> None:
@@ -79,6 +85,20 @@ async def test_a_server_is_not_ready_before_what_the_first_turn_needs_is_loaded(
         figures = (await client.http.get("/metrics")).text
     assert cold.status_code == 503 and "still loads" in cold.json()["reason"]
     assert warm.json()["status"] == "ready" and "fabula_ready 1.0" in figures
+
+
+async def test_a_process_that_serves_nobody_can_say_how_it_is(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with memory_place() as place:
+        async with (
+            open_house(place.settings, store=place.store(SystemClock())) as house,
+            ops_door(house, port),
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http,
+        ):
+            answers = [await http.get(path) for path in ("/healthz", "/readyz", "/metrics", "/rpc")]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 404]
+    assert "fabula_work_running" in answers[2].text
 
 
 @pytest.mark.all

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from fabula.cli.log_lines import start_log
+from fabula.cli.ops_door import OpsPortOption, ops_door
 from fabula.cli.options import ConfigOption, DataDirOption, program, screen, settings_from
 from fabula.ports.work import QUEUES, QueueName
 from fabula.settings import Settings, SettingsError
@@ -37,6 +38,7 @@ def worker(
         int, typer.Option(help="How many pieces of work a process does at once.", min=1, max=256)
     ] = 8,
     processes: Annotated[int, typer.Option(help="How many processes to start; one for each core.", min=1, max=64)] = 1,
+    ops_port: OpsPortOption = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -45,9 +47,11 @@ def worker(
     part = WorkerPart(queues=queue_names(queues), concurrency=concurrency)
     need_broker(settings, "worker")
     start_log(settings)
+    if processes > 1 and ops_port is not None:
+        raise SettingsError("Several processes cannot answer at one port: leave --processes out, or --ops-port.")
     if processes > 1:
         raise typer.Exit(_watch_over(processes, part, config, data_dir))
-    run_to_the_end(_work(settings, part))
+    run_to_the_end(_work(settings, part, ops_port))
 
 
 def queue_names(asked: str) -> tuple[QueueName, ...]:
@@ -85,9 +89,9 @@ def told_to_stop() -> asyncio.Event:
     return stop
 
 
-async def _work(settings: Settings, part: WorkerPart) -> None:
+async def _work(settings: Settings, part: WorkerPart, ops_port: int | None) -> None:
     stop = told_to_stop()
-    async with open_house(settings, worker=part) as house:
+    async with open_house(settings, worker=part) as house, ops_door(house, ops_port):
         where = (await house.store.status()).place
         screen().print(f"Fabula works for {', '.join(part.queues)}, {part.concurrency} at once, on {where}")
         await stop.wait()

@@ -29,7 +29,17 @@ from fabula.server.web import mount_web
 
 def create_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
     """The whole server for a house that is open; `siblings` are processes that share its port."""
+    return _guarded(house, open_doors(house, siblings))
 
+
+def create_ops_app(house: House) -> ASGIApp:
+    """Only what operators look at: for processes that serve nobody else."""
+    app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(ops_routes(house))
+    return _guarded(house, app)
+
+
+def _guarded(house: House, app: FastAPI) -> ASGIApp:
     async def lookup(hash: str) -> Token | None:
         return await find_token(house, hash)
 
@@ -37,7 +47,7 @@ def create_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
         await check_calls(house, actor)
 
     rules = rules_from(house.settings, find_token=lookup, count_call=count_call)
-    return guard(answer_heads(open_doors(house, siblings)), rules)
+    return guard(answer_heads(app), rules)
 
 
 def open_doors(house: House, siblings: Siblings | None = None) -> FastAPI:
