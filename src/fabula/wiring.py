@@ -51,7 +51,7 @@ from fabula.ports.work import QueueName
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.events import Told, decode_event, encode_event
-from fabula.story.feed_events import SessionEvent, decode_feed_event, encode_feed_event
+from fabula.story.feed_events import FeedNote, decode_feed_event, encode_feed_event
 from fabula.story.values import JsonObject
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ async def open_house(
         closing.push_async_callback(models.close)
         bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
         closing.push_async_callback(bus.close)
-        feeds: Feeds[SessionEvent] = open_feeds(settings, encode=encode_feed_event, decode=decode_feed_event)
+        feeds: Feeds[FeedNote] = open_feeds(settings, encode=encode_feed_event, decode=decode_feed_event)
         closing.push_async_callback(feeds.close)
         limits = open_limits(settings, clock)
         closing.push_async_callback(limits.close)

@@ -25,15 +25,15 @@ from fabula.testing.model_script import Fail, Pace, Say
 class Feed:
     """A feed that is read as it comes."""
 
-    def __init__(self, client: Client, session_id: str, last: str = "") -> None:
-        self._client, self._path = client, f"/sessions/{session_id}/feed"
+    def __init__(self, client: Client, session_id: str, last: str = "", **who: str) -> None:
+        self._client, self._path, self._who = client, f"/sessions/{session_id}/feed", who
         self._headers = {"last-event-id": last} if last else {}
         self.text, self.status = "", 0
         self.task = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
         with suppress(httpx.ReadError):
-            async with self._client.http.stream("GET", self._path, headers=self._headers) as response:
+            async with self._client.http.stream("GET", self._path, params=self._who, headers=self._headers) as response:
                 self.status = response.status_code
                 async for chunk in response.aiter_text():
                     self.text += chunk
@@ -53,14 +53,25 @@ class Feed:
                 await asyncio.sleep(0.01)
         return self.events
 
+    async def until_here(self, *names: str) -> None:
+        """Waits until exactly these are told to be here."""
+        async with asyncio.timeout(20):
+            while self.here != list(names):
+                await asyncio.sleep(0.01)
+
+    @property
+    def here(self) -> list[str]:
+        told = [one for one in self.events if one["type"] == "presence"]
+        return [seat["name"] for seat in told[-1]["seats"]] if told else []
+
     async def close(self) -> None:
         self.task.cancel()
         await asyncio.wait([self.task])
 
 
 @asynccontextmanager
-async def feed(client: Client, session_id: str, last: str = "") -> AsyncIterator[Feed]:
-    opened = Feed(client, session_id, last)
+async def feed(client: Client, session_id: str, last: str = "", **who: str) -> AsyncIterator[Feed]:
+    opened = Feed(client, session_id, last, **who)
     try:
         yield opened
     finally:
@@ -192,3 +203,58 @@ async def test_servers_on_one_postgres_hear_each_other(linked: tuple[Victim, Vic
         assert [event["type"] for event in told.events[-3:]] == ["turn_began", "turn_over", "head_moved"]
         await one.client.call("session.update", session_id, display_name="Another name")
         await told.until("config_changed")
+
+
+async def test_those_who_have_a_play_open_see_each_other_come_and_go(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session_id = await gate_session(client)
+        story_id = (await client.call("session.get", session_id))["story_id"]
+        elsewhere = (await client.call("story.start_session", story_id=story_id))["session_id"]
+        async with (
+            feed(client, session_id, seat="a", name="Ada") as ada,
+            feed(client, session_id) as silent,
+            feed(client, elsewhere, seat="c", name="Cleo") as cleo,
+        ):
+            await ada.until_here("Ada")
+            async with feed(client, session_id, seat="b", name="Ben\u202e\n") as ben:
+                await ada.until_here("Ada", "Ben")
+                await ben.until_here("Ada", "Ben")
+                seats = ben.events[-1]["seats"]
+                assert [one["seat_id"] for one in seats if one["name"] == "Ben"] == [ben.events[-1]["you"]]
+                async with feed(client, session_id, seat="b", name="Ben"):
+                    await asyncio.sleep(0.1)
+                # Ben closed one of two pages: he is still here, and nobody saw him leave.
+                await asyncio.sleep(0.1)
+                assert ada.here == ["Ada", "Ben"]
+            await ada.until_here("Ada")
+            assert [one["type"] for one in silent.events] == ["snapshot"]
+            assert cleo.here == ["Cleo"]
+
+
+async def test_a_seat_without_a_name_has_that_of_its_token_and_no_token_takes_anothers_seat(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session_id, house = await gate_session(client), client.house
+        found = []
+        for guest in ("g1", "g2"):
+            async with house.store.writing() as unit:
+                await unit.tokens.add(
+                    Token(token_id=guest, label=f"Guest {guest}", role="player", hash=guest, created_at_ms=1)
+                )
+                await unit.plays.invite(session_id, guest)
+            told = await watch_feed(house, Actor(role="player", token_id=guest), session_id, "", seat="same")
+            found.append([(await anext(told)).event, (await anext(told)).event][1])
+            await told.aclose()
+        assert [one.type for one in found] == ["presence", "presence"]
+        assert found[0].you != found[1].you
+        assert [seat.name for seat in found[0].seats] == ["Guest g1"]
+
+
+async def test_on_two_servers_they_see_each_other_too(linked: tuple[Victim, Victim]) -> None:  # noqa: F811
+    one, two = linked
+    session_id = await one.session("ensemble")
+    async with (
+        feed(one.client, session_id, seat="a", name="Ada") as ada,
+        feed(two.client, session_id, seat="b", name="Ben") as ben,
+    ):
+        await ada.until_here("Ada", "Ben")
+        await ben.until_here("Ada", "Ben")

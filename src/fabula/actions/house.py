@@ -26,7 +26,7 @@ from fabula.ports.traces import TraceLog
 from fabula.ports.world import Clock, Ids
 from fabula.settings import Settings
 from fabula.story.events import Told
-from fabula.story.feed_events import SessionEvent
+from fabula.story.feed_events import FeedNote
 
 
 @dataclass(kw_only=True)
@@ -47,7 +47,7 @@ class House:
     clock: Clock
     ids: Ids
     bus: Bus[Told]
-    feeds: Feeds[SessionEvent]
+    feeds: Feeds[FeedNote]
     limits: Limits
     checkpoints: Checkpoints
     queue: Queue

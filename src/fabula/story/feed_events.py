@@ -82,22 +82,60 @@ class FeedSessionDeleted(Event):
     type: Literal["session_deleted"] = "session_deleted"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seat:
+    """Somebody who has the session open. `name` is what they call themselves, else the label of their token."""
+
+    seat_id: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Presence(Event):
+    """Who has the session open now, in the order of their names. `you` is the listener's own `seat_id`."""
+
+    type: Literal["presence"] = "presence"
+    seats: tuple[Seat, ...]
+    you: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeatHere(Event):
+    """Between servers: somebody is here, and will say so again. With `asks` the others are to say it, too."""
+
+    type: Literal["seat_here"] = "seat_here"
+    seat_id: str
+    name: str
+    asks: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeatGone(Event):
+    """Between servers: somebody closed the session, at least in one place."""
+
+    type: Literal["seat_gone"] = "seat_gone"
+    seat_id: str
+
+
 SessionEvent = (
     TurnBegan | TurnOver | HeadMoved | MessagesChanged | VariablesChanged | ConfigChanged | FeedSessionDeleted
 )
-FeedEvent = FeedSnapshot | SessionEvent
+FeedEvent = FeedSnapshot | SessionEvent | Presence
+SeatNote = SeatHere | SeatGone
+FeedNote = SessionEvent | SeatNote
+"""What travels between servers; what a client hears of seats is a `Presence`."""
 
 
-def encode_feed_event(event: SessionEvent) -> bytes:
+def encode_feed_event(event: FeedNote) -> bytes:
     """An event as bytes, for servers that share a store."""
     return orjson.dumps(event_json(event), default=plain)
 
 
-def decode_feed_event(data: bytes) -> SessionEvent:
+def decode_feed_event(data: bytes) -> FeedNote:
     """The event that was encoded; raises ValueError when the bytes are none."""
     return _reader().validate_json(data)
 
 
 @cache
-def _reader() -> TypeAdapter[SessionEvent]:
-    return TypeAdapter(Annotated[SessionEvent, Field(discriminator="type")])
+def _reader() -> TypeAdapter[FeedNote]:
+    return TypeAdapter(Annotated[FeedNote, Field(discriminator="type")])

@@ -89,6 +89,15 @@ async def is_valid(house: House, actor: Actor) -> bool:
         return await unit.tokens.is_valid(actor.token_id)
 
 
+async def label_of(house: House, actor: Actor) -> str:
+    """What the operator called the token of an actor; empty for whoever came without one."""
+    if actor.token_id is None:
+        return ""
+    async with house.store.reading() as unit:
+        token = await unit.tokens.get(actor.token_id)
+    return "" if token is None else token.label
+
+
 def token_hash(secret: str) -> str:
     """What is kept of a token. A plain hash is enough: nobody can guess 32 random bytes."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -7,6 +7,7 @@ from typing import Literal
 import fabula
 from fabula.actions.authority import allowed
 from fabula.actions.care.door_policy import tokens_required
+from fabula.actions.care.tokens import label_of
 from fabula.actions.house import House
 from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
@@ -33,17 +34,9 @@ async def tell_caller(house: House, actor: Actor, command: Nothing) -> Caller:
     """Tells who the caller is here, and what this server has beyond the basics."""
     return Caller(
         role=actor.role,
-        label=await _label(house, actor),
+        label=await label_of(house, actor),
         token_id=actor.token_id,
         tokens_required=tokens_required(house.settings),
         version=fabula.__version__,
         features=list(FEATURES),
     )
-
-
-async def _label(house: House, actor: Actor) -> str:
-    if actor.token_id is None:
-        return ""
-    async with house.store.reading() as unit:
-        token = await unit.tokens.get(actor.token_id)
-    return "" if token is None else token.label

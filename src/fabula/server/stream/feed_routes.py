@@ -20,14 +20,14 @@ from fabula.story.events import event_json, plain
 
 
 def feed_routes(house: House) -> APIRouter:
-    """`GET /sessions/{session_id}/feed` with `Last-Event-ID`."""
+    """`GET /sessions/{session_id}/feed?seat=&name=` with `Last-Event-ID`."""
     router = APIRouter()
 
     @router.get("/sessions/{session_id}/feed")
-    async def feed(session_id: str, request: Request) -> Response:
+    async def feed(session_id: str, request: Request, seat: str = "", name: str = "") -> Response:
         try:
             last_seen = request.headers.get("last-event-id", "")
-            told = await watch_feed(house, actor_of(request.scope), session_id, last_seen)
+            told = await watch_feed(house, actor_of(request.scope), session_id, last_seen, seat=seat, name=name)
         except FabulaError as error:
             return error_response(error)
         return FeedStream(told, meters=house.meters)
@@ -63,7 +63,9 @@ class FeedStream(Response):
     async def _speak(self, send: Send) -> None:
         async for told in self._told:
             data = orjson.dumps(event_json(told.event), default=plain)
-            await send({"type": "http.response.body", "body": event("message", data, id=told.id), "more_body": True})
+            await send(
+                {"type": "http.response.body", "body": event("message", data, id=told.id or None), "more_body": True}
+            )
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
