@@ -115,6 +115,7 @@ def test_an_edited_file_is_another_story_and_an_old_play_goes_on_with_the_old_te
 PARAMS: dict[str, dict[str, Any]] = {
     "session.find": {"query": "rain"},
     "session_turn.get": {"turn_id": "TURN"},
+    "session_turn.notes": {"turn_ids": ["turn_x"]},
     "session_turn.siblings": {"turn_ids": ["turn_x"]},
     "session_turn.update": {"turn_id": "TURN", "bookmarked": True},
     "session.export_prepare": {"format": "text"},

@@ -92,7 +92,10 @@ async def test_an_ink_play_tells_what_the_page_says_and_all_of_it(tmp_path: Path
         for words in (*turns, *({"player_input": f"Words {n}."} for n in range(4))):
             frames = await play(client, session, **words)
             told += bodies(frames)
-            assert frames[-1]["response"]["result"].keys() == listed("`result` of a completed turn is", ink=True)
+            result = frames[-1]["response"]["result"]
+            assert result.keys() - {"notes"} == listed("`result` of a completed turn is", ink=True)
+            degraded = [body for body in bodies(frames) if body["type"] == "agent_degraded"]
+            assert result.get("notes", []) == [{k: v for k, v in body.items() if k != "type"} for body in degraded]
             assert frames[-1]["response"]["result"]["ink"].keys() == listed("`ink` is", ink=True)
     assert_documented("Events of an Ink play", told)
     assert {body["type"] for body in told} == rows("Events of an Ink play").keys()

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from fabula.story.ink_stories import Outcome, WaitingKind
 from fabula.story.plans import ActorBeatPurpose, DirectorResult, NarratorBeatPurpose
-from fabula.story.state import Snapshot, StateUpdate
+from fabula.story.state import Snapshot, StateOp, StateUpdate
 from fabula.story.values import Json, JsonObject, Value
 
 
@@ -94,8 +94,26 @@ class KeeperResult(TypedDict):
     output: Annotated[JsonObject, Shape(ModelOutput)]
 
 
+class RefusedNote(TypedDict):
+    """An operation that was not applied, and why."""
+
+    op: Annotated[JsonObject, Shape(StateOp)]
+    reason: str
+
+
+class HelpedNote(TypedDict):
+    """A role whose model failed, and who stood in for it, if anybody did."""
+
+    agent: str
+    reason: str
+    stand_in: NotRequired[str]
+
+
 class SceneTurnResult(TypedDict):
-    """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part."""
+    """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part.
+
+    `notes` are there where something was refused or somebody helped out.
+    """
 
     turn_id: str
     turn_index: int
@@ -105,6 +123,7 @@ class SceneTurnResult(TypedDict):
     completed_beats: Annotated[list[JsonObject], Shape(list[CompletedNarratorBeat | CompletedActorBeat])]
     second_keeper: Annotated[JsonObject, Shape(KeeperResult)]
     snapshot: Annotated[Json, Shape(Snapshot)]
+    notes: NotRequired[Annotated[list[Json], Shape(list[RefusedNote | HelpedNote])]]
     cut: NotRequired[bool]
 
 
@@ -158,3 +177,4 @@ class InkTurnResult(TypedDict):
     completed_beats: list[JsonObject]
     ink: Annotated[JsonObject, Shape(InkTurn)]
     snapshot: Annotated[Json, Shape(Snapshot)]
+    notes: NotRequired[Annotated[list[Json], Shape(list[RefusedNote | HelpedNote])]]

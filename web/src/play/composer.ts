@@ -115,7 +115,7 @@ export function isTalk(waits: Waits): boolean {
 /** How the box stands: open to send, open as a draft only, locked with its words, behind a button, or not there. */
 export type Box = "open" | "draft" | "locked" | "folded" | "closed";
 
-export type Primary = "send" | "answer" | "say" | "do" | "stop" | "again" | "try_now" | "go_there" | "begin_again" | "wait" | "none";
+export type Primary = "send" | "answer" | "say" | "do" | "stop" | "again" | "go_there" | "begin_again" | "wait" | "none";
 
 export function boxOf({ state, waits }: Composer): Box {
   switch (state) {
@@ -156,14 +156,14 @@ export function primaryOf({ state }: Composer): Primary {
       return "do";
     case "sending":
     case "telling":
+    // To try now is beside the box: where the network comes back just then, a click must not meet Stop instead.
+    case "reconnecting":
       return "stop";
     case "bridging":
       return "none";
     case "stopped":
     case "failed":
       return "again";
-    case "reconnecting":
-      return "try_now";
     case "others":
       return "wait";
     case "looking":

@@ -33,7 +33,7 @@ export interface Part {
 
 /** What stands on the page, in order. `key` stays the same while a piece grows. */
 export type Piece =
-  | { kind: "narration"; key: string; text: string; done: boolean; messageId?: string }
+  | { kind: "narration"; key: string; text: string; done: boolean; messageId?: string; /** Of each line of an Ink story. */ tags?: readonly (readonly string[])[] }
   | { kind: "speech"; key: string; speakerId: string; speaker: string; parts: readonly Part[]; done: boolean }
   | { kind: "scene"; key: string; nodeId: string }
   | { kind: "direction"; key: string; way: "enters" | "leaves"; name: string }
@@ -200,7 +200,7 @@ function withEvent(live: LiveTurn, event: StreamEvent): LiveTurn {
     case "agent_outcome":
       return withOutcome(live, event);
     case "ink_text":
-      return withLine(live, event.text);
+      return withLine(live, event.text, event.tags);
     case "ink_choices":
       return { ...live, choices: event.choices };
     case "ink_input_requested":
@@ -289,9 +289,13 @@ function withOutcome(live: LiveTurn, outcome: AgentOutcome): LiveTurn {
 }
 
 /** A line of an Ink story; lines stand together as paragraphs, as the transcript keeps them. */
-function withLine(live: LiveTurn, text: string): LiveTurn {
+function withLine(live: LiveTurn, text: string, tags: readonly string[]): LiveTurn {
   return grow(live, { kind: "narration", key: "lines", text: "", done: true }, (piece) =>
-    piece.kind === "narration" ? { ...piece, text: piece.text === "" ? text : `${piece.text}\n\n${text}` } : piece,
+    piece.kind !== "narration"
+      ? piece
+      : piece.text === ""
+        ? { ...piece, text, tags: [tags] }
+        : { ...piece, text: `${piece.text}\n\n${text}`, tags: [...(piece.tags ?? []), tags] },
   );
 }
 
@@ -340,7 +344,7 @@ function settleInk(live: LiveTurn, result: InkTurnResult): LiveTurn {
   let next: LiveTurn = { ...live, choices, input, ended };
   if (outcome) next = withOutcome(next, { type: "agent_outcome", ...outcome });
   const text = lines.map((line) => line.text).join("\n\n");
-  if (text !== "") next = withPiece(next, { kind: "narration", key: "lines", text, done: true });
+  if (text !== "") next = withPiece(next, { kind: "narration", key: "lines", text, done: true, tags: lines.map((line) => line.tags) });
   return ended ? withPiece(next, { kind: "end", key: "end", title: "" }) : next;
 }
 
@@ -378,7 +382,7 @@ function differences(scope: Scope, owner: string, before: Variables, after: Vari
     .map((name) => ({ scope, owner, name, from: before[name], to: after[name] }));
 }
 
-function sameJson(one: Json | undefined, other: Json | undefined): boolean {
+export function sameJson(one: Json | undefined, other: Json | undefined): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 

@@ -5,10 +5,12 @@
  *  turns are never changed, so that only the turn that is being told is drawn again. */
 
 import { keep, kept } from "../app/keeping";
+import { seat } from "../app/seat.svelte";
 import { followFeed, followTurn, playTurn, worldlyPatience, type FeedEvent, type Happening, type TurnRequest } from "../protocol/feed";
-import type { CommonVariable, InkChoiceView, InkTurn, Json, SessionView, StateUpdate, SuggestedReply, WorldState } from "../protocol/protocol.gen";
+import type { CommonVariable, InkChoiceView, InkTurn, Json, Presence, Seat, SessionView, StateUpdate, SuggestedReply, TurnNotes, VariableType, WorldState } from "../protocol/protocol.gen";
 import { call, CODES, type Problem } from "../protocol/rpc";
 import { boxOf, inManner, isAftermath, isUnderWay, mannerOf, next, rest, type Composer, type Manner, type Signal, type Waits } from "./composer";
+import { withNotes } from "./notes";
 import { beginTurn, changes, reduceAll, type Change, type LiveTurn, type Note, type Told } from "./frames";
 import { AT_FIRST, before, EMPTY_WINDOW, refreshed, turnOfLive, turnsOf, withLines, withNewer, withOlder, withTurn, type Line, type Turn, type Window } from "./transcript";
 import { buildTree, EMPTY_TREE, isBelow, newestLeaf, siblings, turnOf, type Tree, type TreeTurn } from "./tree";
@@ -23,13 +25,9 @@ const MOST_OF_A_TREE = 400;
 /** How many animation frames text may be late at an even pace: 400 ms. */
 const FRAMES_LATE = 24;
 const PREVIOUSLY_AFTER_MS = 12 * 3_600_000;
-
-/** Somebody at the table, as the feed tells. */
-export interface Seat {
-  seat_id: string;
-  name: string;
-  [more: string]: unknown;
-}
+/** Notes are asked for together, as many as come into view in a moment. */
+const NOTES_AT_ONCE = 24;
+const NOTES_WAIT_MS = 60;
 
 /** A story as the stage shows it. */
 export interface StoryOnStage {
@@ -88,7 +86,10 @@ export class Play {
   suggestions = $state.raw<readonly SuggestedReply[]>([]);
   suggesting = $state(false);
   struck = $state.raw<readonly Struck[]>([]);
-  seats = $state.raw<readonly Seat[]>([]);
+  /** The others who have this play open. */
+  others = $state.raw<readonly Seat[]>([]);
+  /** What variables may be; read when they are looked at. */
+  types = $state.raw<readonly VariableType[]>([]);
   /** What changed in the last turn, for the state panel. */
   lastChanges = $state.raw<readonly Note[]>([]);
   /** When the line broke, and whether the page still tries by itself. */
@@ -124,6 +125,10 @@ export class Play {
   #loading = false;
   /** Turns that were told while we watched, with what no transcript keeps: notes, thoughts, scenes. */
   #witnessed = new Map<string, Turn>();
+  /** What the server kept of turns that we did not watch. */
+  #noted = new Map<string, TurnNotes>();
+  #wanted = new Set<string>();
+  #listening: AbortController | null = null;
   #slots = new Map<string, string>();
   #slotCount = 0;
   #scenes = $state.raw<ReadonlyMap<string, string>>(new Map());
@@ -213,8 +218,40 @@ export class Play {
   #turnsOf(lines: readonly Line[]): Turn[] {
     return turnsOf(lines).map((turn) => {
       const seen = this.#witnessed.get(turn.turnId);
-      return seen === undefined ? turn : withLines(seen, turn.lines);
+      if (seen !== undefined) return withLines(seen, turn.lines);
+      const noted = this.#noted.get(turn.turnId);
+      return noted === undefined ? turn : withNotes(turn, noted);
     });
+  }
+
+  /** A turn comes into view: what the server noted of it is read, with that of others that do. */
+  wantNotes(turnId: string): void {
+    if (turnId === "" || this.#witnessed.has(turnId) || this.#noted.has(turnId)) return;
+    if (this.#wanted.size === 0) setTimeout(() => void this.#readNotes(), NOTES_WAIT_MS);
+    this.#wanted.add(turnId);
+  }
+
+  async #readNotes(): Promise<void> {
+    while (this.#wanted.size > 0 && !this.#closed.signal.aborted) {
+      const turn_ids = [...this.#wanted].slice(0, NOTES_AT_ONCE);
+      const answered = await call("session_turn.notes", { turn_ids }, this.#named());
+      const found = answered.ok ? answered.value.turns : [];
+      for (const id of turn_ids) {
+        this.#wanted.delete(id);
+        if (answered.ok) this.#noted.set(id, found.find((one) => one.turn_id === id) ?? { turn_id: id });
+      }
+      if (answered.ok && Object.keys(answered.value.scenes).length > 0) this.#scenes = new Map([...this.#scenes, ...Object.entries(answered.value.scenes)]);
+      if (found.length > 0) this.#show(this.#noteIn(this.shown, found));
+    }
+  }
+
+  #noteIn(window: Window, found: readonly TurnNotes[]): Window {
+    const notes = new Map(found.map((one) => [one.turn_id, one]));
+    const turns = window.turns.map((turn) => {
+      const own = notes.get(turn.turnId);
+      return own === undefined ? turn : withNotes(turn, own);
+    });
+    return { ...window, turns };
   }
 
   #take(session: SessionView, lines: number): void {
@@ -222,13 +259,21 @@ export class Play {
     if (session.scene && session.scene.title !== "" && this.#scenes.get(session.scene.node_id) !== session.scene.title)
       this.#scenes = new Map([...this.#scenes, [session.scene.node_id, session.scene.title]]);
     this.session = { ...rest_, history: [] };
-    const turns = this.#turnsOf(history as readonly Line[]);
+    const turns = this.#withHeadTags(this.#turnsOf(history as readonly Line[]), session);
     const hasOlder = history.length >= lines;
     const newest = this.window.turns.length === 0 ? turns.slice(-AT_FIRST) : turns;
     this.window = refreshed(this.window, newest, hasOlder || newest.length < turns.length);
     this.#rest(waitsOf(session));
     this.choices = inkOf(session)?.choices ?? [];
     this.#visit(session.head_turn_id);
+  }
+
+  /** The tags of the lines where an Ink play stands: of its first turn nothing else tells them. */
+  #withHeadTags(turns: Turn[], session: SessionView): Turn[] {
+    const last = turns.at(-1);
+    const lines = inkOf(session)?.lines ?? [];
+    if (last === undefined || last.said !== null || !lines.some((line) => line.tags.length > 0)) return turns;
+    return [...turns.slice(0, -1), withNotes(last, { turn_id: last.turnId, lines })];
   }
 
   /** The box follows what the story waits for, unless something is under way. */
@@ -588,16 +633,23 @@ export class Play {
   /** Reads another line without moving there. */
   async look(turnId: string): Promise<void> {
     if (turnId === this.session?.head_turn_id) return this.lookBack();
-    const listed = await call("session_message.list", { turn_id: turnId, order: "newest", limit: LINES_AT_FIRST }, this.#named());
-    if (!listed.ok) return this.hooks.onProblem?.(listed.problem);
-    const lines = inOrder(listed.value.messages);
-    this.looking = { turnId, window: { turns: this.#turnsOf(lines).slice(-AT_FIRST), hasOlder: false, hasNewer: false } };
+    const turns = await this.readLine(turnId);
+    if (turns === null) return;
+    this.looking = { turnId, window: { turns: turns.slice(-AT_FIRST), hasOlder: turns.length > AT_FIRST, hasNewer: false } };
     this.#signal("look");
   }
 
   lookBack(): void {
     this.looking = null;
     this.#signal("return");
+  }
+
+  /** The newest turns of a line, to be read beside another. */
+  async readLine(turnId: string): Promise<readonly Turn[] | null> {
+    const listed = await call("session_message.list", { turn_id: turnId, order: "newest", limit: LINES_AT_FIRST }, this.#named());
+    if (listed.ok) return this.#turnsOf(inOrder(listed.value.messages));
+    this.hooks.onProblem?.(listed.problem);
+    return null;
   }
 
   /** Whether a turn that the tree lists is on the current line. */
@@ -794,6 +846,18 @@ export class Play {
     return answered.ok;
   }
 
+  /** Reads what variables may be. */
+  async readTypes(): Promise<void> {
+    const answered = await call("session.get_variables", { types: true }, this.#named());
+    if (answered.ok) this.types = answered.value.types ?? [];
+  }
+
+  /** The values that a variable may have, where its schema lists them. */
+  valuesOf(change: Pick<Change, "scope" | "owner" | "name">): readonly Json[] | null {
+    const found = this.types.find((one) => one.scope === change.scope && one.owner === change.owner && one.key === change.name);
+    return found?.enum_values ?? null;
+  }
+
   /** Changes a variable by hand; it becomes a turn that can be undone. */
   async setVariable(change: Change, value: Json): Promise<Problem | null> {
     const from = this.session?.head_turn_id ?? "";
@@ -811,7 +875,18 @@ export class Play {
   // ---- others
 
   async #listen(): Promise<void> {
-    for await (const event of followFeed(this.sessionId, this.#patience, this.#closed.signal)) this.#hear(event);
+    const listening = (this.#listening = new AbortController());
+    const stop = (): void => listening.abort();
+    this.#closed.signal.addEventListener("abort", stop);
+    const who = { seat: seat.id, ...(seat.name === "" ? {} : { name: seat.name }) };
+    for await (const event of followFeed(this.sessionId, this.#patience, listening.signal, who)) this.#hear(event);
+    this.#closed.signal.removeEventListener("abort", stop);
+  }
+
+  /** We have another name: come in again under it. */
+  announceMyself(): void {
+    this.#listening?.abort();
+    if (!this.#closed.signal.aborted) void this.#listen();
   }
 
   /** Events are hints: what they are about is read anew, unless this page did it itself. */
@@ -836,7 +911,7 @@ export class Play {
         if (!mine) void this.#refresh();
         return;
       case "presence":
-        this.seats = Array.isArray(event["seats"]) ? (event["seats"] as Seat[]) : [];
+        this.others = (event as unknown as Presence).seats.filter((one) => one.seat_id !== event["you"]);
         return;
       case "session_deleted":
         this.status = "gone";

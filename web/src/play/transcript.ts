@@ -111,7 +111,9 @@ export function withLines(turn: Turn, lines: readonly Line[]): Turn {
     if (piece.kind === "narration") {
       const line = waiting.shift();
       if (line === undefined) return { ...kept, notes: turn.notes, strayed: turn.strayed };
-      pieces.push({ ...piece, text: line.text, done: true, messageId: line.message_id });
+      const { tags, ...told } = piece;
+      // Tags are those of the lines as they were told.
+      pieces.push({ ...told, ...(tags !== undefined && line.text === piece.text ? { tags } : {}), text: line.text, done: true, messageId: line.message_id });
     } else if (piece.kind === "speech") {
       const parts: Part[] = [];
       for (const part of piece.parts) {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  apart,
   bookmarks,
   buildTree,
   childrenOf,
@@ -194,5 +195,21 @@ describe("bookmarks", () => {
   it("are listed in the order of the story", () => {
     const turns = [turn("a", null), turn("b", "a", { turn_index: 2, bookmarked: true }), turn("c", "a", { turn_index: 1, name: "The cellar" })];
     expect(bookmarks(buildTree(turns)).map((one) => one.turn_id)).toEqual(["c", "b"]);
+  });
+});
+
+describe("two lines side by side", () => {
+  const line = (...ids: string[]): { turnId: string }[] => ids.map((turnId) => ({ turnId }));
+  const ids = (turns: readonly { turnId: string }[]): string => turns.map((turn) => turn.turnId).join("");
+
+  it.each([
+    ["abc", "abd", "c", "d", "b"],
+    ["abc", "abcde", "", "de", "c"],
+    ["bc", "abd", "c", "d", "b"],
+    ["xy", "zw", "xy", "zw", undefined],
+    ["ab", "ab", "", "", "b"],
+  ])("%s and %s part into %s and %s", (one, other, left, right, fork) => {
+    const found = apart(line(...one), line(...other));
+    expect([ids(found.one), ids(found.other), found.fork?.turnId]).toEqual([left, right, fork]);
   });
 });

@@ -213,3 +213,13 @@ export function bookmarks(tree: Tree): TreeTurn[] {
   const flagged = [...tree.items.values()].flatMap((item) => item.turns).filter((turn) => turn.bookmarked === true || !!turn.name);
   return flagged.sort((one, other) => one.turn_index - other.turn_index || (one.turn_id < other.turn_id ? -1 : 1));
 }
+
+/** What two lines do not share: the turns of each after their fork. Both are read from their ends, so that a fork before
+ *  the first turn that is known of either is not seen: then all that is known is shown. */
+export function apart<T extends { turnId: string }>(one: readonly T[], other: readonly T[]): { one: readonly T[]; other: readonly T[]; fork: T | null } {
+  const at = new Map(other.map((turn, n) => [turn.turnId, n]));
+  const last = one.findLastIndex((turn) => at.has(turn.turnId));
+  const fork = one[last];
+  if (fork === undefined) return { one, other, fork: null };
+  return { one: one.slice(last + 1), other: other.slice((at.get(fork.turnId) ?? -1) + 1), fork };
+}

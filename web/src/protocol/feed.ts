@@ -145,13 +145,15 @@ export interface FeedEvent {
   [name: string]: unknown;
 }
 
-/** Reads the feed of a session until the signal ends it; a server that has none ends it at once. */
-export async function* followFeed(sessionId: string, patience: Patience, signal: AbortSignal): AsyncGenerator<FeedEvent, void, void> {
+/** Reads the feed of a session until the signal ends it; a server that has none ends it at once. With a `seat` the others
+ *  see us there. */
+export async function* followFeed(sessionId: string, patience: Patience, signal: AbortSignal, who: Record<string, string> = {}): AsyncGenerator<FeedEvent, void, void> {
   let lastId = "";
   let tries = 0;
   while (!signal.aborted) {
     const headers: Record<string, string> = lastId === "" ? {} : { "last-event-id": lastId };
-    const opened = await openedBy(await reach(`/sessions/${encodeURIComponent(sessionId)}/feed`, { headers, signal, patience: 0 }));
+    const place = `/sessions/${encodeURIComponent(sessionId)}/feed?${new URLSearchParams(who).toString()}`;
+    const opened = await openedBy(await reach(place, { headers, signal, patience: 0 }));
     if (opened.kind === "problem" && !isPassing(opened.problem)) return;
     if (opened.kind === "over") return;
     if (opened.kind === "stream") {

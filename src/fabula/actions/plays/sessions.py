@@ -22,13 +22,15 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.changes import Bounds
 from fabula.story.feed_events import ConfigChanged, FeedSessionDeleted
 from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
+from fabula.story.schemas import Schema, ValueType
 from fabula.story.stage import CastMember, SceneOnStage
 from fabula.story.state import Snapshot
 from fabula.story.templates import NAMELESS_PLAYER
-from fabula.story.values import JsonObject, Value
+from fabula.story.values import Json, JsonObject, Sparse, Value
 
 SHORT_TRANSCRIPT = 200
 DELETED = NotFound("The session was deleted while its turn was running.").value()
@@ -184,11 +186,32 @@ class SessionConfig(View):
     token_budget: int | None = None
 
 
+class ShowVariables(Command):
+    """With `types` it is told, too, what each variable may be."""
+
+    types: bool = False
+
+
+class VariableType(Sparse):
+    """What a variable may be, as its schema says; `enum_values` are all that it may be, where it has them."""
+
+    optional = frozenset({"enum_values"})
+    scope: Literal["world", "player", "character"]
+    owner: str
+    key: str
+    value_type: ValueType
+    enum_values: list[Json] | None = None
+
+
 class SessionVariables(View):
+    """`types` are there when they were asked for; what an Ink story alone may change has none."""
+
+    optional = frozenset({"types"})
     type: Literal["session_variables"] = "session_variables"
     custom: JsonObject
     player_state: JsonObject
     character_state: dict[str, JsonObject]
+    types: list[VariableType] | None = None
 
 
 @allowed("player")
@@ -277,10 +300,15 @@ async def get_runtime_snapshot(house: House, actor: Actor, session_id: str, comm
 
 
 @allowed("player")
-async def get_variables(house: House, actor: Actor, session_id: str, command: Nothing) -> SessionVariables:
+async def get_variables(house: House, actor: Actor, session_id: str, command: ShowVariables) -> SessionVariables:
     """Shows the variables of world, player and characters."""
     async with house.store.reading() as unit:
-        return variables_view((await head_state(unit, actor, session_id))[1])
+        state = (await head_state(unit, actor, session_id))[1]
+        view = variables_view(state)
+        if not command.types:
+            return view
+        bounds = await kind_of_play(state).bounds(house, unit, await SESSIONS.get(unit, session_id), state)
+    return view.model_copy(update={"types": _types(view, bounds)})
 
 
 @allowed("player")
@@ -396,6 +424,22 @@ def _lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
 def variables_view(state: PlayState) -> SessionVariables:
     world = state.snapshot.world_state
     return SessionVariables(custom=world.custom, player_state=world.player_state, character_state=world.character_state)
+
+
+def _types(view: SessionVariables, bounds: Bounds) -> list[VariableType]:
+    """What each variable that is shown may be: of the others a player learns nothing."""
+    shown: list[tuple[Literal["world", "player", "character"], str, Schema | None, JsonObject]] = [
+        ("world", "", bounds.world, view.custom),
+        ("player", "", bounds.player, view.player_state),
+        *(("character", owner, bounds.characters.get(owner), own) for owner, own in view.character_state.items()),
+    ]
+    return [
+        VariableType(scope=scope, owner=owner, key=key, value_type=field.value_type, enum_values=field.enum_values)
+        for scope, owner, schema, values in shown
+        if schema is not None
+        for key, field in schema.fields.items()
+        if key in values
+    ]
 
 
 def _config(session: SessionSettings, play: Play) -> SessionConfig:

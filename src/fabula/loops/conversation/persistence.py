@@ -121,6 +121,8 @@ async def persist(run: InkRun, kept: Kept) -> None:
         "ink": kept.ink,
         "snapshot": state["snapshot"],
     }
+    if run.stage.notes:
+        result["notes"] = run.stage.notes
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,

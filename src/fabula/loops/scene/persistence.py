@@ -55,6 +55,8 @@ async def persist(
         "second_keeper": second.view(),
         "snapshot": state["snapshot"],
     }
+    if run.stage.notes:
+        result["notes"] = run.stage.notes
     if cut:
         result["cut"] = True
     finished = Finished(

@@ -22,15 +22,18 @@ from fabula.story.events import (
     Failed,
     InkText,
     Started,
+    StateOpRefused,
     TextDelta,
     TurnEvent,
     TurnFrame,
+    event_fields,
 )
-from fabula.story.values import JsonObject
+from fabula.story.values import Json, JsonObject
 
 GATHER_S: Final = 0.015
 GATHER_PER_CALL_S: Final = 0.002
 LONGEST_GATHER_S: Final = 0.1
+MOST_NOTES: Final = 20
 
 
 def gather_s(calls: int) -> float:
@@ -65,6 +68,7 @@ class Stage:
         self._timer: asyncio.TimerHandle | None = None
         self._gathers_until = 0.0
         self._ended = False
+        self._notes: list[Json] = []
         self.cut = False
         self.follow: NewWork | None = None
 
@@ -72,6 +76,12 @@ class Stage:
     def ended(self) -> bool:
         """Whether the last frame was sent."""
         return self._ended
+
+    @property
+    def notes(self) -> list[Json]:
+        """What was refused and who was helped out, for those who read the turn later. A turn that was taken up again
+        has only what happened since."""
+        return self._notes[:MOST_NOTES]
 
     def start(self) -> None:
         """The stream begins."""
@@ -83,6 +93,8 @@ class Stage:
             self._tell_text(event)
         else:
             self._flush()
+            if isinstance(event, StateOpRefused | AgentDegraded):
+                self._notes.append(event_fields(event))
             self._sender.send(event)
             if isinstance(event, AgentDegraded):
                 self.recorder.degraded.append((event.agent, event.reason))

@@ -41,6 +41,7 @@ from fabula.actions.plays import (
     export_session,
     find_lines,
     journal,
+    list_turn_notes,
     messages,
     player,
     preview_prompts,
@@ -364,7 +365,7 @@ def _session_keeping() -> list[Method]:
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),
         m("session.get_runtime_snapshot", Nothing, s.get_runtime_snapshot, s.RuntimeSnapshot),
         m("session.roll", roll_dice.RollDice, roll_dice.roll_dice, roll_dice.DiceRolled),
-        m("session.get_variables", Nothing, s.get_variables, s.SessionVariables),
+        m("session.get_variables", s.ShowVariables, s.get_variables, s.SessionVariables),
         m("session.update_variables", p.UpdateVariables, p.update_variables, s.SessionVariables),
         m("session.get_config", Nothing, s.get_config, s.SessionConfig),
         m("session.update_config", s.UpdateConfig, s.update_config, s.SessionConfig),
@@ -408,10 +409,11 @@ def _tree() -> list[Method]:
 
 
 def _turns() -> list[Method]:
-    m, t = session_method, session_turns
+    m, t, n = session_method, session_turns, list_turn_notes
     return [
         m("session.explain_turn", explain_turn.ExplainTurn, explain_turn.explain_turn, explain_turn.TurnTraceView),
         m("session_turn.get", t.GetTurn, t.get_turn, t.SessionTurn),
+        m("session_turn.notes", n.ListTurnNotes, n.list_turn_notes, n.TurnNotesListed),
         m("session_turn.list", t.ListTurns, t.list_turns, t.TurnsListed),
         m("session_turn.siblings", t.FindSiblings, t.find_siblings, t.SiblingsFound),
         m("session_turn.update", t.UpdateTurn, t.update_turn, t.SessionTurn),

@@ -33,6 +33,8 @@ export const me: Words["me"] = {
   unfitLetter: "Ein einzelner Buchstabe würde beim Schreiben verschluckt. Nimm Strg oder Alt dazu.",
   unfitBrowser: "Diese Tasten braucht dein Browser selbst. Wähle andere.",
   who: "Wer du hier bist",
+  name: "Dein Name für andere",
+  nameHint: "Wer dasselbe Spiel offen hat, sieht ihn. Ohne Namen sieht man nur, dass jemand da ist.",
   roles: { player: "Du darfst spielen.", author: "Du darfst spielen und schreiben.", admin: "Du führst dieses Haus: Du darfst alles." },
   noToken: "Dieses Haus fragt niemanden nach einem Token.",
   version: (version) => `Fabula ${version}`,

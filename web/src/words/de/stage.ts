@@ -17,6 +17,8 @@ export const stage: Words["stage"] = {
   sending: "wird gesendet…",
 
   head: {
+    alsoHere: "Auch da",
+    andMore: (count: number, besides: boolean) => (besides ? `${count} weitere` : count === 1 ? "noch jemand" : `${count} andere`),
     menu: "Dieses Spiel",
     scene: (number, title) => `${roman(number)}. ${title}`,
     here: "Hier",
@@ -72,6 +74,8 @@ export const stage: Words["stage"] = {
     theEnd: "Ende",
     newScene: (title) => (title === "" ? "Eine neue Szene" : `Eine neue Szene: ${title}`),
     talk: (name) => (name === "" ? "Ein Augenblick für dich" : `Ein Gespräch mit ${name}`),
+    talked: (name: string, count: number) => `Du hast mit ${name === "" ? "jemandem" : name} geredet: ${count} Sätze`,
+    foldTalk: "Dieses Gespräch einklappen",
   },
 
   edit: {
@@ -179,6 +183,20 @@ export const stage: Words["stage"] = {
   },
 
   rail: {
+    smaller: "Kleiner",
+    larger: "Größer",
+    size: "Größe des Baums",
+    onlyFlags: "Nur Lesezeichen",
+    compare: "Mit einem anderen vergleichen",
+    compareEnd: "Vergleich beenden",
+    compareHint: "Wähle einen Zug, drücke Vergleichen, dann wähle einen auf einer anderen Linie.",
+    compared: "Zwei Linien nebeneinander",
+    compareNothing: "Nichts weiter: Diese Linie endet, wo die andere weitergeht.",
+    compareMissing: "Eine der beiden Linien ließ sich nicht lesen.",
+    compareFar: "Sie trennen sich so weit vorn, dass nur ihre Enden zu sehen sind.",
+    compareFrom: (turn: number) => (turn === 0 ? "Sie trennen sich am Anfang." : `Sie trennen sich nach Zug ${turn}.`),
+    compareOne: "Die erste Linie",
+    compareOther: "Die zweite Linie",
     title: "Baum der Fassungen",
     run: (count) => (count === 1 ? "1 Zug" : `${count} Züge`),
     here: "hier",
@@ -199,6 +217,12 @@ export const stage: Words["stage"] = {
   },
 
   cast: {
+    readers: "Lesen mit",
+    somebody: "Jemand",
+    myName: "Dein Name",
+    myNameHint: "So sehen dich die anderen; bleibt in diesem Browser.",
+    seenAs: (name: string) => (name === "" ? "Die anderen sehen keinen Namen von dir." : `Die anderen sehen dich als ${name}.`),
+    change: "Ändern",
     here: "Hier",
     elsewhere: "Anderswo",
     you: "Du",
@@ -225,6 +249,7 @@ export const stage: Words["stage"] = {
     save: "Speichern",
     cancel: "So lassen",
     byHand: "Eine Änderung von Hand wird ein Zug, der sich zurücknehmen lässt.",
+    byStory: "Nur die Geschichte selbst setzt sie.",
     saved: (name) => `${name} ist geändert. Es wurde ein Zug, der sich zurücknehmen lässt.`,
     pin: "Anheften",
     unpin: "Lösen",
@@ -236,8 +261,8 @@ export const stage: Words["stage"] = {
   notesPanel: {
     own: "Deine Notizen",
     ownHint: "Nur in diesem Browser, für dieses Spiel.",
-    told: "Notizen dieses Besuchs",
-    empty: "Was sich beim Spielen ändert, wird hier vermerkt.",
+    told: "Am Rand vermerkt",
+    empty: "Was sich in den Zügen auf dieser Seite ändert, steht hier.",
   },
 
   bookmark: {

@@ -31,6 +31,8 @@ export const me = {
   unfitLetter: "A single letter would be swallowed while you write. Add Ctrl or Alt.",
   unfitBrowser: "Your browser needs these keys itself. Choose others.",
   who: "Who you are here",
+  name: "Your name for others",
+  nameHint: "Whoever has the same play open sees it. Without one they see that somebody is there.",
   roles: { player: "You may play.", author: "You may play and write.", admin: "You keep this house: you may do everything." },
   noToken: "This house asks nobody for a token.",
   version: (version: string) => `Fabula ${version}`,

@@ -16,6 +16,8 @@ export const stage = {
   sending: "sending…",
 
   head: {
+    alsoHere: "Also here",
+    andMore: (count: number, besides: boolean) => (besides ? `${count} more` : count === 1 ? "somebody else" : `${count} others`),
     menu: "This play",
     scene: (number: number, title: string) => `${roman(number)}. ${title}`,
     here: "Here",
@@ -71,6 +73,8 @@ export const stage = {
     theEnd: "The end",
     newScene: (title: string) => (title === "" ? "A new scene" : `A new scene: ${title}`),
     talk: (name: string) => (name === "" ? "A moment of your own" : `A talk with ${name}`),
+    talked: (name: string, count: number) => `You talked with ${name === "" ? "somebody" : name}: ${count} messages`,
+    foldTalk: "Fold this talk",
   },
 
   edit: {
@@ -175,6 +179,20 @@ export const stage = {
   },
 
   rail: {
+    smaller: "Smaller",
+    larger: "Larger",
+    size: "Size of the tree",
+    onlyFlags: "Only bookmarks",
+    compare: "Compare with another",
+    compareEnd: "End the comparison",
+    compareHint: "Choose a turn, press Compare, then choose one on another line.",
+    compared: "Two lines side by side",
+    compareNothing: "Nothing more: this line ends where the other goes on.",
+    compareMissing: "One of the two lines could not be read.",
+    compareFar: "They part so far back that only their ends are shown.",
+    compareFrom: (turn: number) => (turn === 0 ? "They part at the beginning." : `They part after turn ${turn}.`),
+    compareOne: "The first line",
+    compareOther: "The second line",
     title: "Tree of lines",
     run: (count: number) => (count === 1 ? "1 turn" : `${count} turns`),
     here: "here",
@@ -195,6 +213,12 @@ export const stage = {
   },
 
   cast: {
+    readers: "Also reading",
+    somebody: "Somebody",
+    myName: "Your name",
+    myNameHint: "What the others see; kept in this browser.",
+    seenAs: (name: string) => (name === "" ? "The others do not see your name." : `The others see you as ${name}.`),
+    change: "Change it",
     here: "Here",
     elsewhere: "Elsewhere",
     you: "You",
@@ -221,6 +245,7 @@ export const stage = {
     save: "Save",
     cancel: "Leave it",
     byHand: "A change by hand becomes a turn that can be undone.",
+    byStory: "Only the story sets these.",
     saved: (name: string) => `${name} is changed. It became a turn that can be undone.`,
     pin: "Pin",
     unpin: "Unpin",
@@ -232,8 +257,8 @@ export const stage = {
   notesPanel: {
     own: "Your notes",
     ownHint: "Kept in this browser, for this play.",
-    told: "Notes of this visit",
-    empty: "What changes while you play is noted here.",
+    told: "Noted in the margin",
+    empty: "What changes in the turns on this page is noted here.",
   },
 
   bookmark: {

@@ -33,6 +33,8 @@ export const me: Words["me"] = {
   unfitLetter: "书写时单个字母会被吞掉。请加上 Ctrl 或 Alt。",
   unfitBrowser: "浏览器自己需要这些键。请另选。",
   who: "你在这里是谁",
+  name: "给别人看的名字",
+  nameHint: "打开同一局的人会看到。没有名字时，他们只知道有人在。",
   roles: { player: "你可以游玩。", author: "你可以游玩和写作。", admin: "你管理本馆：什么都可以做。" },
   noToken: "本馆不向任何人要令牌。",
   version: (version) => `Fabula ${version}`,

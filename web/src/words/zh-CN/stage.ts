@@ -16,6 +16,8 @@ export const stage: Words["stage"] = {
   sending: "正在发送…",
 
   head: {
+    alsoHere: "同在",
+    andMore: (count: number, besides: boolean) => (besides ? `另外 ${count} 人` : count === 1 ? "还有一人" : `还有 ${count} 人`),
     menu: "这场游戏",
     scene: (number, title) => `第${number}幕 ${title}`,
     here: "在场",
@@ -71,6 +73,8 @@ export const stage: Words["stage"] = {
     theEnd: "完",
     newScene: (title) => (title === "" ? "新的一幕" : `新的一幕：${title}`),
     talk: (name) => (name === "" ? "属于你的片刻" : `与${name}交谈`),
+    talked: (name: string, count: number) => `你和${name === "" ? "某人" : name}谈过：${count} 句`,
+    foldTalk: "收起这段谈话",
   },
 
   edit: {
@@ -175,6 +179,20 @@ export const stage: Words["stage"] = {
   },
 
   rail: {
+    smaller: "缩小",
+    larger: "放大",
+    size: "树的大小",
+    onlyFlags: "只看书签",
+    compare: "与另一处比较",
+    compareEnd: "结束比较",
+    compareHint: "选一个回合，按“比较”，再选另一条线上的回合。",
+    compared: "两条线并排",
+    compareNothing: "没有更多：这条线到此为止，另一条继续。",
+    compareMissing: "其中一条线无法读取。",
+    compareFar: "它们很早就分开了，只显示末尾。",
+    compareFrom: (turn: number) => (turn === 0 ? "它们从一开始就分开。" : `它们在第 ${turn} 回合后分开。`),
+    compareOne: "第一条线",
+    compareOther: "第二条线",
     title: "分支树",
     run: (count) => `${count} 个回合`,
     here: "此处",
@@ -195,6 +213,12 @@ export const stage: Words["stage"] = {
   },
 
   cast: {
+    readers: "一同阅读",
+    somebody: "某人",
+    myName: "你的名字",
+    myNameHint: "别人看到的名字；只存在此浏览器中。",
+    seenAs: (name: string) => (name === "" ? "别人看不到你的名字。" : `别人看到你是${name}。`),
+    change: "更改",
     here: "在场",
     elsewhere: "不在场",
     you: "你",
@@ -221,6 +245,7 @@ export const stage: Words["stage"] = {
     save: "保存",
     cancel: "不改了",
     byHand: "手工修改会成为一个可以撤销的回合。",
+    byStory: "只有故事自己能改动它们。",
     saved: (name) => `${name}已修改，成为一个可以撤销的回合。`,
     pin: "置顶",
     unpin: "取消置顶",
@@ -232,8 +257,8 @@ export const stage: Words["stage"] = {
   notesPanel: {
     own: "你的笔记",
     ownHint: "只保存在这个浏览器里，属于这场游戏。",
-    told: "这次访问的批注",
-    empty: "游玩时发生的变化会记在这里。",
+    told: "页边所记",
+    empty: "本页各回合中的变化记在这里。",
   },
 
   bookmark: {

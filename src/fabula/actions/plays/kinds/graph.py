@@ -20,7 +20,7 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
-from fabula.story.changes import LARGEST_STATE, apply_all, opening_state, remember, reworded, state_size
+from fabula.story.changes import LARGEST_STATE, Bounds, apply_all, opening_state, remember, reworded, state_size
 from fabula.story.graph import graph_problems
 from fabula.story.guests import added, entered
 from fabula.story.passing_time import begin_time
@@ -161,6 +161,9 @@ class GraphPlays:
     def add_guest(self, state: PlayState, guest: SessionCharacter, *, enters: bool) -> PlayState:
         known = added(state, guest)
         return entered(known, guest.session_character_id) if enters else known
+
+    async def bounds(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> Bounds:
+        return (await house.play_setups.of(unit, session, state.graph)).bounds(state)
 
     async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState:
         for op in update.ops:

@@ -27,6 +27,7 @@ from fabula.loops.conversation.player_move import chosen_index
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
+from fabula.story.changes import Bounds
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.stage import CastMember, OnStage, SceneOnStage
@@ -130,6 +131,9 @@ class InkPlays:
 
     def add_guest(self, state: PlayState, guest: SessionCharacter, *, enters: bool) -> PlayState:
         raise _not_in_ink("its author wrote its cast, and nobody would meet the guest")
+
+    async def bounds(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> Bounds:
+        return Bounds()
 
     async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState:
         raise _not_in_ink("only the story sets its variables")

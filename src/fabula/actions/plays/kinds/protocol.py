@@ -24,6 +24,7 @@ from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.work import Work
+from fabula.story.changes import Bounds
 from fabula.story.contexts import ActorPurpose, KeeperPhase, NarratorPurpose, RoleContext
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.resources import AgentPreset, AgentRole, Api
@@ -189,6 +190,10 @@ class PlayKind(Protocol):
     def describe_player(self, state: PlayState, description: str) -> PlayState: ...
 
     def add_guest(self, state: PlayState, guest: SessionCharacter, *, enters: bool) -> PlayState: ...
+
+    async def bounds(self, house: House, unit: Unit, session: SessionSettings, state: PlayState) -> Bounds:
+        """What variables are checked against when they are changed by hand; nothing where they cannot be."""
+        ...
 
     async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState: ...
 
