@@ -140,7 +140,9 @@ def bind(house: Playhouse, base_url: str) -> None:
 def write_scenes(house: Playhouse) -> str:
     gate = {"gate_open": {"value_type": "bool", "default": False, "description": "Is the gate open?"}}
     lamps = {"lamp_oil": {"value_type": "int", "default": 3, "description": "How much oil is left."}}
-    house.call("schema.create", schema_id="gate-world", display_name="World", fields={**gate, **lamps})
+    skies = {"value_type": "string", "default": "rain", "enum_values": ["rain", "fog", "stars"], "description": "Sky."}
+    fields = {**gate, **lamps, "weather": skies}
+    house.call("schema.create", schema_id="gate-world", display_name="World", fields=fields)
     house.call("schema.create", schema_id="gate-player", display_name="Player", fields={})
     trust = {"trust": {"value_type": "int", "default": 0, "description": None}}
     house.call("schema.create", schema_id="gate-keeper", display_name="Keeper", fields=trust)

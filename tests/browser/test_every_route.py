@@ -143,6 +143,10 @@ def test_from_right_to_left_nothing_is_cut(browser: Browser, address: str, place
             show(page, address, route, places)
             page.evaluate("document.documentElement.dir = 'rtl'")
             found += problems(page, route)
+            if route.name == "stage" and width > 1200:
+                rail, text = (page.locator(one).bounding_box() for one in ("nav[aria-label='Tree of lines']", ".prose"))
+                assert rail is not None and text is not None
+                assert rail["x"] > text["x"] + text["width"] / 2, "the rail stands on the right"
     assert found == []
 
 

@@ -131,3 +131,51 @@ def test_an_ink_play_is_the_same_after_a_reload(page: Page, house: Playhouse) ->
     page.reload()
     expect(page.get_by_role("button", name="Go in")).to_be_visible()
     assert [text.strip() for text in turns(page).locator(".piece p").all_inner_texts()] == before
+
+
+TAGGED = """
+A lamp burns in the window. # title: The Lamp # author: Ada # rain
+* [Knock] -> knock
+=== knock
+Who goes there? # speaker: Guard
+(He has been drinking.) # aside
+The door opens. # clear
+-> END
+"""
+
+
+def test_lines_look_as_their_tags_say_and_tags_are_never_shown(page: Page, house: Playhouse) -> None:
+    story = house.call("story.create_ink", display_name="The Lamp", source=TAGGED)["story_id"]
+    open_stage(page, house, house.begin(ink=True, story=str(story)))
+    opening = turns(page).first
+    expect(opening.locator(".heading")).to_contain_text("The Lamp")
+    expect(opening.locator(".author")).to_have_text("Ada")
+    expect(opening.locator("[data-tag=rain]")).to_have_count(1)
+    page.get_by_role("button", name="Knock").click()
+    for _ in ("as it is told", "after a reload"):
+        expect(newest(page)).to_contain_text("The door opens.")
+        expect(newest(page).locator(".spoken-by .speaker")).to_have_text("Guard")
+        expect(newest(page).locator(".aside")).to_contain_text("He has been drinking.")
+        expect(newest(page).locator("hr")).to_have_count(1)
+        assert "#" not in page.locator("main").inner_text() and "speaker:" not in page.locator("main").inner_text()
+        page.reload()
+
+
+def test_a_talk_that_is_over_folds_to_one_line(page: Page, house: Playhouse) -> None:
+    at_the_guard(
+        page, house, says("NEEDS_INPUT", "Eleven winters."), says("NEEDS_INPUT", "Hm."), says("DIRECT_CONTINUE", "")
+    )
+    for words in ("How long?", "And before?"):
+        send(page, words)
+        expect(newest(page).locator(".said")).to_contain_text(words)
+        settled(page)
+    expect(page.get_by_role("button", name="Fold this talk")).to_have_count(0)
+    send(page, "The lantern is lit.")
+    expect(page.get_by_role("button", name="Go in")).to_be_visible()
+    count = turns(page).count()
+    page.get_by_role("button", name="Fold this talk").click()
+    expect(page.get_by_role("button", name="You talked with Guard: 4 messages")).to_be_visible()
+    expect(turns(page)).to_have_count(count - 2)
+    expect(page.get_by_text("Eleven winters.")).to_have_count(0)
+    page.get_by_role("button", name="You talked with Guard").click()
+    expect(page.get_by_text("Eleven winters.")).to_be_visible()

@@ -130,6 +130,13 @@ def test_a_variable_that_changes_is_shown_with_its_old_value_and_a_refused_one_w
     changed = newest(page).get_by_role("complementary", name="Notes on this line").first
     expect(changed).to_contain_text("gate open no → yes")
     expect(changed).to_contain_text("by the keeper")
+    # The margin is the same for whoever opens the play later.
+    page.reload()
+    settled(page)
+    again = turns(page).get_by_role("complementary", name="Notes on this line")
+    expect(again.filter(has_text="gate open was not changed").filter(has_text="quoted")).to_have_count(1)
+    expect(again.filter(has_text="gate open no → yes").filter(has_text="by the keeper")).to_have_count(1)
+    expect(newest(page).get_by_role("separator", name="A new scene: The Garden")).to_have_count(1)
 
 
 def test_a_variable_edited_by_hand_is_a_turn_that_can_be_undone(page: Page, house: Playhouse) -> None:
@@ -159,3 +166,43 @@ def test_a_variable_of_the_wrong_type_is_refused_beside_its_field(page: Page, ho
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("tabpanel").get_by_role("alert")).to_be_visible()
     assert house.call("session.get_variables", session)["custom"]["lamp_oil"] == 3
+
+
+def test_a_variable_with_listed_values_is_chosen_from_a_list(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    open_stage(page, house, session)
+    page.locator("main").focus()
+    page.keyboard.press("s")
+    chooser = page.get_by_role("combobox", name="Change weather")
+    expect(chooser.get_by_role("option")).to_have_text(["rain", "fog", "stars"])
+    chooser.select_option("fog")
+    expect(page.get_by_role("region", name="Notices").get_by_text("weather is changed.")).to_be_visible()
+    assert house.call("session.get_variables", session)["custom"]["weather"] == "fog"
+    page.get_by_role("button", name="Undo").click()
+    expect(chooser).to_have_value("0")
+    assert house.call("session.get_variables", session)["custom"]["weather"] == "rain"
+
+
+def test_two_lines_are_read_side_by_side_from_where_they_part(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    house.say(session, "shared", "left one", "left two")
+    house.call("session.backtrack", session, turns=2)
+    house.say(session, "right one")
+    page.goto(f"{house.address}/app/play/{session}/tree")
+    tree = page.get_by_role("tree", name="Tree of lines")
+    before = tree.get_by_role("treeitem").first.bounding_box()
+    page.get_by_role("button", name="Smaller").click()
+    smaller = tree.get_by_role("treeitem").first.bounding_box()
+    assert before is not None and smaller is not None and smaller["height"] < before["height"]
+    tree.get_by_role("treeitem", name="left two").click()
+    page.get_by_role("button", name="Compare with another").click()
+    tree.get_by_role("treeitem", name="right one").click()
+    together = page.get_by_role("region", name="Two lines side by side")
+    expect(together.get_by_text("They part after turn 1.")).to_be_visible()
+    first, second = together.get_by_role("group", name="The first line"), together.get_by_role("group").last
+    expect(first).to_contain_text("left one")
+    expect(first).to_contain_text("left two")
+    expect(second).to_contain_text("right one")
+    expect(together).not_to_contain_text("shared")
+    assert house.call("session.get", session)["turn_index"] == 2

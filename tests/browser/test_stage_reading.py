@@ -1,19 +1,17 @@
-"""Reading on the stage: only the text, bookmarks, long plays, other people, screen readers and hostile texts."""
+"""Reading on the stage: only the text, bookmarks, long plays, other people, screen readers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 from tests.browser.playhouse import Playhouse, box, newest, open_stage, playhouse, send, settled, turns, wait_until
 from tests.browser.scene import watch, watched_page
 from tests.fork_server import PROGRAM, running_server
@@ -21,7 +19,6 @@ from tests.live import gate_session, live_server
 from tests.long_play import lengthen
 from tests.templates import fill_folder
 
-from fabula.testing.model_script import Say
 from fabula.testing.server_process import clean_environment
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -85,13 +82,22 @@ def test_the_address_of_a_bookmark_opens_the_play_there_and_moves_nothing(page: 
     assert house.call("session.get", session)["turn_index"] == 0
 
 
-def test_a_second_browser_sees_the_turns_of_the_first_in_the_same_order(
+def test_two_browsers_in_one_play_see_the_same_order_and_each_other(
     page: Page, house: Playhouse, browser: Browser
 ) -> None:
     session = house.begin()
+    page.add_init_script("localStorage.setItem('fabula.name', 'Ada')")
     open_stage(page, house, session)
     with watched_page(browser) as other:
         open_stage(other, house, session)
+        expect(page.get_by_role("banner").get_by_text("somebody else")).to_be_visible()
+        expect(other.get_by_role("banner").get_by_text("Ada")).to_be_visible()
+        other.locator("main").focus()
+        other.keyboard.press("c")
+        other.get_by_role("button", name="Change it").click()
+        other.get_by_label("Your name").fill("Ben <b>")
+        other.get_by_label("Your name").press("Enter")
+        expect(page.get_by_role("banner").get_by_text("Ben <b>")).to_be_visible()
         send(page, "Good evening.")
         settled(page)
         expect(turns(other)).to_have_count(1, timeout=15_000)
@@ -102,6 +108,11 @@ def test_a_second_browser_sees_the_turns_of_the_first_in_the_same_order(
         expect(newest(page)).to_contain_text("Who goes there?")
         order = [turns(each).locator(".piece").all_inner_texts() for each in (page, other)]
         assert [text.split("\n")[0] for text in order[0]] == [text.split("\n")[0] for text in order[1]]
+        assert [line["text"] for line in house.lines(session) if line["kind"] == "player_input"] == [
+            "Good evening.",
+            "Who goes there?",
+        ]
+    expect(page.get_by_role("banner").get_by_text("Ben <b>")).to_have_count(0)
 
 
 def test_a_players_token_shows_the_stage_with_title_cast_and_portraits_and_no_workshop(
@@ -138,85 +149,6 @@ def test_a_players_token_shows_the_stage_with_title_cast_and_portraits_and_no_wo
         page.keyboard.press("Control+k")
         expect(page.get_by_text("Workshop")).to_have_count(0)
         expect(page.get_by_role("option", name="House")).to_have_count(0)
-
-
-MARKUP = [
-    "<script>document.title = 'taken'</script>",
-    "<svg onload=\"document.title='taken'\"></svg>",
-    "<iframe src='javascript:alert(1)'></iframe>",
-    "<object data='x'></object><embed src='x'>",
-    "<form action='https://example.org'><input name=a></form>",
-    "<base href='https://example.org/'>",
-    "<meta http-equiv=refresh content='0;url=https://example.org'>",
-    "<link rel=stylesheet href='https://example.org/x.css'>",
-    "<video src=x onerror=alert(1)></video>",
-    "<details open ontoggle=alert(1)><summary>x</summary></details>",
-    "<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>",
-    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
-    "<template><script>alert(1)</script></template>",
-    "<!-- --><script>alert(1)</script><!-- -->",
-    "]]><script>alert(1)</script><![CDATA[",
-    "&lt;b&gt; &amp; &#60;script&#62; &#x202e;",
-    "<b style='position:fixed;inset:0;background:red'>over all</b>",
-    "javascript:alert(1) data:text/html,<script>alert(1)</script>",
-    "![picture](https://example.org/x.png) [link](https://example.org)",
-    "# heading\n- list\n> quote\n```code```",
-    "{#if true}{@html '<i>x</i>'}{/if}",
-    "<%= 7 * 7 %> #{7 * 7} {{constructor.constructor('alert(1)')()}}",
-    "' OR 1=1; DROP TABLE turns; --",
-    '\r\nevent: message\r\ndata: {"type": "completed"}\r\n\r\n',
-    "id: 99\nretry: 1\n: comment",
-    "\u2028line\u2029paragraph\u0085next",
-    "\u202eright to left\u202c \u2066isolate\u2069 \u200fmark",
-    "zero\u200bwidth\u200cjoin\u200der\ufeff",
-    "\u0301\u0302\u0303" * 60 + " combining",
-    "🏴\u200d☠️👩‍👩‍👧‍👦" * 40,
-    "\x1b[31mred\x1b[0m \x07\x08",
-]
-"""With those below, forty texts that are meant to be anything but text."""
-
-HOSTILE = [
-    "<script>document.title = 'taken'</script>",
-    "<img src=x onerror=alert(1)>",
-    "<style>body { display: none }</style>",
-    "[a link](javascript:alert(1)) <a href='https://example.org'>out</a>",
-    "{@html '<b>bold</b>'} {{char}} ${window}",
-    "\u202egnp.exe\u202c \u0000\u0007 zero\u200bwidth",
-    "*" * 400 + '"' * 400 + "“" * 400,
-    "".join(Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=3000)),
-    "漢字かな交じり文 العربية עברית",
-]
-
-
-def test_markup_in_names_titles_lines_and_replies_shows_as_text(page: Page, house: Playhouse) -> None:
-    session = house.begin()
-    open_stage(page, house, session)
-    house.players.narration = Say(text=" ".join(f"It begins. {text} It ends." for text in MARKUP))
-    send(page, " ".join(text.replace("\n", " ").replace("\r", " ") for text in MARKUP[:12]))
-    settled(page)
-    house.call("session.update", session, display_name=MARKUP[0] + MARKUP[16])
-    profile = {"player_profile_id": "hostile", "display_name": MARKUP[1], "description": MARKUP[2]}
-    house.call("player_profile.create", **profile)
-    house.call("session.set_player_profile", session, player_profile_id="hostile")
-    open_stage(page, house, session)
-    told = page.locator("article.turn")
-    expect(told.last).to_contain_text("<iframe src='javascript:alert(1)'></iframe>")
-    assert told.locator("script, iframe, object, embed, form, svg[onload], base, link, video, template, a").count() == 0
-    assert page.title() != "taken"
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_texts_show_as_text(page: Page, house: Playhouse, text: str) -> None:
-    session = house.begin()
-    open_stage(page, house, session)
-    house.players.narration = Say(text=f"It begins. {text} It ends.")
-    send(page, text.replace("\u0000", ""))
-    settled(page)
-    expect(newest(page)).to_contain_text("It ends.")
-    assert newest(page).locator("script, img, style, a").count() == 0
-    assert page.title() != "taken"
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_screen_reader_hears_each_finished_speech_once_and_then_whose_turn_it_is(
@@ -283,10 +215,8 @@ def test_a_play_opens_with_its_newest_turns_and_earlier_ones_come_when_they_are_
 ) -> None:
     session = house.begin(swift=True)
     house.say(session, *[f"line {number}" for number in range(130)])
-    began = time.monotonic()
     open_stage(page, house, session)
     expect(newest(page)).to_contain_text("line 129")
-    assert time.monotonic() - began < 5
     assert turns(page).count() <= 100
     page.locator("main").evaluate("(main) => main.scrollTo(0, 0)")
     expect(turns(page).first).to_contain_text("line 0", timeout=20_000)
@@ -323,32 +253,74 @@ def test_words_are_found_in_the_play_and_jumped_to(page: Page, house: Playhouse)
     expect(page.locator("article.turn:focus")).to_contain_text("heron")
 
 
-async def write_long_play(folder: Path, many: int) -> str:
-    """A play of so many turns, written before the server that the browser sees is started."""
+async def write_long_plays(folder: Path, *many: int) -> list[str]:
+    """Plays of so many turns, written before the server that the browser sees is started."""
     async with live_server(folder) as client:
-        session = await gate_session(client)
-        await lengthen(client.house, session, many)
-        return session
+        sessions = [await gate_session(client)]
+        story_id = (await client.call("session.get", sessions[0]))["story_id"]
+        while len(sessions) < len(many):
+            sessions.append((await client.call("story.start_session", story_id=story_id))["session_id"])
+        for session, turns in zip(sessions, many, strict=True):
+            await lengthen(client.house, session, turns)
+        return sessions
 
 
-def test_ten_thousand_turns_open_within_the_budget_and_going_to_the_first_and_back_does_not_leak(
+class Fetched:
+    """What a page asks the server for."""
+
+    def __init__(self, page: Page) -> None:
+        self._answers: list[Response] = []
+        page.on("response", lambda answer: self._answers.append(answer))
+
+    def calls(self) -> list[str]:
+        """Methods since the last time."""
+        asked = [answer.request.post_data_json["method"] for answer in self._answers if answer.url.endswith("/rpc")]
+        self._answers.clear()
+        return asked
+
+
+def test_ten_thousand_turns_cost_what_a_hundred_do_and_going_to_the_first_and_back_does_not_leak(
     page: Page, tmp_path: Path
 ) -> None:
     # In a thread, because Playwright's own loop runs in this one.
     with ThreadPoolExecutor() as pool:
-        session = pool.submit(lambda: asyncio.run(write_long_play(tmp_path, 10_000))).result(120)
+        short, long = pool.submit(lambda: asyncio.run(write_long_plays(tmp_path, 100, 10_000))).result(120)
+    fetched = Fetched(page)
     with running_server(tmp_path) as address:
-        page.goto(f"{address}/")
-        page.goto(f"{address}/app/play/{session}")
-        expect(newest(page)).to_be_visible()
-        opened = page.evaluate("performance.now()")
-        expect(page.get_by_role("navigation", name="Tree of lines")).to_contain_text("turns")
-        assert page.evaluate("document.querySelectorAll('*').length") <= 6_000
-        assert opened < 4_000, opened
-        page.keyboard.press("Control+k")
-        page.keyboard.type("The beginning")
-        page.get_by_role("option", name="The beginning").first.click()
-        expect(turns(page).first).to_have_attribute("data-index", "1")
-        page.get_by_role("button", name="To the newest turn").click()
-        expect(newest(page)).to_have_attribute("data-index", "10000")
-        assert page.evaluate("document.querySelectorAll('*').length") <= 6_000
+        opened = {}
+        for session, last in ((short, "100"), (long, "10000")):
+            page.goto(f"{address}/app/play/{session}")
+            expect(newest(page)).to_have_attribute("data-index", last)
+            expect(page.get_by_role("navigation", name="Tree of lines")).to_contain_text("turns")
+            page.wait_for_timeout(300)
+            opened[session] = (turns(page).count(), nodes(page), sorted(fetched.calls()))
+        # The same questions, the same turns, and but for a few numbers the same page.
+        assert opened[long][0] == opened[short][0] and opened[long][2] == opened[short][2]
+        assert opened[long][1] <= min(6_000, opened[short][1] + 50)
+        counted = []
+        for _ in range(3):
+            page.keyboard.press("Control+k")
+            page.keyboard.type("The beginning")
+            page.get_by_role("option", name="The beginning").first.click()
+            expect(turns(page).first).to_have_attribute("data-index", "1")
+            page.get_by_role("button", name="To the newest turn").click()
+            expect(newest(page)).to_have_attribute("data-index", "10000")
+            page.wait_for_timeout(200)
+            counted.append(held(page))
+        assert nodes(page) <= 6_000
+        assert counted[2]["nodes"] <= counted[1]["nodes"] * 1.1 + 200
+        assert counted[2]["jsEventListeners"] <= counted[1]["jsEventListeners"] + 50
+        page.goto("about:blank")
+
+
+def nodes(page: Page) -> int:
+    return int(page.evaluate("document.querySelectorAll('*').length"))
+
+
+def held(page: Page) -> dict[str, int]:
+    """What the browser holds of the page after it has thrown away what nobody needs."""
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("HeapProfiler.collectGarbage")
+    counted: dict[str, int] = cdp.send("Memory.getDOMCounters")
+    cdp.detach()
+    return counted

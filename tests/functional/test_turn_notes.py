@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tests.ink_live import begin, play
 from tests.live import live_server
@@ -22,11 +23,11 @@ A bell.
 """
 
 
-async def notes(house: Theatre, session: str) -> list[dict[str, object]]:
+async def notes(house: Theatre, session: str) -> list[dict[str, Any]]:
     lines = (await house.client.call("session.get", session))["history"]
     ids = list(dict.fromkeys(line["turn_id"] for line in lines))
     found = await house.client.call("session_turn.notes", session, turn_ids=ids)
-    turns: list[dict[str, object]] = found["turns"]
+    turns: list[dict[str, Any]] = found["turns"]
     return turns
 
 
@@ -53,9 +54,9 @@ async def test_what_was_refused_and_who_helped_out_is_kept(tmp_path: Path) -> No
         house.troupe.misbehave("director", *[Say(text="no plan")] * 8)
         await house.client.turn(session, "I push the gate.")
         (turn,) = await notes(house, session)
-        (refused,) = turn["refused"]  # type: ignore[misc]
+        (refused,) = turn["refused"]
         assert refused["about"] == "gate_open" and refused["reason"]
-        assert [one["agent"] for one in turn["helped"]] == ["director"]  # type: ignore[attr-defined]
+        assert [one["agent"] for one in turn["helped"]] == ["director"]
 
 
 async def test_thoughts_are_told_to_those_who_see_plans_and_to_nobody_else(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ async def test_thoughts_are_told_to_those_who_see_plans_and_to_nobody_else(tmp_p
         session = await house.session()
         await house.client.turn(session, "Good evening.")
         (turn,) = await notes(house, session)
-        assert turn["thoughts"] and turn["thoughts"][0]["speaker_id"] == "mara"  # type: ignore[index]
+        assert turn["thoughts"] and turn["thoughts"][0]["speaker_id"] == "mara"
         guest = Actor(role="player", token_id="guest")
         async with house.client.house.store.writing() as unit:
             await unit.plays.invite(session, "guest")
@@ -78,8 +79,13 @@ async def test_lines_of_an_ink_story_keep_their_tags(tmp_path: Path) -> None:
         assert started["ink"]["lines"][0]["tags"] == ["clear", "title: The Lamp"]
         await play(client, session, choice=0)
         lines = (await client.call("session.get", session))["history"]
-        found = await client.call("session_turn.notes", session, turn_ids=[lines[-1]["turn_id"]])
-        assert found["turns"][0]["lines"] == [
+        ids = [lines[0]["turn_id"], lines[-1]["turn_id"]]
+        found = await client.call("session_turn.notes", session, turn_ids=ids)
+        assert found["turns"][0] == {
+            "turn_id": ids[0],
+            "lines": [{"text": "The lamp is lit.", "tags": ["clear", "title: The Lamp"]}],
+        }
+        assert found["turns"][1]["lines"] == [
             {"text": "Who goes there?", "tags": ["speaker: Guard"]},
             {"text": "A bell.", "tags": []},
         ]

@@ -80,14 +80,14 @@ class TurnNotes(Sparse):
     lines: list[TaggedLine] = []
 
 
-def notes_of(turn_id: str, result: JsonObject, before: JsonObject, *, thoughts: bool) -> TurnNotes:
-    """The notes of a turn: its result, and the state before it (`world_state`)."""
+def notes_of(turn_id: str, result: JsonObject, before: JsonObject | None, *, thoughts: bool) -> TurnNotes:
+    """The notes of a turn: its result, and the state before it (`world_state`), if it was not the first."""
     ink = _object(result, "ink")
     director = _object(result, "director")
     noted = [one for one in _list(result, "notes") if isinstance(one, dict)]
     return TurnNotes(
         turn_id=turn_id,
-        changes=list(_changes(result, before))[:MOST_NOTES],
+        changes=[] if before is None else list(_changes(result, before))[:MOST_NOTES],
         refused=[RefusedChange(about=_about(one), reason=_text(one, "reason")) for one in noted if "op" in one],
         helped=[
             HelpNote(agent=_text(one, "agent"), reason=_text(one, "reason"), stand_in=_text(one, "stand_in") or None)

@@ -259,21 +259,13 @@ export class Play {
     if (session.scene && session.scene.title !== "" && this.#scenes.get(session.scene.node_id) !== session.scene.title)
       this.#scenes = new Map([...this.#scenes, [session.scene.node_id, session.scene.title]]);
     this.session = { ...rest_, history: [] };
-    const turns = this.#withHeadTags(this.#turnsOf(history as readonly Line[]), session);
+    const turns = this.#turnsOf(history as readonly Line[]);
     const hasOlder = history.length >= lines;
     const newest = this.window.turns.length === 0 ? turns.slice(-AT_FIRST) : turns;
     this.window = refreshed(this.window, newest, hasOlder || newest.length < turns.length);
     this.#rest(waitsOf(session));
     this.choices = inkOf(session)?.choices ?? [];
     this.#visit(session.head_turn_id);
-  }
-
-  /** The tags of the lines where an Ink play stands: of its first turn nothing else tells them. */
-  #withHeadTags(turns: Turn[], session: SessionView): Turn[] {
-    const last = turns.at(-1);
-    const lines = inkOf(session)?.lines ?? [];
-    if (last === undefined || last.said !== null || !lines.some((line) => line.tags.length > 0)) return turns;
-    return [...turns.slice(0, -1), withNotes(last, { turn_id: last.turnId, lines })];
   }
 
   /** The box follows what the story waits for, unless something is under way. */

@@ -55,7 +55,9 @@ async def list_turn_notes(house: House, actor: Actor, session_id: str, command: 
 
 async def _notes(unit: Unit, actor: Actor, turn: Turn) -> TurnNotes | None:
     result = await unit.plays.result(turn.turn_id)
-    if result is None or turn.parent_id is None:
+    if result is None:
         return None
-    before = await state_at(unit, turn.parent_id)
-    return notes_of(turn.turn_id, result, before.snapshot.world_state.as_json(), thoughts=actor.sees_plans)
+    before = None
+    if turn.parent_id is not None:
+        before = (await state_at(unit, turn.parent_id)).snapshot.world_state.as_json()
+    return notes_of(turn.turn_id, result, before, thoughts=actor.sees_plans)

@@ -95,6 +95,7 @@ async def _add_play(
         turn_id=turn_id,
         state=state.as_json(),
         state_hash=state_hash(state),
+        result=opening.result,
         messages=opening.messages,
         ended=state.ended,
         follow=follow_with(house.ids, turn_id, session_id, () if state.world_mark is None else ("world",)),

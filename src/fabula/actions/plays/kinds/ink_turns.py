@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from fabula.actions.house import House
 from fabula.actions.library.builtins import UNDERSTUDY
@@ -34,6 +34,8 @@ from fabula.story.error_values import Hint
 from fabula.story.ink_stories import InkPlay, Waiting
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.state import Snapshot, WorldState
+from fabula.story.turn_results import InkTurnResult
+from fabula.story.values import JsonObject
 
 FIRST_VARIATION = 1
 """The seed of an Ink turn: the play itself is seeded, so this counts how often the same words were played."""
@@ -201,8 +203,18 @@ async def open_ink(
         player_name=player.name,
     )
     spoken = narrated(telling.lines)
+    state, view = stood(before, told, ink, turn_index=0, said=len(spoken)), ink_view(ink, telling.lines)
+    opened: InkTurnResult = {
+        "turn_id": turn_id,
+        "turn_index": 0,
+        "player_input": "",
+        "completed_beats": [],
+        "ink": {**view, "outcome": None},
+        "snapshot": state.snapshot.as_json(),
+    }
     return Opening(
-        state=stood(before, told, ink, turn_index=0, said=len(spoken)),
+        state=state,
         messages=messages_of(spoken, ids=house.ids, now=house.clock.now_ms(), turn_id=turn_id, turn_index=0, first=0),
-        view={"ink": ink_view(ink, telling.lines)},
+        view={"ink": view},
+        result=cast(JsonObject, opened),
     )

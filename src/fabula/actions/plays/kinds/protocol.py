@@ -30,7 +30,7 @@ from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.resources import AgentPreset, AgentRole, Api
 from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, StateUpdate
-from fabula.story.values import Value
+from fabula.story.values import JsonObject, Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,8 @@ class Player:
 class Opening:
     """A play at its beginning. `cast` are the ids of its characters; `view` is shown beside the snapshot.
 
+    `result` is kept as that of a turn is, where something was told of which the transcript says only the words.
+
     `documents` are bytes that the state names by their SHA-256; they are kept together with it.
     """
 
@@ -53,6 +55,7 @@ class Opening:
     documents: Sequence[bytes] = ()
     cast: Sequence[str] = ()
     view: Mapping[str, Any]
+    result: JsonObject | None = None
 
 
 class TurnStart(Protocol):
