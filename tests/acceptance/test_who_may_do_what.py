@@ -53,7 +53,7 @@ METHODS = {
         session.regenerate session.replay session_character.create session_character.get session_character.list
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
-        session_turn.get session_turn.list session_turn.siblings session_turn.update
+        session_turn.get session_turn.list session_turn.notes session_turn.siblings session_turn.update
         session.roll session.find journal.list session.recap session.export_prepare
         usage.list session.explain_turn
     """,
@@ -78,6 +78,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.replay": {"turn_id": "turn_x", "player_input": "Hello."},
     "session.explain_turn": {"turn_id": "turn_x"},
     "session_turn.get": {"turn_index": 0},
+    "session_turn.notes": {"turn_ids": ["turn_x"]},
     "session_turn.siblings": {"turn_ids": ["turn_x"]},
     "session_turn.update": {"turn_id": "turn_x", "bookmarked": True},
     "session_character.create": WORDS,

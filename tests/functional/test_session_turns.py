@@ -202,7 +202,7 @@ async def test_an_outline_of_ten_thousand_turns_is_small_and_quick(client: Clien
     started = time.perf_counter()
     await client.call("session.branches", session)
     whole = time.perf_counter() - started
-    assert len(drawn["runs"]) <= 40 and len(drawn["turns"]) <= 50
+    assert len(drawn["runs"]) + len(drawn["turns"]) <= 90
     assert len(json.dumps(drawn)) < 40_000
     assert quick < whole / 2, (quick, whole)
     near = [turn["turn_id"] for turn in drawn["turns"]]

@@ -42,6 +42,11 @@ def test_a_line_without_forks_is_its_ends_and_one_run() -> None:
     assert drawn.left_out == 0
 
 
+def test_a_run_of_one_is_a_turn() -> None:
+    drawn = whole([TurnPlace("t0000", None, "s", "start", "committed"), *line(2)])
+    assert list(drawn.turn_ids) == ["t0000", "t0001", "t0002"] and not drawn.runs
+
+
 def test_marked_turns_stand_by_themselves() -> None:
     drawn = whole([TurnPlace("t0000", None, "s", "start", "committed"), *line(10)], "t0005")
     assert list(drawn.turn_ids) == ["t0000", "t0005", "t0010"]

@@ -146,6 +146,8 @@ def _items(tree: TurnTree, marked: Collection[str]) -> list[_Item]:
         while not is_turn and not stands_apart(tree.children[last][0]):
             last, count = tree.children[last][0], count + 1
         above = tree.parents[first]
+        # A run of one saves nothing, and hides what was said there.
+        is_turn = is_turn or count == 1
         items.append(_Item(first_turn_id=first, last_turn_id=last, count=count, parent_id=above, is_turn=is_turn))
         waiting += reversed(tree.children[last])
     return items

@@ -23,3 +23,8 @@ export function roman(number: number): string {
     for (; left >= value; left -= value) numeral += sign;
   return numeral;
 }
+
+/** A number of minutes or hours, always in two figures. */
+export function two(number: number): string {
+  return String(number).padStart(2, "0");
+}

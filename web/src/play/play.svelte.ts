@@ -7,7 +7,7 @@
 import { keep, kept } from "../app/keeping";
 import { seat } from "../app/seat.svelte";
 import { followFeed, followTurn, playTurn, worldlyPatience, type FeedEvent, type Happening, type TurnRequest } from "../protocol/feed";
-import type { CommonVariable, InkChoiceView, InkTurn, Json, Presence, Seat, SessionView, StateUpdate, SuggestedReply, TurnNotes, VariableType, WorldState } from "../protocol/protocol.gen";
+import type { CommonVariable, InkChoiceView, InkTurn, JournalEntry, Json, Presence, Seat, SessionView, StateUpdate, SuggestedReply, TurnNotes, VariableType, WorldState } from "../protocol/protocol.gen";
 import { call, CODES, type Problem } from "../protocol/rpc";
 import { boxOf, inManner, isAftermath, isUnderWay, mannerOf, next, rest, type Composer, type Manner, type Signal, type Waits } from "./composer";
 import { withNotes } from "./notes";
@@ -102,6 +102,9 @@ export class Play {
   turnIndex = $derived(this.live?.turnIndex ?? this.session?.turn_index ?? 0);
   box = $derived(boxOf(this.composer));
   shown = $derived(this.looking?.window ?? this.window);
+  /** Whether the story has a clock, and with it a journal. */
+  keepsTime = $derived((this.session?.snapshot.time ?? null) !== null);
+  journal = $state.raw<readonly JournalEntry[]>([]);
   isInk = $derived(this.session?.ink !== undefined && this.session.ink !== null);
 
   /** The story's title page: name, introduction, the variables that its author pinned. */
@@ -836,6 +839,11 @@ export class Play {
     if (answered.ok) this.#take(answered.value, LINES_AFTER_A_TURN);
     else this.hooks.onProblem?.(answered.problem);
     return answered.ok;
+  }
+
+  async readJournal(): Promise<void> {
+    const answered = await call("journal.list", {}, this.#named());
+    if (answered.ok) this.journal = answered.value.entries;
   }
 
   /** Reads what variables may be. */

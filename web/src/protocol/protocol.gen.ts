@@ -933,6 +933,20 @@ export interface Health {
   status: "ok";
 }
 
+/** A role whose model failed; `stand_in` names who took its place, if anybody did. */
+export interface HelpNote {
+  agent: string;
+  reason: string;
+  stand_in?: string | null;
+}
+
+/** A role whose model failed, and who stood in for it, if anybody did. */
+export interface HelpedNote {
+  agent: string;
+  reason: string;
+  stand_in?: string;
+}
+
 export interface ImportCommitted {
   type: "data_package_import_committed";
   import_id: string;
@@ -1092,6 +1106,7 @@ export interface InkTurnResult {
   completed_beats: ({ [key: string]: Json })[];
   ink: InkTurn;
   snapshot: Snapshot;
+  notes?: (RefusedNote | HelpedNote)[];
 }
 
 export interface InkVariable {
@@ -1212,6 +1227,11 @@ export interface ListSessions {
   order?: "updated" | "created" | "name" | null;
   story_id?: string | null;
   status?: "open" | "ended" | null;
+}
+
+/** The turns whose notes are wanted; those that are not there have none. */
+export interface ListTurnNotes {
+  turn_ids: string[];
 }
 
 /** `bookmarked` true lists the turns with a bookmark; else those that only have a name are listed, too. */
@@ -1678,6 +1698,13 @@ export interface PrepareExport {
   include_dependencies?: boolean;
 }
 
+/** Who has the session open now, in the order of their names. `you` is the listener's own `seat_id`. */
+export interface Presence {
+  type: "presence";
+  seats: Seat[];
+  you: string;
+}
+
 /** The seven roles of a preset, all required. */
 export interface PresetAgents {
   planner: AgentPreset;
@@ -1860,6 +1887,18 @@ export interface RecentStory {
   updated_at_ms: number;
 }
 
+/** What a model wanted to change and might not; `about` names it. */
+export interface RefusedChange {
+  about: string;
+  reason: string;
+}
+
+/** An operation that was not applied, and why. */
+export interface RefusedNote {
+  op: SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState;
+  reason: string;
+}
+
 /** Which turn to tell again, the last one if none is named, and a `hint` how: "shorter", "let her refuse". */
 export interface Regenerate {
   key?: string | null;
@@ -1965,7 +2004,7 @@ export interface SceneOnStage {
   number: number;
 }
 
-/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. */
+/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. */
 export interface SceneTurnResult {
   turn_id: string;
   turn_index: number;
@@ -1975,6 +2014,7 @@ export interface SceneTurnResult {
   completed_beats: (CompletedNarratorBeat | CompletedActorBeat)[];
   second_keeper: KeeperResult;
   snapshot: Snapshot;
+  notes?: (RefusedNote | HelpedNote)[];
   cut?: boolean;
 }
 
@@ -2046,6 +2086,12 @@ export interface SearchHit {
   session_id?: string | null;
   lorebook_id?: string | null;
   story_id?: string | null;
+}
+
+/** Somebody who has the session open. `name` is what they call themselves, else the label of their token. */
+export interface Seat {
+  seat_id: string;
+  name: string;
 }
 
 /** A section of the prompt of a role, and why it is there or not. Tokens are estimated. */
@@ -2237,11 +2283,13 @@ export interface SessionTurn {
   finished_at_ms?: number | null;
 }
 
+/** `types` are there when they were asked for; what an Ink story alone may change has none. */
 export interface SessionVariables {
   type: "session_variables";
   custom: { [key: string]: Json };
   player_state: { [key: string]: Json };
   character_state: { [key: string]: { [key: string]: Json } };
+  types?: VariableType[] | null;
 }
 
 /** A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. */
@@ -2319,6 +2367,11 @@ export interface ShowSchedule {
 /** `history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. */
 export interface ShowSession {
   history?: "all" | "none" | number;
+}
+
+/** With `types` it is told, too, what each variable may be. */
+export interface ShowVariables {
+  types?: boolean;
 }
 
 /** One die: its size (`%` and `F` as they are written), what it showed, and whether it counts. */
@@ -2674,6 +2727,17 @@ export interface SwitchBranch {
   turn_id: string;
 }
 
+export interface TaggedLine {
+  text: string;
+  tags: string[];
+}
+
+export interface Thought {
+  beat_index: number;
+  speaker_id: string;
+  text: string;
+}
+
 /** What a track does when it falls to a number or rises to it: a condition comes, or goes. */
 export interface Threshold {
   at: number;
@@ -2775,6 +2839,25 @@ export interface TurnCancelled {
 export interface TurnCompleted {
   type: "turn_completed";
   result: SceneTurnResult | InkTurnResult;
+}
+
+/** The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags; `outcome` is what came of words in a talk. */
+export interface TurnNotes {
+  turn_id: string;
+  changes?: VariableChange[];
+  refused?: RefusedChange[];
+  helped?: HelpNote[];
+  thoughts?: Thought[];
+  scene?: string | null;
+  outcome?: string | null;
+  lines?: TaggedLine[];
+}
+
+/** `scenes` has the titles of the scenes that are named in the notes. */
+export interface TurnNotesListed {
+  type: "session_turn_notes";
+  turns: TurnNotes[];
+  scenes: { [key: string]: string };
 }
 
 /** A turn ended: `committed`, `cut`, `failed` or `cancelled`. */
@@ -3057,6 +3140,25 @@ export interface UseModel {
   seconds?: number;
 }
 
+/** A variable that a turn changed. A value that was not there, or is gone, is null. */
+export interface VariableChange {
+  scope: "world" | "player" | "character";
+  owner: string;
+  key: string;
+  before: Json;
+  after: Json;
+  by: "after_player_input" | "after_turn_outputs" | "entering" | "story";
+}
+
+/** What a variable may be, as its schema says; `enum_values` are all that it may be, where it has them. */
+export interface VariableType {
+  scope: "world" | "player" | "character";
+  owner: string;
+  key: string;
+  value_type: "bool" | "int" | "float" | "string" | "array" | "object" | "null";
+  enum_values?: Json[] | null;
+}
+
 /** Variables were changed by hand. */
 export interface VariablesChanged {
   type: "variables_changed";
@@ -3152,7 +3254,8 @@ export type FeedEvent =
   | MessagesChanged
   | VariablesChanged
   | ConfigChanged
-  | FeedSessionDeleted;
+  | FeedSessionDeleted
+  | Presence;
 
 export type StreamEvent = SceneEvent | InkEvent | Progress;
 
@@ -3335,7 +3438,7 @@ export interface Methods {
   /** Shows the snapshot at the session's head. */
   "session.get_runtime_snapshot": { params: NoParams; result: RuntimeSnapshot; session: true };
   /** Shows the variables of world, player and characters. */
-  "session.get_variables": { params: NoParams; result: SessionVariables; session: true };
+  "session.get_variables": { params: ShowVariables; result: SessionVariables; session: true };
   /** Lists the caller's sessions and those they were invited to, in short; an admin sees all. */
   "session.list": { params: ListSessions; result: SessionsListed; session: false };
   /** Tells what happened so far in a play, or since a turn, in sentences of the play itself. */
@@ -3392,6 +3495,8 @@ export interface Methods {
   "session_turn.get": { params: GetTurn; result: SessionTurn; session: true };
   /** Lists the turns that were bookmarked or named, oldest first. */
   "session_turn.list": { params: ListTurns; result: TurnsListed; session: true };
+  /** Tells what turns changed, and on whose word; thoughts only to whoever may see them. */
+  "session_turn.notes": { params: ListTurnNotes; result: TurnNotesListed; session: true };
   /** Finds the other tellings of some turns, each with the newest end of the lines that go through it. */
   "session_turn.siblings": { params: FindSiblings; result: SiblingsFound; session: true };
   /** Names or bookmarks a turn; this is written beside the story, and going back does not undo it. */

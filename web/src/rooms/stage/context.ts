@@ -3,7 +3,7 @@
 import { getContext, setContext } from "svelte";
 import type { Turn } from "../../play/transcript";
 
-export type PanelName = "cast" | "state" | "notes";
+export type PanelName = "cast" | "state" | "notes" | "world";
 
 export interface StageActions {
   edit: (turn: Turn) => void;

@@ -209,6 +209,7 @@ export const stage: Words["stage"] = {
   },
 
   panel: {
+    world: "Tagebuch",
     cast: "Figuren",
     state: "Zustand",
     notes: "Notizen",
@@ -256,6 +257,15 @@ export const stage: Words["stage"] = {
     wrongNumber: "Bitte eine Zahl.",
     wrongJson: "Das ist kein gültiges JSON.",
     refused: "Abgelehnt",
+  },
+
+  world: {
+    open: "Offen",
+    closed: "Hinter dir",
+    empty: "Im Tagebuch steht noch nichts.",
+    status: { open: "offen", done: "erledigt", failed: "gescheitert" },
+    moved: (turns: string) => `Zug ${turns}`,
+    clock: (weekday: string, day: number, month: string, year: number, time: string) => `${weekday}, ${day}. ${month} ${year}, ${time}`,
   },
 
   notesPanel: {

@@ -205,6 +205,7 @@ export const stage = {
   },
 
   panel: {
+    world: "Journal",
     cast: "Cast",
     state: "State",
     notes: "Notes",
@@ -252,6 +253,15 @@ export const stage = {
     wrongNumber: "A number, please.",
     wrongJson: "This is no valid JSON.",
     refused: "Refused",
+  },
+
+  world: {
+    open: "Open",
+    closed: "Behind you",
+    empty: "Nothing is written in the journal yet.",
+    status: { open: "open", done: "done", failed: "failed" },
+    moved: (turns: string) => `Turn ${turns}`,
+    clock: (weekday: string, day: number, month: string, year: number, time: string) => `${weekday}, ${day} ${month} ${year}, ${time}`,
   },
 
   notesPanel: {

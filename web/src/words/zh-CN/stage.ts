@@ -205,6 +205,7 @@ export const stage: Words["stage"] = {
   },
 
   panel: {
+    world: "日志",
     cast: "角色",
     state: "状态",
     notes: "笔记",
@@ -252,6 +253,15 @@ export const stage: Words["stage"] = {
     wrongNumber: "请输入数字。",
     wrongJson: "这不是有效的 JSON。",
     refused: "被拒绝",
+  },
+
+  world: {
+    open: "进行中",
+    closed: "已过去",
+    empty: "日志里还没有内容。",
+    status: { open: "进行中", done: "完成", failed: "失败" },
+    moved: (turns: string) => `第 ${turns} 回合`,
+    clock: (weekday: string, day: number, month: string, year: number, time: string) => `${year} ${month} ${day}日，${weekday}，${time}`,
   },
 
   notesPanel: {
