@@ -164,6 +164,9 @@ class Settings(BaseModel):
         "`opentelemetry`. No words of players or models are among them.",
         aliases=("OTEL_EXPORTER_OTLP_ENDPOINT",),
     )
+    embedder: Literal["wordllama", "off"] = _setting(
+        "wordllama", "What compares memories by their meaning: static word vectors on this machine, or nothing."
+    )
     memo: bool = _setting(True, "Answer repeated seeded model calls from the memo table.")
 
     @property

@@ -22,6 +22,7 @@ from fabula.actions.turns.turn_runner import adopt_old_turns
 from fabula.actions.work.work_runner import MOST_TAKEN_UP, WorkRunner
 from fabula.actions.work_kinds import work_kinds
 from fabula.adapters.bus import open_bus, open_feeds
+from fabula.adapters.embedders import open_embedder
 from fabula.adapters.group_commit import GroupCommit
 from fabula.adapters.limits import open_limits
 from fabula.adapters.models.address_policy import policy_of
@@ -146,6 +147,7 @@ async def open_house(
             owner=owner,
             opened_at_ms=clock.now_ms(),
             meters=meters,
+            embedder=open_embedder(settings),
         )
         await set_out_builtins(house)
         await adopt_old_turns(house)

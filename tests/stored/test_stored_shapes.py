@@ -116,6 +116,7 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "npc_event": GameEvent.model_validate,
     "npc_played": played,
     "trace_part": dict,
+    "memory": dict,
 }
 """What the engine makes of each shape."""
 

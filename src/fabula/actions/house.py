@@ -16,6 +16,7 @@ from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
 from fabula.ports.checkpoints import Checkpoints
+from fabula.ports.embedder import Embedder
 from fabula.ports.feeds import Feeds
 from fabula.ports.limits import Limits
 from fabula.ports.meters import Meters
@@ -24,6 +25,7 @@ from fabula.ports.queue import Queue
 from fabula.ports.store import Store
 from fabula.ports.traces import TraceLog
 from fabula.ports.world import Clock, Ids
+from fabula.recall.word_vectors import WordVectors
 from fabula.settings import Settings
 from fabula.story.events import Told
 from fabula.story.feed_events import FeedNote
@@ -59,6 +61,8 @@ class House:
     opened_at_ms: int = 0
     warmth: Warmth = field(default_factory=Warmth)
     meters: Meters = field(default_factory=Meters)
+    embedder: Embedder | None = None
+    word_vectors: WordVectors = field(default_factory=WordVectors)
     open_feeds: Counter[str] = field(default_factory=Counter)
     recent_requests: RecentRequests = field(default_factory=RecentRequests)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from fabula.ports.index import Index
+from fabula.ports.memories import Memories
 from fabula.ports.models import CallGroup, CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Turn
@@ -301,6 +302,9 @@ class Unit(Protocol):
 
     @property
     def index(self) -> Index: ...
+
+    @property
+    def memories(self) -> Memories: ...
 
     @property
     def npcs(self) -> Npcs: ...

@@ -1,1 +1,1 @@
-"""Memory: what a moment brings back to an NPC, decided by words that its past shares with it."""
+"""Memory: what comes to mind, decided purely from what was lived through and what is asked."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import orjson
 
+from fabula.adapters.stores.memory_tables import REMOVE_SCOPE as REMOVE_MEMORIES
 from fabula.adapters.stores.play_tables import (
     ADD_PLAY,
     ANCESTOR,
@@ -179,6 +180,7 @@ class SqlPlays:
         if not (await self._connection.execute(OTHERS_ON_TREE, {"tree": play.tree_id})).scalar():
             await self._connection.execute(REMOVE_TRACES, {"tree": play.tree_id})
             await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
+            await self._connection.execute(REMOVE_MEMORIES, {"scope": play.tree_id})
 
     async def set_budget(self, session_id: str, token_budget: int | None) -> None:
         await self._connection.execute(SET_BUDGET, {"session": session_id, "budget": token_budget})

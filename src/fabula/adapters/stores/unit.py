@@ -9,6 +9,7 @@ from fabula.adapters.stores.calls import SqlCalls
 from fabula.adapters.stores.index import SqlIndex
 from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
 from fabula.adapters.stores.memo import SqlMemo
+from fabula.adapters.stores.memories import SqlMemories
 from fabula.adapters.stores.npcs import SqlNpcs
 from fabula.adapters.stores.plays import SqlPlays
 from fabula.adapters.stores.resources import SqlResources
@@ -59,6 +60,10 @@ class SqlUnit:
     @cached_property
     def index(self) -> SqlIndex:
         return SqlIndex(self._access)
+
+    @cached_property
+    def memories(self) -> SqlMemories:
+        return SqlMemories(self._access)
 
     @cached_property
     def npcs(self) -> SqlNpcs:

@@ -44,6 +44,7 @@ Shape = Literal[
     "npc_event",
     "npc_played",
     "trace_part",
+    "memory",
 ]
 
 Step = Callable[[Json], JsonObject]
@@ -75,6 +76,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "npc_event": (),
     "npc_played": (npc_played.from_1_to_2,),
     "trace_part": (),
+    "memory": (),
 }
 
 CURRENT: Mapping[Shape, int] = {shape: len(steps) + 1 for shape, steps in STEPS.items()}

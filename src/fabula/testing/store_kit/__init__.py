@@ -7,6 +7,7 @@ made, `store`, one that is open there, and `clock`, the FixedClock that this sto
 from __future__ import annotations
 
 from fabula.testing.store_kit.index import IndexLaw
+from fabula.testing.store_kit.memories import MemoriesLaw
 from fabula.testing.store_kit.npcs import NpcsLaw
 from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.store_kit.references import ReferencesLaw
@@ -34,6 +35,7 @@ class StoreKit(
     TurnsLaw,
     NpcsLaw,
     TracesLaw,
+    MemoriesLaw,
 ):
     """The whole law."""
 

@@ -21,6 +21,7 @@ REVISIONS = (
     "0031",
     "0027",
     "0032",
+    "0033",
 )
 
 REVISION_TABLE = "fabula_revision"

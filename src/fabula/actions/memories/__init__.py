@@ -1,0 +1,1 @@
+"""Memories: writing them down, recalling them, and what their owners and players do with them."""

@@ -1,0 +1,102 @@
+"""Recall: what comes to an owner's mind at a turn, with the reasons. No model is asked.
+
+1. The question is read, and the store finds candidates: whole scenes of the owner's own past.
+2. The embedder, where there is one, says how near they are in meaning.
+3. `fabula.recall.ranking` decides; the memories that won are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabula.actions.house import House
+from fabula.language.stemming import stem_in
+from fabula.ports.embedder import Vector
+from fabula.ports.memories import Candidates, Memory, OwnerAt
+from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.recall.imprints import name_words
+from fabula.recall.meaning import near_words, window_likeness
+from fabula.recall.questions import RecallQuestion, read_question
+from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank
+
+MOST_RECALLED = 10
+LONGEST_QUESTION = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    """A memory that came to mind."""
+
+    memory: Memory
+    score: float
+    reasons: tuple[Reason, ...]
+
+
+async def recall_memories(
+    house: House, owner: OwnerAt, text: str, *, moment: Moment | None = None, most: int = MOST_RECALLED
+) -> list[Recollection]:
+    """What this text brings back to an owner, the strongest first; nothing where nothing is remembered."""
+    return await house.store.read(lambda unit: recall_in(house, unit, owner, text, moment=moment, most=most))
+
+
+async def recall_in(
+    house: House, unit: Unit, owner: OwnerAt, text: str, *, moment: Moment | None = None, most: int = MOST_RECALLED
+) -> list[Recollection]:
+    """The same inside a unit of work."""
+    names = await unit.memories.names(owner)
+    question = read_question(text[:LONGEST_QUESTION], names)
+    found = await unit.memories.candidates(owner, [*question.terms, *question.joined])
+    if not found.rows:
+        return []
+    candidates = [Candidate._make(row) for row in found.rows]
+    vectors = await _question_vectors(house, question, found)
+    known, rows = await _known_words(house, candidates, names) if vectors else ([], None)
+
+    def decide() -> list[Ranked]:
+        return rank(question, _basis(question, found, candidates, vectors, known, rows), moment=moment, most=most)
+
+    ranked = await run_in_thread(decide)
+    places = [(candidates[one.number].space, candidates[one.number].place) for one in ranked]
+    memories = await unit.memories.at_places(owner, places)
+    return [
+        Recollection(memory=memory, score=one.score, reasons=one.reasons)
+        for memory, one in zip(memories, ranked, strict=True)
+    ]
+
+
+async def _question_vectors(house: House, question: RecallQuestion, found: Candidates) -> list[Vector]:
+    """The vector of the question, then those of its words, in one call; none where there is nothing to compare."""
+    if house.embedder is None or not question.words or not any(found.vectors):
+        return []
+    return await house.embedder.embed([" ".join(question.words), *question.words])
+
+
+async def _known_words(house: House, candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[list[str], object]:
+    """The stems of all words of the candidates, each with the vector of the first word that has it."""
+    assert house.embedder is not None
+    said: dict[str, str] = {}
+    for one in candidates:
+        for word in one.words.split():
+            said.setdefault(stem_in(word, one.language), word)
+    for name in name_words(names):
+        said.pop(stem_in(name), None)
+    return list(said), await house.word_vectors.rows(house.embedder, list(said.values()))
+
+
+def _basis(
+    question: RecallQuestion,
+    found: Candidates,
+    candidates: Sequence[Candidate],
+    vectors: Sequence[Vector],
+    known: Sequence[str],
+    rows: object,
+) -> Basis:
+    likeness: list[float] = []
+    near: dict[str, dict[str, float]] = {}
+    if vectors:
+        likeness = window_likeness(candidates, found.vectors, answer_flags(candidates), vectors[0])
+        asked = {stem_in(word): vector for word, vector in zip(question.words, vectors[1:], strict=True)}
+        near = near_words(asked, known, rows)
+    return Basis(candidates=candidates, total=found.total, counts=found.counts or None, likeness=likeness, near=near)

@@ -1,0 +1,468 @@
+"""Memories in SQL: lines, spaces, and the postings by which candidates are found; see `memory_tables`.
+
+1. `line_stretches` says what is known at a turn: stretches of lines, each up to a place.
+2. A past of few memories is read whole. In a larger one the postings of the rarest words are read under a budget, and
+   the scenes of the best places are read whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any
+
+import orjson
+
+from fabula.adapters.stores import memory_tables as t
+from fabula.adapters.stores.sql import Steps
+from fabula.adapters.stores.tables import Access, legible, pack, portions, spelled, unpack
+from fabula.ports.errors import NotFound
+from fabula.ports.memories import (
+    Candidates,
+    Feeling,
+    Findable,
+    Memory,
+    MemoryChange,
+    MemoryKind,
+    MemoryOrder,
+    NewMemory,
+    Owner,
+    OwnerAt,
+    memory_doc,
+)
+from fabula.story.values import JsonObject
+
+PLACES = 1024
+"""So many memories of one owner a turn may leave."""
+STEPS_UP = 256
+"""How far above a turn one on a line is looked for; above that are turns from before there were memories."""
+MOST_STRETCHES = 64
+READ_WHOLE = 700
+"""A past of up to so many memories is read whole."""
+COUNTED = 1000
+"""So many postings of a word are read at most; how common a more common one is, is reckoned from their density."""
+POSTINGS_BUDGET = 1500
+BEST_PLACES = 100
+BEST_SCENES = 24
+MOST_NAMES = 64
+
+Stretch = tuple[int, int]
+"""A line, and the last place on it that is known."""
+
+
+class SqlMemories:
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._connection = access.connection
+        self._clock = access.clock
+
+    async def add(self, scope: str, turn_id: str | None, memories: Sequence[NewMemory]) -> None:
+        # Two writers of one scope must not count up to the same number; numbers of lines and spaces are of all scopes.
+        await self._access.lock("memories")
+        now = self._clock.now_ms()
+        await self._connection.run(_add_memories(spelled(scope), turn_id, memories, now))
+
+    async def names(self, owner: OwnerAt) -> list[str]:
+        return await self._connection.run(_read_names(owner))
+
+    async def owners(self, scope: str, turn_id: str | None) -> list[str]:
+        return await self._connection.run(_read_owners(scope, turn_id))
+
+    async def candidates(self, owner: OwnerAt, stems: Sequence[str]) -> Candidates:
+        return await self._connection.run(_find_candidates(owner, [spelled(stem) for stem in stems]))
+
+    async def at_places(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> list[Memory]:
+        return await self._connection.run(_read_places(owner.owner, places))
+
+    async def get(self, memory_id: str) -> Memory | None:
+        row = (await self._connection.execute(t.GET, {"memory": spelled(memory_id)})).first()
+        return None if row is None else _memory(row, Owner(scope=row.scope, name=row.owner))
+
+    async def page(
+        self,
+        owner: OwnerAt,
+        *,
+        kind: MemoryKind | None = None,
+        order: MemoryOrder = "newest",
+        after: tuple[int, int] | None = None,
+        limit: int = 100,
+    ) -> list[Memory]:
+        return await self._connection.run(_read_page(owner, kind, order, after, limit))
+
+    async def change(self, memory_id: str, change: MemoryChange) -> Memory:
+        await self._access.lock("memories")
+        await self._connection.run(_change(spelled(memory_id), change))
+        found = await self.get(memory_id)
+        assert found is not None
+        return found
+
+    async def count_recalls(self, memory_ids: Sequence[str]) -> None:
+        for some in portions(sorted(set(memory_ids))):
+            await self._connection.execute(t.COUNT_RECALLS, {"memories": some})
+
+    async def forget(self, memory_id: str) -> bool:
+        return (await self._connection.execute(t.FORGET, {"memory": spelled(memory_id)})).rowcount > 0
+
+    async def without_vector(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
+        values = {"embedder": embedder, "after": spelled(after), "most": limit}
+        rows = await self._connection.execute(t.WITHOUT_VECTOR, values)
+        return [_memory(row, Owner(scope=row.scope, name=row.owner)) for row in rows]
+
+    async def put_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
+        rows = [{"memory": id, "new_vector": data, "new_embedder": embedder} for id, data in vectors.items()]
+        if rows:
+            await self._connection.execute(t.PUT_VECTOR, rows)
+
+
+def _add_memories(scope: str, turn_id: str | None, memories: Sequence[NewMemory], now: int) -> Steps[None]:
+    line, depth = yield from _stand_on_line(scope, turn_id)
+    by_owner: dict[str, list[NewMemory]] = {}
+    for one in memories:
+        by_owner.setdefault(spelled(one.owner), []).append(one)
+    for owner, own in by_owner.items():
+        space = yield from _space(line, owner, _names_of(own))
+        new = yield from _unknown(own)
+        if turn_id is None:
+            first, end = 0, 1 << 62
+        else:
+            first, end = depth * PLACES, (depth + 1) * PLACES - 1
+        last = (yield t.LAST_PLACE, {"space": space, "first": first, "last": end}).scalar()
+        start = first if last is None else last + 1
+        placed = list(zip(range(start, end + 1), new, strict=False))
+        if placed:
+            yield t.ADD_MEMORIES, [_row(space, place, turn_id, one, now) for place, one in placed]
+        words = [word for place, one in placed for word in _words(space, place, one.findable)]
+        if words:
+            yield t.ADD_WORDS, words
+
+
+def _unknown(memories: Sequence[NewMemory]) -> Steps[list[NewMemory]]:
+    """Those that are not kept yet."""
+    known: set[str] = set()
+    for some in portions([one.memory_id for one in memories]):
+        known.update((yield t.KNOWN, {"memories": some}).scalars())
+    return [one for one in memories if spelled(one.memory_id) not in known]
+
+
+def _names_of(memories: Sequence[NewMemory]) -> list[str]:
+    named = (name for one in memories for name in (one.speaker, *one.people))
+    return [legible(name) for name in dict.fromkeys(named) if name]
+
+
+def _stand_on_line(scope: str, turn_id: str | None) -> Steps[tuple[int, int]]:
+    """The line and depth of a turn; it and the turns above it are put on lines where they are not yet."""
+    if turn_id is None:
+        known = (yield t.LINE_OF_SCOPE, {"scope": scope}).scalar()
+        return (known if known is not None else (yield from _new_line(scope, None, 0))), 0
+    above: list[tuple[str, int]] = []
+    at: str | None = turn_id
+    found: tuple[int, int] | None = None
+    while at is not None and len(above) < STEPS_UP:
+        row = (yield t.LINE_OF_TURN, {"turn": at}).first()
+        if row is not None:
+            found = (row.line_no, row.depth)
+            break
+        turn = (yield t.PARENT_OF, {"turn": at}).first()
+        if turn is None:
+            raise NotFound(f"There is no turn '{turn_id}'.")
+        above.append((at, turn.depth))
+        at = turn.parent_id
+    for id, depth in reversed(above):
+        line = yield from _line_below(scope, found, depth)
+        yield t.ADD_LINE_TURN, {"turn_id": id, "line_no": line, "depth": depth}
+        found = (line, depth)
+    assert found is not None
+    return found
+
+
+def _line_below(scope: str, parent: tuple[int, int] | None, depth: int) -> Steps[int]:
+    """The line of a turn below one that stands on a line: the same, unless another turn goes on along it already."""
+    if parent is None:
+        return (yield from _new_line(scope, None, 0))
+    if (yield t.IS_TAKEN, {"line": parent[0], "depth": depth}).first() is None:
+        return parent[0]
+    return (yield from _new_line(scope, parent[0], parent[1]))
+
+
+def _new_line(scope: str, parent: int | None, fork_depth: int) -> Steps[int]:
+    number: int = (yield t.NEXT_LINE, None).scalar()
+    yield t.ADD_LINE, {"line_no": number, "scope": scope, "parent_no": parent, "fork_depth": fork_depth}
+    return number
+
+
+def _space(line: int, owner: str, names: Sequence[str]) -> Steps[int]:
+    row = (yield t.SPACE_OF, {"line": line, "owner": owner}).first()
+    if row is None:
+        number: int = (yield t.NEXT_SPACE, None).scalar()
+        packed = orjson.dumps(list(names)[:MOST_NAMES]).decode()
+        yield t.ADD_SPACE, {"space_no": number, "line_no": line, "owner": owner, "names": packed}
+        return number
+    known = orjson.loads(row.names)
+    new = [name for name in names if name not in known]
+    if new and len(known) < MOST_NAMES:
+        packed = orjson.dumps([*known, *new][:MOST_NAMES]).decode()
+        yield t.RENAME_SPACE, {"space": row.space_no, "new_names": packed}
+    number = row.space_no
+    return number
+
+
+def line_stretches(scope: str, turn_id: str | None) -> Steps[list[Stretch]]:
+    """What is known at a turn, the newest stretch first. A turn on no line yet knows what those above do."""
+    if turn_id is None:
+        line = (yield t.LINE_OF_SCOPE, {"scope": spelled(scope)}).scalar()
+        return [] if line is None else [(line, 1 << 62)]
+    at: str | None = turn_id
+    row = None
+    for _ in range(STEPS_UP):
+        if at is None or (row := (yield t.LINE_OF_TURN, {"turn": spelled(at)}).first()) is not None:
+            break
+        at = (yield t.PARENT_OF, {"turn": spelled(at)}).scalar()
+    if row is None:
+        return []
+    stretches = [(row.line_no, (row.depth + 1) * PLACES - 1)]
+    while len(stretches) < MOST_STRETCHES:
+        above = (yield t.LINE, {"line": stretches[-1][0]}).first()
+        if above is None or above.parent_no is None:
+            break
+        stretches.append((above.parent_no, (above.fork_depth + 1) * PLACES - 1))
+    return stretches
+
+
+def _spaces_at(owner: OwnerAt) -> Steps[list[tuple[int, int, str]]]:
+    """The spaces of an owner at a turn, oldest first: number, last place, names."""
+    stretches = yield from line_stretches(owner.owner.scope, owner.turn_id)
+    if not stretches:
+        return []
+    lines = sorted({line for line, _ in stretches})
+    # Lists of few different lengths: each length is a statement of its own.
+    asked = lines + lines[-1:] * ((1 << (len(lines) - 1).bit_length()) - len(lines))
+    rows = yield t.SPACES_OF, {"owner": spelled(owner.owner.name), "lines": asked}
+    found = {row.line_no: row for row in rows}
+    return [(found[line].space_no, last, found[line].names) for line, last in reversed(stretches) if line in found]
+
+
+def _read_names(owner: OwnerAt) -> Steps[list[str]]:
+    spaces = yield from _spaces_at(owner)
+    return list(dict.fromkeys(name for _, _, names in spaces for name in orjson.loads(names)))
+
+
+def _read_owners(scope: str, turn_id: str | None) -> Steps[list[str]]:
+    stretches = yield from line_stretches(scope, turn_id)
+    if not stretches:
+        return []
+    return (yield t.OWNERS_OF, {"lines": sorted({line for line, _ in stretches})}).scalars()
+
+
+def _find_candidates(owner: OwnerAt, stems: Sequence[str]) -> Steps[Candidates]:
+    spaces = yield from _spaces_at(owner)
+    if not spaces:
+        return Candidates()
+    rows: list[Any] = []
+    for space, last, _ in spaces:
+        if len(rows) <= READ_WHOLE:
+            rows += yield t.WHOLE_PAST, {"space": space, "last": last, "most": READ_WHOLE + 1 - len(rows)}
+    if len(rows) <= READ_WHOLE:
+        return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=len(rows))
+    return (yield from _find_by_postings([(space, last) for space, last, _ in spaces], stems))
+
+
+def _find_by_postings(spaces: Sequence[tuple[int, int]], stems: Sequence[str]) -> Steps[Candidates]:
+    total = 0
+    for space, last in spaces:
+        total += (yield t.COUNT_ALL, {"space": space, "last": last}).scalar()
+    postings: dict[str, list[tuple[int, int]]] = {}
+    counts: dict[str, int] = {}
+    for stem in stems:
+        counts[stem] = 0
+        for space, last in spaces:
+            values = {"space": space, "word": stem, "last": last, "most": COUNTED}
+            places = (yield t.POSTINGS, values).scalars()
+            counts[stem] += _reckoned_count(places, last)
+            postings.setdefault(stem, []).extend((space, place) for place in places)
+    scores: dict[tuple[int, int], float] = {}
+    budget = POSTINGS_BUDGET
+    for stem in sorted(stems, key=lambda one: (counts[one], one)):
+        if budget <= 0 or not counts[stem]:
+            continue
+        rarity = log(1 + total / counts[stem])
+        for place in postings[stem][:budget]:
+            scores[place] = scores.get(place, 0.0) + rarity
+        budget -= len(postings[stem])
+    best = sorted(scores, key=lambda place: (-scores[place], -place[1]))[:BEST_PLACES]
+    rows = yield from _read_best_scenes(spaces, best, scores)
+    return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=total, counts=counts)
+
+
+def _reckoned_count(places: Sequence[int], last: int) -> int:
+    """How many there are in all, when the newest were read: where reading stopped, by how densely they stand."""
+    if len(places) < COUNTED:
+        return len(places)
+    newest = places[0]
+    return int(COUNTED * max(1, newest) / max(1, newest - places[-1]))
+
+
+def _read_best_scenes(
+    spaces: Sequence[tuple[int, int]], best: Sequence[tuple[int, int]], scores: Mapping[tuple[int, int], float]
+) -> Steps[list[Any]]:
+    worth: dict[tuple[int, str], float] = {}
+    for space, _ in spaces:
+        own = [place for number, place in best if number == space]
+        for some in _chunks(own):
+            for row in (yield t.SCENES_AT, {"space": space, "places": some}):
+                key = (space, row.scene)
+                worth[key] = worth.get(key, 0.0) + scores[space, row.place]
+    chosen = sorted(worth, key=lambda key: -worth[key])[:BEST_SCENES]
+    rows: list[Any] = []
+    for space, last in spaces:
+        scenes = [scene for number, scene in chosen if number == space]
+        for named in portions(scenes):
+            rows += yield t.WHOLE_SCENES, {"space": space, "last": last, "scenes": named, "most": READ_WHOLE}
+    return rows
+
+
+def _chunks(places: Sequence[int]) -> list[list[int]]:
+    """Numbers in lists of few different lengths."""
+    if not places:
+        return []
+    some = list(places)
+    return [some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))]
+
+
+def _read_places(owner: Owner, places: Sequence[tuple[int, int]]) -> Steps[list[Memory]]:
+    found: dict[tuple[int, int], Memory] = {}
+    for space in dict.fromkeys(space for space, _ in places):
+        for some in _chunks([place for number, place in places if number == space]):
+            for row in (yield t.THESE, {"space": space, "places": some}):
+                found[row.space_no, row.place] = _memory(row, owner)
+    return [found[place] for place in places if place in found]
+
+
+def _read_page(
+    owner: OwnerAt, kind: MemoryKind | None, order: MemoryOrder, after: tuple[int, int] | None, limit: int
+) -> Steps[list[Memory]]:
+    spaces = [(space, last) for space, last, _ in (yield from _spaces_at(owner))]
+    if order == "newest":
+        spaces.reverse()
+    if after is not None and after[0] in [space for space, _ in spaces]:
+        spaces = spaces[[space for space, _ in spaces].index(after[0]) :]
+    found: list[Memory] = []
+    for space, last in spaces:
+        start = after[1] if after is not None and after[0] == space else None
+        values = {"space": space, "last": last, "most": limit}
+        while len(found) < limit:
+            if order == "newest":
+                rows = list((yield t.PAGE_NEWEST, {**values, "before": last + 1 if start is None else start}))
+            else:
+                rows = list((yield t.PAGE_OLDEST, {**values, "after": -1 if start is None else start}))
+            found += [_memory(row, owner.owner) for row in rows if kind is None or row.kind == kind]
+            if len(rows) < limit:
+                break
+            start = rows[-1].place
+    return found[:limit]
+
+
+def _change(memory_id: str, change: MemoryChange) -> Steps[None]:
+    row = (yield t.GET, {"memory": memory_id}).first()
+    if row is None:
+        raise NotFound(f"There is no memory '{memory_id}'.")
+    doc = unpack("memory", row.doc)
+    if change.text is not None:
+        renditions = doc["renditions"]
+        assert isinstance(renditions, list)
+        doc = {**doc, "renditions": [*renditions, legible(change.text)]}
+    if change.certainty is not None:
+        doc = {**doc, "certainty": change.certainty}
+    yield (
+        t.CHANGE,
+        {
+            "memory": memory_id,
+            "new_pinned": row.pinned if change.pinned is None else int(change.pinned),
+            "new_importance": row.importance if change.importance is None else change.importance,
+            "new_fidelity": row.fidelity if change.fidelity is None else change.fidelity,
+            "new_doc": pack("memory", doc),
+        },
+    )
+    if change.findable is not None:
+        found = _findable_row(change.findable)
+        yield (
+            t.REFIND,
+            {
+                "memory": memory_id,
+                **{
+                    f"new_{name}": found[name] for name in ("words", "language", "signs", "dates", "vector", "embedder")
+                },
+            },
+        )
+        yield t.FORGET_WORDS, {"space": row.space_no, "at": row.place}
+        if words := _words(row.space_no, row.place, change.findable):
+            yield t.ADD_WORDS, words
+
+
+def _row(space: int, place: int, turn_id: str | None, one: NewMemory, now: int) -> dict[str, Any]:
+    return {
+        "space_no": space,
+        "place": place,
+        "memory_id": spelled(one.memory_id),
+        "turn_id": turn_id,
+        "kind": one.kind,
+        "text": legible(one.text),
+        "speaker": legible(one.speaker),
+        "people": "\n".join(legible(name).replace("\n", " ") for name in one.people),
+        "scene": spelled(one.scene),
+        "at_where": legible(one.where),
+        "minute": one.minute,
+        "importance": one.importance,
+        "valence": one.feeling.valence,
+        **_findable_row(one.findable),
+        "day": one.findable.day,
+        "pinned": 0,
+        "recalls": 0,
+        "fidelity": 1.0,
+        "doc": pack("memory", memory_doc(one)),
+        "created_at_ms": now,
+    }
+
+
+def _findable_row(found: Findable) -> dict[str, Any]:
+    return {
+        "words": legible(" ".join(found.words)),
+        "language": found.language,
+        "signs": found.signs,
+        "dates": found.dates,
+        "vector": found.vector,
+        "embedder": found.embedder,
+    }
+
+
+def _words(space: int, place: int, found: Findable) -> list[dict[str, Any]]:
+    return [{"space_no": space, "word": legible(word), "place": place} for word in dict.fromkeys(found.stems)]
+
+
+def _memory(row: Any, owner: Owner) -> Memory:
+    doc: JsonObject = unpack("memory", row.doc)
+    evidence, renditions = doc["evidence"], doc["renditions"]
+    assert isinstance(evidence, list) and isinstance(renditions, list)
+    return Memory(
+        memory_id=row.memory_id,
+        owner=owner,
+        turn_id=row.turn_id,
+        place=row.place,
+        text=row.text,
+        kind=row.kind,
+        speaker=row.speaker,
+        people=tuple(name for name in row.people.split("\n") if name),
+        scene=row.scene,
+        where=row.at_where,
+        minute=row.minute,
+        importance=row.importance,
+        feeling=Feeling(emotion=doc["emotion"], valence=row.valence, arousal=doc["arousal"]),  # type: ignore[arg-type]
+        certainty=doc["certainty"],  # type: ignore[arg-type]
+        told_by=str(doc["told_by"]),
+        canon=str(doc["canon"]),
+        evidence=tuple(map(str, evidence)),
+        pinned=bool(row.pinned),
+        recalls=row.recalls,
+        fidelity=row.fidelity,
+        renditions=tuple(map(str, renditions)),
+        created_at_ms=row.created_at_ms,
+    )

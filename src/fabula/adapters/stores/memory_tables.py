@@ -1,0 +1,219 @@
+"""The tables of memories, and every statement on them; see `fabula.ports.memories`.
+
+Turns stand on lines: the first child of a turn goes on along its line, every other one begins a line of its own. What
+is known at a turn are then a few stretches, each of one line up to a depth, whatever was played beside them.
+
+A space is what one owner has on one line. A place counts up within it: the depth of the turn, and the number there.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from fabula.adapters.stores.play_tables import TURNS
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER
+
+LINES = Table(
+    "memory_lines",
+    METADATA,
+    Column("line_no", NUMBER, nullable=False, autoincrement=False),
+    Column("scope", NAME, nullable=False),
+    Column("parent_no", NUMBER),
+    Column("fork_depth", NUMBER, nullable=False),
+    PrimaryKeyConstraint("line_no", name="memory_lines_pk"),
+    Index("memory_lines_by_scope", "scope", "line_no"),
+)
+
+LINE_TURNS = Table(
+    "memory_turns",
+    METADATA,
+    Column("turn_id", NAME, nullable=False),
+    Column("line_no", NUMBER, nullable=False),
+    Column("depth", NUMBER, nullable=False),
+    PrimaryKeyConstraint("turn_id", name="memory_turns_pk"),
+    ForeignKeyConstraint(["line_no"], ["memory_lines.line_no"], name="memory_turns_line_fk", ondelete="CASCADE"),
+    Index("memory_turns_by_line", "line_no", "depth", unique=True),
+)
+
+SPACES = Table(
+    "memory_spaces",
+    METADATA,
+    Column("space_no", NUMBER, nullable=False, autoincrement=False),
+    Column("line_no", NUMBER, nullable=False),
+    Column("owner", NAME, nullable=False),
+    Column("names", Text, nullable=False),
+    PrimaryKeyConstraint("space_no", name="memory_spaces_pk"),
+    ForeignKeyConstraint(["line_no"], ["memory_lines.line_no"], name="memory_spaces_line_fk", ondelete="CASCADE"),
+    Index("memory_spaces_by_owner", "line_no", "owner", unique=True),
+)
+
+MEMORIES = Table(
+    "memories",
+    METADATA,
+    Column("space_no", NUMBER, nullable=False),
+    Column("place", NUMBER, nullable=False),
+    Column("memory_id", NAME, nullable=False),
+    Column("turn_id", NAME),
+    Column("kind", NAME, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("people", Text, nullable=False),
+    Column("scene", NAME, nullable=False),
+    Column("at_where", Text, nullable=False),
+    Column("minute", NUMBER, nullable=False),
+    Column("importance", Integer, nullable=False),
+    Column("valence", Float, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("language", NAME, nullable=False),
+    Column("signs", Text, nullable=False),
+    Column("dates", Text, nullable=False),
+    Column("day", Text, nullable=False),
+    Column("pinned", Integer, nullable=False),
+    Column("recalls", NUMBER, nullable=False),
+    Column("fidelity", Float, nullable=False),
+    Column("doc", Text, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    Column("embedder", NAME, nullable=False),
+    Column("created_at_ms", NUMBER, nullable=False),
+    PrimaryKeyConstraint("space_no", "place", name="memories_pk"),
+    ForeignKeyConstraint(["space_no"], ["memory_spaces.space_no"], name="memories_space_fk", ondelete="CASCADE"),
+    Index("memories_by_id", "memory_id", unique=True),
+    Index("memories_by_scene", "space_no", "scene", "place"),
+    Index("memories_by_embedder", "embedder", "memory_id"),
+)
+
+MEMORY_WORDS = Table(
+    "memory_words",
+    METADATA,
+    Column("space_no", NUMBER, nullable=False),
+    Column("word", NAME, nullable=False),
+    Column("place", NUMBER, nullable=False),
+    PrimaryKeyConstraint("space_no", "word", "place", name="memory_words_pk"),
+    ForeignKeyConstraint(
+        ["space_no", "place"], ["memories.space_no", "memories.place"], name="memory_words_memory_fk",
+        ondelete="CASCADE",
+    ),
+    Index("memory_words_by_memory", "space_no", "place"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+_l, _t, _s, _m, _w = LINES.c, LINE_TURNS.c, SPACES.c, MEMORIES.c, MEMORY_WORDS.c
+_in_space = (_m.space_no == bindparam("space"), _m.place <= bindparam("last"))
+_alive = (_m.fidelity > 0) | (_m.pinned > 0)
+
+LINE_OF_TURN = select(_t.line_no, _t.depth).where(_t.turn_id == bindparam("turn"))
+PARENT_OF = select(TURNS.c.parent_id, TURNS.c.depth).where(TURNS.c.turn_id == bindparam("turn"))
+LINE = select(_l.line_no, _l.parent_no, _l.fork_depth).where(_l.line_no == bindparam("line"))
+LINE_OF_SCOPE = select(_l.line_no).where(_l.scope == bindparam("scope")).order_by(_l.line_no).limit(1)
+IS_TAKEN = select(literal(1)).where(_t.line_no == bindparam("line"), _t.depth == bindparam("depth"))
+NEXT_LINE = select(func.coalesce(func.max(_l.line_no), 0) + 1)
+NEXT_SPACE = select(func.coalesce(func.max(_s.space_no), 0) + 1)
+ADD_LINE, ADD_LINE_TURN, ADD_SPACE = insert(LINES), insert(LINE_TURNS), insert(SPACES)
+ADD_MEMORIES, ADD_WORDS = insert(MEMORIES), insert(MEMORY_WORDS)
+SPACE_OF = select(_s.space_no, _s.names).where(_s.line_no == bindparam("line"), _s.owner == bindparam("owner"))
+SPACES_OF = select(_s.space_no, _s.line_no, _s.names).where(
+    _s.owner == bindparam("owner"), _s.line_no.in_(bindparam("lines", expanding=True))
+)
+OWNERS_OF = (
+    select(_s.owner).where(_s.line_no.in_(bindparam("lines", expanding=True))).distinct().order_by(_s.owner).limit(500)
+)
+RENAME_SPACE = update(SPACES).where(_s.space_no == bindparam("space")).values(names=bindparam("new_names"))
+LAST_PLACE = (
+    select(_m.place)
+    .where(_m.space_no == bindparam("space"), _m.place >= bindparam("first"), _m.place <= bindparam("last"))
+    .order_by(_m.place.desc())
+    .limit(1)
+)
+KNOWN = select(_m.memory_id).where(_m.memory_id.in_(bindparam("memories", expanding=True)))
+COUNT_ALL = select(func.count()).select_from(MEMORIES).where(*_in_space)
+
+CANDIDATE_COLUMNS = (
+    _m.space_no, _m.place, _m.scene, _m.speaker, _m.words, _m.language, _m.signs, _m.dates, _m.day, _m.minute,
+    _m.importance, _m.valence, _m.at_where, _m.people, _m.pinned, _m.vector,
+)  # fmt: skip
+WHOLE_PAST = (
+    select(*CANDIDATE_COLUMNS).where(*_in_space, _alive).order_by(_m.space_no, _m.place).limit(bindparam("most"))
+)
+WHOLE_SCENES = (
+    select(*CANDIDATE_COLUMNS)
+    .where(*_in_space, _alive, _m.scene.in_(bindparam("scenes", expanding=True)))
+    .order_by(_m.place)
+    .limit(bindparam("most"))
+)
+POSTINGS = (
+    select(_w.place)
+    .where(_w.space_no == bindparam("space"), _w.word == bindparam("word"), _w.place <= bindparam("last"))
+    .order_by(_w.place.desc())
+    .limit(bindparam("most"))
+)
+SCENES_AT = select(_m.place, _m.scene).where(
+    _m.space_no == bindparam("space"), _m.place.in_(bindparam("places", expanding=True))
+)
+THESE = select(MEMORIES).where(_m.space_no == bindparam("space"), _m.place.in_(bindparam("places", expanding=True)))
+GET = (
+    select(MEMORIES, _s.owner, _l.scope)
+    .join(SPACES, _s.space_no == _m.space_no)
+    .join(LINES, _l.line_no == _s.line_no)
+    .where(_m.memory_id == bindparam("memory"))
+)
+_listed = select(MEMORIES).where(*_in_space)
+PAGE_NEWEST = _listed.where(_m.place < bindparam("before")).order_by(_m.place.desc()).limit(bindparam("most"))
+PAGE_OLDEST = _listed.where(_m.place > bindparam("after")).order_by(_m.place).limit(bindparam("most"))
+CHANGE = (
+    update(MEMORIES)
+    .where(_m.memory_id == bindparam("memory"))
+    .values(
+        pinned=bindparam("new_pinned"),
+        importance=bindparam("new_importance"),
+        fidelity=bindparam("new_fidelity"),
+        doc=bindparam("new_doc"),
+    )
+)
+REFIND = (
+    update(MEMORIES)
+    .where(_m.memory_id == bindparam("memory"))
+    .values(
+        words=bindparam("new_words"),
+        language=bindparam("new_language"),
+        signs=bindparam("new_signs"),
+        dates=bindparam("new_dates"),
+        vector=bindparam("new_vector"),
+        embedder=bindparam("new_embedder"),
+    )
+)
+FORGET_WORDS = delete(MEMORY_WORDS).where(_w.space_no == bindparam("space"), _w.place == bindparam("at"))
+COUNT_RECALLS = (
+    update(MEMORIES).where(_m.memory_id.in_(bindparam("memories", expanding=True))).values(recalls=_m.recalls + 1)
+)
+FORGET = delete(MEMORIES).where(_m.memory_id == bindparam("memory"))
+WITHOUT_VECTOR = (
+    select(MEMORIES, _s.owner, _l.scope)
+    .join(SPACES, _s.space_no == _m.space_no)
+    .join(LINES, _l.line_no == _s.line_no)
+    .where(_m.embedder != bindparam("embedder"), _m.memory_id > bindparam("after"))
+    .order_by(_m.memory_id)
+    .limit(bindparam("most"))
+)
+PUT_VECTOR = (
+    update(MEMORIES)
+    .where(_m.memory_id == bindparam("memory"))
+    .values(vector=bindparam("new_vector"), embedder=bindparam("new_embedder"))
+)
+REMOVE_SCOPE = delete(LINES).where(_l.scope == bindparam("scope"))

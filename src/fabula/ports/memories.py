@@ -1,0 +1,212 @@
+"""Memories: what each owner lived through, on the line of turns on which it happened.
+
+An owner is somebody in a play (scope: its tree of turns) or an NPC of a game (scope: the game). A memory is tied to the
+turn that it is about, so that going back, or taking another branch, restores exactly what was known there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from fabula.story.values import JsonObject
+
+MemoryKind = Literal["observation", "reflection", "summary", "belief"]
+Emotion = Literal["joy", "trust", "fear", "surprise", "sadness", "disgust", "anger", "anticipation"]
+MemoryOrder = Literal["newest", "oldest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owner:
+    """Whose memories: `name` is the id of a character, `player` or `narrator`; of a game it is the NPC's id."""
+
+    scope: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnerAt:
+    """An owner at a turn: it knows what happened on the line that ends there. A game has one line and no turns."""
+
+    owner: Owner
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feeling:
+    """What was felt: how pleasant it was (`valence`, -1 to 1) and how stirring (`arousal`, 0 to 1)."""
+
+    emotion: Emotion | None = None
+    valence: float = 0.0
+    arousal: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findable:
+    """What a memory is found by; `fabula.recall.imprints` takes it from the text. `vector` is empty without an
+    embedder, and else of the one that `embedder` names."""
+
+    words: Sequence[str]
+    stems: Sequence[str]
+    language: str = "english"
+    signs: str = ""
+    dates: str = ""
+    day: str = ""
+    vector: bytes = b""
+    embedder: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewMemory:
+    """A memory to be kept. `speaker` is who says or does what it is about, `people` who was there, `told_by` who told
+    of it when the owner was not there; `minute` is story time."""
+
+    memory_id: str
+    owner: str
+    text: str
+    kind: MemoryKind = "observation"
+    speaker: str = ""
+    people: Sequence[str] = ()
+    scene: str = ""
+    where: str = ""
+    minute: int = 0
+    importance: int = 1
+    feeling: Feeling = Feeling()
+    certainty: float = 1.0
+    told_by: str = ""
+    canon: str = ""
+    evidence: Sequence[str] = ()
+    findable: Findable = field(default_factory=lambda: Findable(words=(), stems=()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """A memory as it is kept. `text` is the original for ever; `renditions` are how it was told or faded later.
+
+    `recalls` counts how often it came to mind, `fidelity` falls from 1 as it fades.
+    """
+
+    memory_id: str
+    owner: Owner
+    turn_id: str | None
+    place: int
+    text: str
+    kind: MemoryKind
+    speaker: str
+    people: tuple[str, ...]
+    scene: str
+    where: str
+    minute: int
+    importance: int
+    feeling: Feeling
+    certainty: float
+    told_by: str
+    canon: str
+    evidence: tuple[str, ...]
+    pinned: bool
+    recalls: int
+    fidelity: float
+    renditions: tuple[str, ...]
+    created_at_ms: int
+
+    @property
+    def shown(self) -> str:
+        """How it reads now: its newest rendition, or the original."""
+        return self.renditions[-1] if self.renditions else self.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryChange:
+    """What somebody changes about a memory by hand; None leaves a thing as it is. A text becomes a new rendition."""
+
+    text: str | None = None
+    pinned: bool | None = None
+    importance: int | None = None
+    certainty: float | None = None
+    fidelity: float | None = None
+    findable: Findable | None = None
+
+
+CandidateRow = tuple[int, int, str, str, str, str, str, str, str, int, int, float, str, str, int]
+"""The columns of `fabula.recall.ranking.Candidate`, in their order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """Whole scenes, oldest first, in which a question may be answered; how many memories the owner has in all, and how
+    many of them have each of the stems asked for. `vectors` stand beside the rows."""
+
+    rows: Sequence[CandidateRow] = ()
+    vectors: Sequence[bytes] = ()
+    total: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+class Memories(Protocol):
+    """Law:
+
+    - `add` keeps memories of one turn, in their order, for owners of one scope. One whose id is kept already is left as
+      it is, so that a repeat changes nothing.
+    - An owner at a turn has the memories of all turns on the line that ends there, and no others: neither what came
+      later, nor what happened on another branch, nor what somebody else remembers.
+    - `names` are the people that occur in an owner's memories.
+    - `candidates` answers all memories of an owner that has few. Of many it answers whole scenes of those that have the
+      rarest of the stems, and how common each stem is; the work is bounded however many there are.
+    - Memories that were forgotten never come up again. Those that faded (fidelity 0) are no candidates, but are listed,
+      found by their id, and candidates again when they are pinned.
+    - `change` writes a new text as a rendition: the original stays.
+    - `page` lists an owner's memories in the order in which they happened, or the newest first.
+    - They go with the last play of their tree.
+    """
+
+    async def add(self, scope: str, turn_id: str | None, memories: Sequence[NewMemory]) -> None: ...
+
+    async def names(self, owner: OwnerAt) -> list[str]: ...
+
+    async def owners(self, scope: str, turn_id: str | None) -> list[str]: ...
+
+    async def candidates(self, owner: OwnerAt, stems: Sequence[str]) -> Candidates: ...
+
+    async def at_places(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> list[Memory]:
+        """The memories at these (space, place), in this order."""
+        ...
+
+    async def get(self, memory_id: str) -> Memory | None: ...
+
+    async def page(
+        self,
+        owner: OwnerAt,
+        *,
+        kind: MemoryKind | None = None,
+        order: MemoryOrder = "newest",
+        after: tuple[int, int] | None = None,
+        limit: int = 100,
+    ) -> list[Memory]: ...
+
+    async def change(self, memory_id: str, change: MemoryChange) -> Memory:
+        """Raises NotFound for an unknown one."""
+        ...
+
+    async def count_recalls(self, memory_ids: Sequence[str]) -> None: ...
+
+    async def forget(self, memory_id: str) -> bool: ...
+
+    async def without_vector(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
+        """Those whose vector is missing, or of another embedder, by id."""
+        ...
+
+    async def put_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None: ...
+
+
+def memory_doc(memory: NewMemory) -> JsonObject:
+    """What of a memory is kept as a document: what nobody searches by."""
+    return {
+        "emotion": memory.feeling.emotion,
+        "arousal": memory.feeling.arousal,
+        "certainty": memory.certainty,
+        "told_by": memory.told_by,
+        "canon": memory.canon,
+        "evidence": list(memory.evidence),
+        "renditions": [],
+    }

@@ -1,0 +1,157 @@
+"""The law of memories."""
+
+from __future__ import annotations
+
+from fabula.ports.memories import Findable, Memory, MemoryChange, NewMemory, Owner, OwnerAt
+from fabula.ports.store import Store, Unit
+from fabula.testing.plays_kit import opened, played
+
+
+def new_memory(text: str, *, owner: str = "mara", id: str = "", scene: str = "inn", **more: object) -> NewMemory:
+    """A memory that is found by its own words."""
+    words = text.lower().rstrip(".").split()
+    return NewMemory(
+        memory_id=id or f"{owner}: {text}",
+        owner=owner,
+        text=text,
+        scene=scene,
+        findable=Findable(words=words, stems=words),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def at(turn_id: str | None, owner: str = "mara", scope: str = "") -> OwnerAt:
+    return OwnerAt(owner=Owner(scope=scope, name=owner), turn_id=turn_id)
+
+
+async def _tree(store: Store) -> str:
+    """t0 - t1 - t2 - t3, and t2b - t3b beside it."""
+    play = await opened(store)
+    for turn_id, parent_id in (("t1", "t0"), ("t2", "t1"), ("t3", "t2")):
+        await played(store, turn_id, parent_id)
+    async with store.writing() as unit:
+        await unit.plays.move_head("s", "t1")
+    for turn_id, parent_id in (("t2b", "t1"), ("t3b", "t2b")):
+        await played(store, turn_id, parent_id)
+    return play.tree_id
+
+
+async def _texts(unit: Unit, owner: OwnerAt) -> list[str]:
+    return [one.text for one in await unit.memories.page(owner, order="oldest")]
+
+
+async def _found(unit: Unit, owner: OwnerAt, *stems: str) -> list[str]:
+    found = await unit.memories.candidates(owner, stems)
+    places = [(row[0], row[1]) for row in found.rows]
+    return [one.text for one in await unit.memories.at_places(owner, places)]
+
+
+async def _only(unit: Unit, owner: OwnerAt) -> Memory:
+    [one] = await unit.memories.page(owner)
+    return one
+
+
+class MemoriesLaw:
+    async def test_an_owner_at_a_turn_has_the_memories_of_the_line_that_ends_there_and_no_others(
+        self, store: Store
+    ) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            # Followers may come in any order.
+            for turn_id in ("t3", "t1", "t3b", "t2", "t2b"):
+                await unit.memories.add(tree, turn_id, [new_memory(f"Rain at {turn_id}.", id=turn_id)])
+            for head, known in {
+                "t3": ["t1", "t2", "t3"],
+                "t2": ["t1", "t2"],
+                "t1": ["t1"],
+                "t0": [],
+                "t3b": ["t1", "t2b", "t3b"],
+                "t2b": ["t1", "t2b"],
+            }.items():
+                expected = [f"Rain at {turn_id}." for turn_id in known]
+                assert await _texts(unit, at(head, scope=tree)) == expected
+                assert await _found(unit, at(head, scope=tree), "rain") == expected
+                assert await _texts(unit, at(head, "orr", scope=tree)) == []
+            assert await unit.memories.owners(tree, "t3") == ["mara"]
+
+    async def test_a_turn_that_left_no_memories_yet_knows_what_those_above_it_do(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            await unit.memories.add(tree, "t1", [new_memory("Rain.")])
+            assert await _texts(unit, at("t3", scope=tree)) == ["Rain."]
+            assert await _texts(unit, at("t3b", scope=tree)) == ["Rain."]
+
+    async def test_one_whose_id_is_kept_already_is_left_as_it_is(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for text in ("Rain.", "Snow."):
+                await unit.memories.add(tree, "t1", [new_memory(text, id="m1"), new_memory("Wind.", id="m2")])
+            await unit.memories.add(tree, "t1", [new_memory("Hail.", id="m3")])
+            assert await _texts(unit, at("t1", scope=tree)) == ["Rain.", "Wind.", "Hail."]
+
+    async def test_a_game_has_one_line_and_its_memories_stand_in_their_order(self, store: Store) -> None:
+        async with store.writing() as unit:
+            for number in range(3):
+                await unit.memories.add("game", None, [new_memory(f"Night {number}.", people=("Orr",))])
+            await unit.memories.add("another", None, [new_memory("Day.", id="other")])
+            here = at(None, scope="game")
+            assert await _texts(unit, here) == ["Night 0.", "Night 1.", "Night 2."]
+            assert [one.text for one in await unit.memories.page(here, limit=2)] == ["Night 2.", "Night 1."]
+            last = (await unit.memories.candidates(here, [])).rows[1]
+            older = await unit.memories.page(here, after=(last[0], last[1]))
+            assert [one.text for one in older] == ["Night 0."]
+            assert await unit.memories.names(here) == ["Orr"]
+
+    async def test_of_many_memories_whole_scenes_of_those_with_the_rarest_stems_are_candidates(
+        self, store: Store
+    ) -> None:
+        many = [new_memory(f"rain number{n}", scene=f"scene{n // 10}", id=f"m{n}") for n in range(1200)]
+        async with store.writing() as unit:
+            for start in range(0, 1200, 300):
+                await unit.memories.add("game", None, many[start : start + 300])
+            found = await unit.memories.candidates(at(None, scope="game"), ["number777", "number13", "never"])
+        assert [row[2] for row in found.rows] == ["scene1"] * 10 + ["scene77"] * 10
+        assert (found.total, found.counts) == (1200, {"number777": 1, "number13": 1, "never": 0})
+
+    async def test_memories_that_were_forgotten_never_come_up_again(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.memories.add("game", None, [new_memory("Rain.", id="m1"), new_memory("Snow.", id="m2")])
+            assert await unit.memories.forget("m1")
+            assert not await unit.memories.forget("m1")
+            assert await _found(unit, at(None, scope="game"), "rain") == ["Snow."]
+            assert await unit.memories.get("m1") is None
+
+    async def test_those_that_faded_are_no_candidates_until_they_are_pinned(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.memories.add("game", None, [new_memory("Rain.", id="m1")])
+            await unit.memories.change("m1", MemoryChange(fidelity=0.0))
+            here = at(None, scope="game")
+            assert await _found(unit, here, "rain") == []
+            assert await _texts(unit, here) == ["Rain."]
+            await unit.memories.change("m1", MemoryChange(pinned=True))
+            assert await _found(unit, here, "rain") == ["Rain."]
+
+    async def test_change_writes_a_new_text_as_a_rendition_and_the_original_stays(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.memories.add("game", None, [new_memory("Rain.", id="m1", importance=2)])
+            after = Findable(words=["snow"], stems=["snow"])
+            changed = await unit.memories.change("m1", MemoryChange(text="Snow.", importance=4, findable=after))
+            assert (changed.text, changed.shown, changed.importance) == ("Rain.", "Snow.", 4)
+            await unit.memories.count_recalls(["m1"])
+            assert (await _only(unit, at(None, scope="game"))).recalls == 1
+
+    async def test_vectors_of_another_embedder_are_found_and_replaced(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.memories.add("game", None, [new_memory("Rain.", id="m1"), new_memory("Snow.", id="m2")])
+            await unit.memories.put_vectors("new", {"m1": b"1"})
+            left = await unit.memories.without_vector("new", after="", limit=9)
+            assert [one.memory_id for one in left] == ["m2"]
+            found = await unit.memories.candidates(at(None, scope="game"), [])
+            assert list(found.vectors) == [b"1", b""]
+
+    async def test_memories_go_with_the_last_play_of_their_tree(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            await unit.memories.add(tree, "t1", [new_memory("Rain.", id="m1")])
+            await unit.plays.remove("s")
+            assert await unit.memories.get("m1") is None
