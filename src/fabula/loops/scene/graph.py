@@ -1,8 +1,8 @@
 """The scene loop: load_context, then as a graph resolve, narrate, persist_turn_artifacts. Its state holds no handles.
 
 Each node's outcome is checkpointed. A turn that was interrupted goes on at the node it was in; model calls that it
-had finished there are answered from the memo with the same words. A swift turn asks one model once, so it is one node
-without checkpoints: between that answer and its commit there is nothing to wait for, and nothing to be spared.
+had finished there are answered from the memo with the same words. A swift turn asks one model once, so it has no nodes
+and no checkpoints: between that answer and its commit there is nothing to wait for, and nothing to be spared.
 
 What a step asks first is decided by code from what the step before leaves behind. So the step before sends that
 question at its end and hands the answer on while it is on its way: models think while the graph takes its steps.
@@ -10,7 +10,7 @@ question at its end and hands the answer on while it is on its way: models think
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NotRequired, Protocol, TypedDict
 
 from langchain_core.runnables import RunnableConfig
@@ -43,8 +43,8 @@ VERSION = loop_version(5, "play_state")
 """Raise the number when what stands between the nodes changes.
 
 Since 2 the guests of a plan have come and gone when `resolve` is done; since 3 each node has a channel of its own;
-since 4 a scene has the reading of the player's line, and a proposed update its reasons; since 5 swift turns have a
-graph of their own.
+since 4 a scene has the reading of the player's line, and a proposed update its reasons; since 5 swift turns have
+no nodes.
 """
 
 
@@ -55,7 +55,7 @@ class Loaded(TypedDict):
 
 
 class Decided(TypedDict):
-    """What was decided before the scene is told. `play_swiftly` sets out with this and, as it is, with the handover."""
+    """What was decided before the scene is told."""
 
     way: JsonObject | None
     first_keeper: JsonObject
@@ -80,7 +80,7 @@ class Narrated(Resolved):
 async def load_context(run: SceneRun) -> PlayState:
     """The player's words join the state that the turn starts from, and are read. Nothing is written.
 
-    This is what a graph sets out with, hence no node of it.
+    This is what the graph sets out with, hence no node of it.
     """
     with run.stage.recorder.step("load_context"):
         play = record_input(run)
@@ -94,13 +94,6 @@ async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:
     asked = None if run.setup.is_weak("keeper") else await ask_ahead(run, keeper_question(before_beats(run, play)))
     run.handover.put(play, asked=asked)
     return {"v": VERSION, "loaded": {"play": play.as_json()}}
-
-
-async def _set_out_swiftly(run: SceneRun) -> dict[str, Decided]:
-    """The start of a turn in the swift pace. No model has a say in how it is resolved; its one question leaves."""
-    play = await load_context(run)
-    with run.stage.recorder.step("resolve"):
-        return {"decided": await _resolve(run, play)}
 
 
 async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
@@ -135,21 +128,24 @@ def _first_of_beats(run: SceneRun, play: PlayState, scene: Scene, plan: Response
     return beat_question(run.teller(play, scene), plan.beats[0], 0) if plan.beats else None
 
 
-async def play_swiftly(state: Decided, runtime: Runtime[SceneRun]) -> None:
-    """The rest of a swift turn. One that was interrupted sets out anew; if its answer was whole, it is in the memo."""
-    run = runtime.context
+async def play_swiftly(run: SceneRun) -> None:
+    """A swift turn. No model has a say in how it is resolved, and one tells all of it.
+
+    One that was interrupted sets out anew; if its answer was whole, it is in the memo.
+    """
+    decided = await _resolve(run, await load_context(run))
     play, scene = run.handover.standing()
     play, beats, update, output = await perform_swiftly(run, play, scene)
     is_cut, said = run.cut.asked, said_in(beats)
     if is_cut and not is_told(beats):
         raise CutShort
     kept = applied(
-        run, play, update, output=output, read=scene.understood, heard=heard_in(run, said), way=_way(state["way"])
+        run, play, update, output=output, read=scene.understood, heard=heard_in(run, said), way=_way(decided["way"])
     )
     await persist(
         run,
-        first=state["first_keeper"],
-        director=state["director"],
+        first=decided["first_keeper"],
+        director=decided["director"],
         beats=[beat.view for beat in beats],
         said=said,
         second=kept,
@@ -232,13 +228,11 @@ async def _second_keeper(
 
 
 async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool) -> None:
-    """Runs one turn through its graph; a resumed one goes on where its last checkpoint stands, if it has one."""
+    """Plays one turn; a resumed one goes on where its last checkpoint stands, if it has one."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
     try:
         if run.setup.swift:
-            start: Any = await _set_out_swiftly(run)
-            with untraced():
-                await swift_graph().ainvoke(start, config, context=run)
+            await play_swiftly(run)
             return
         known = resumed and await can_go_on(saver, config, VERSION)
         start = None if known else await _set_out(run)
@@ -267,19 +261,6 @@ def scene_graph(saver: Any) -> Pregel[Any, SceneRun, Any, Any]:
         checkpointer=saver,
         context_schema=SceneRun,
         name="scene",
-    )
-
-
-@cache
-def swift_graph() -> Pregel[Any, SceneRun, Any, Any]:
-    """The graph of a swift turn."""
-    return Pregel(
-        nodes={"play_swiftly": _node(play_swiftly, takes="decided")},
-        channels={"decided": EphemeralValue(dict)},
-        input_channels=["decided"],
-        output_channels=[],
-        context_schema=SceneRun,
-        name="swift scene",
     )
 
 
