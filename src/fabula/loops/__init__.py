@@ -1,1 +1,1 @@
-"""The longer roads that a turn, a generation or a conversation takes; all with steps to resume at are LangGraph graphs."""
+"""The longer roads that a turn, a generation or a conversation takes; those with steps to resume at are graphs."""

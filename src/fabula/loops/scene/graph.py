@@ -28,7 +28,7 @@ from fabula.loops.scene.player_line import understand
 from fabula.loops.scene.questions import Question, ask_ahead
 from fabula.loops.scene.resolution import before_beats, first_keeper, let_time_pass, make_plan, move_on, record_input
 from fabula.loops.scene.scene_run import SceneRun
-from fabula.loops.scene.swift import perform_swiftly, swift_question
+from fabula.loops.scene.swift import perform_swiftly
 from fabula.loops.turns.cut import CutShort
 from fabula.loops.turns.turn_recorder import recorded
 from fabula.loops.untraced import untraced
@@ -123,8 +123,6 @@ async def _resolve(run: SceneRun, play: PlayState) -> Decided:
 
 def _first_of_beats(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePlan) -> Question | None:
     """What is asked first while the scene is told, if anything is."""
-    if run.setup.swift:
-        return swift_question(run, play, scene)
     return beat_question(run.teller(play, scene), plan.beats[0], 0) if plan.beats else None
 
 

@@ -44,7 +44,7 @@ async def perform_swiftly(
     parser = TagParser(SWIFT_TAGS)
     try:
         with during("narrator"):
-            asked = run.handover.answer_to(SWIFT_CALL) or await ask(run, swift_question(run, play, scene))
+            asked = await ask(run, swift_question(run, play, scene))
             reply = await asked.read(lambda text: writing.take(parser.feed(text)))
     except CutShort:
         beats = writing.cut()
