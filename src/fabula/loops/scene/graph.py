@@ -131,24 +131,27 @@ async def play_swiftly(run: SceneRun) -> None:
 
     One that was interrupted sets out anew; if its answer was whole, it is in the memo.
     """
-    decided = await _resolve(run, await load_context(run))
+    step, play = run.stage.recorder.step, await load_context(run)
+    with step("resolve"):
+        decided = await _resolve(run, play)
     play, scene = run.handover.standing()
-    play, beats, update, output = await perform_swiftly(run, play, scene)
+    with step("narrate"):
+        play, beats, update, output = await perform_swiftly(run, play, scene)
     is_cut, said = run.cut.asked, said_in(beats)
     if is_cut and not is_told(beats):
         raise CutShort
-    kept = applied(
-        run, play, update, output=output, read=scene.understood, heard=heard_in(run, said), way=_way(decided["way"])
-    )
-    await persist(
-        run,
-        first=decided["first_keeper"],
-        director=decided["director"],
-        beats=[beat.view for beat in beats],
-        said=said,
-        second=kept,
-        cut=is_cut,
-    )
+    with step("persist_turn_artifacts"):
+        heard, way = heard_in(run, said), _way(decided["way"])
+        kept = applied(run, play, update, output=output, read=scene.understood, heard=heard, way=way)
+        await persist(
+            run,
+            first=decided["first_keeper"],
+            director=decided["director"],
+            beats=[beat.view for beat in beats],
+            said=said,
+            second=kept,
+            cut=is_cut,
+        )
 
 
 async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
