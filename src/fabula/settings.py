@@ -20,6 +20,10 @@ OTHER_NAMES = frozenset({CONFIG_NAME, "FABULA_SKIP_WEB", "FABULA_URL"})
 """Variables of Fabula that are no settings: the name of the settings file, and those of the build and the examples."""
 
 
+_LEVELS = {"warn": "warning", "critical": "error", "fatal": "error", "trace": "debug"}
+"""Levels of other programs: LOG_LEVEL may be set for all that run on a machine."""
+
+
 class SettingsError(Exception):
     """A setting cannot be used; the message names it and says what it takes."""
 
@@ -51,7 +55,8 @@ class Settings(BaseModel):
     )
     redis_url: str = _setting(
         "",
-        "A `redis://` address through which servers on one Postgres follow each other's turns; empty means Postgres.",
+        "A `redis://` address through which servers on one Postgres follow each other's turns and count rate limits "
+        "together; without it turns go through Postgres, and each server counts for itself.",
         aliases=("REDIS_URL",),
         secret=True,
     )
@@ -236,7 +241,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
             is_list = field.annotation == tuple[str, ...]
             found[name] = tuple(part.strip() for part in text.split(",") if part.strip()) if is_list else text
     if isinstance(level := found.get("log_level"), str):
-        found["log_level"] = level.lower()
+        found["log_level"] = _LEVELS.get(level.lower(), level.lower())
     return found
 
 

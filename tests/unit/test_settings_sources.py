@@ -24,6 +24,33 @@ def test_an_empty_variable_leaves_what_the_file_says(tmp_path: Path) -> None:
     assert load_settings(environment={"FABULA_PORT": ""}, config=file).port == 7001
 
 
+ALIASES = {
+    "DB_DSN": ("database_url", "postgresql://a@b/c"),
+    "REDIS_URL": ("redis_url", "redis://a/0"),
+    "CELERY_BROKER_URL": ("broker_url", "redis://a/1"),
+    "SECRET_KEY": ("secret_key", "hush"),
+    "LOG_LEVEL": ("log_level", "error"),
+    "CORS_ALLOWED_ORIGINS": ("allowed_origins", "https://a.example"),
+}
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_sets_what_it_names_and_the_name_of_fabula_wins(alias: str) -> None:
+    name, value = ALIASES[alias]
+    by_alias = getattr(load_settings(environment={alias: value}), name)
+    assert by_alias in (value, (value,))
+    other = {"log_level": "debug", "allowed_origins": "https://b.example"}.get(name, "redis://other")
+    both = getattr(load_settings(environment={alias: value, f"FABULA_{name.upper()}": other}), name)
+    assert both in (other, (other,))
+    page = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text("utf-8")
+    assert f"`FABULA_{name.upper()}`, `{alias}`" in page
+
+
+def test_a_level_that_another_program_knows_is_taken_for_the_nearest() -> None:
+    levels = [load_settings(environment={"LOG_LEVEL": level}).log_level for level in ("WARN", "CRITICAL", "Info")]
+    assert levels == ["warning", "error", "info"]
+
+
 def test_a_variable_that_sets_nothing_is_told_with_the_nearest_name() -> None:
     told = unknown_names({"FABULA_PROT": "1", "FABULA_PORT": "2", "FABULA_CONFIG": "x", "PATH": "y", "FABULA_QZ": "z"})
     assert told == [

@@ -13,6 +13,7 @@ FabulaError          internal         a mistake in Fabula itself
 ├── BackendError     backend          a model, store or generation failed
 │   ├── ModelError   model            see fabula.ports.models
 │   ├── StoreError   store            the data folder or database cannot be used as it is
+│   │   ├── StoreAway  store_away    the database does not answer just now; data.retry_after_s says when to try again
 │   │   └── WriteConflict  write_conflict  two changes got in each other's way; nothing was changed, trying again helps
 │   └── Interrupted  interrupted      the work was interrupted and could not be taken up again
 └── StreamError      stream           a stream broke
@@ -97,6 +98,16 @@ class StoreError(BackendError):
     """The data folder or database cannot be used as it is."""
 
     name = "store"
+
+
+class StoreAway(StoreError):
+    """The database does not answer just now. What was asked for may have been done: a request with a key may be sent
+    again."""
+
+    name = "store_away"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retry_after_s=1)
 
 
 class Interrupted(BackendError):

@@ -38,6 +38,7 @@ CODES: Final = {
     "model_cut_off": 50001,
     "model_unusable": 50001,
     "store": 50001,
+    "store_away": 50001,
     "write_conflict": 50001,
     "interrupted": 50001,
     "stream": 50002,

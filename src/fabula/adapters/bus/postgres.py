@@ -250,10 +250,11 @@ async def _connect(address: str) -> Any:
 
 @asynccontextmanager
 async def _plainly() -> AsyncIterator[None]:
-    """Failures of Postgres leave as TransportAway."""
+    """Failures of Postgres leave as TransportAway; an internal one is how the driver tells of a line that was cut
+    between two steps of a statement."""
     try:
         yield
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         raise TransportAway(str(error) or type(error).__name__) from error
 
 

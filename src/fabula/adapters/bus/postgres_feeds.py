@@ -33,7 +33,13 @@ class PostgresChannel:
             if self._sender is None or self._sender.is_closed():
                 self._sender = await self._connect()
             await self._sender.execute(SEND, short)
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (
+            OSError,
+            TimeoutError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+        ) as error:
             await self.close()
             raise TransportAway(str(error) or type(error).__name__) from error
 
@@ -41,14 +47,20 @@ class PostgresChannel:
         lost = asyncio.Event()
         try:
             connection = await self._connect()
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (
+            OSError,
+            TimeoutError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+        ) as error:
             raise TransportAway(str(error) or type(error).__name__) from error
         try:
             connection.add_termination_listener(lambda _: lost.set())
             await connection.add_listener(CHANNEL, lambda _connection, _pid, _channel, note: heard(note))
             listening()
             await lost.wait()
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
             raise TransportAway(str(error) or type(error).__name__) from error
         finally:
             connection.terminate()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import URL, Executable, NullPool, event, make_url, text
@@ -18,7 +18,7 @@ from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
 from fabula.adapters.stores.play_tables import KEY_INDEX
 from fabula.adapters.stores.postgres_turns import WRITERS_LOCK
 from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
-from fabula.ports.errors import StoreError, WriteConflict
+from fabula.ports.errors import StoreAway, StoreError, WriteConflict
 
 try:
     import asyncpg  # type: ignore[import-untyped]
@@ -34,6 +34,8 @@ _BEGIN: dict[Mode, str] = {
 }
 _NOT_DURABLE = "; SET LOCAL synchronous_commit TO off"
 
+_AWAY = ("08", "57P01", "57P02", "57P03")
+"""How a connection that was lost, and a server that stops or starts, are told."""
 _DEADLOCK, _NOT_SERIALIZABLE, _NOT_UNIQUE = "40P01", "40001", "23505"
 
 HAS_TABLE = text("SELECT 1 FROM pg_tables WHERE schemaname = 'fabula' AND tablename = :name")
@@ -131,9 +133,9 @@ class PostgresDatabase:
                 raise WriteConflict(
                     "Another change of the same things came at the same moment. Nothing was changed; try again."
                 ) from error
-            raise StoreError(sentence(self.place, error)) from error
-        except (asyncpg.InterfaceError, DBAPIError, *also) as error:
-            raise StoreError(sentence(self.place, error)) from error
+            raise _problem(self.place, error) from error
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError, DBAPIError, *also) as error:
+            raise _problem(self.place, error) from error
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Any]:
@@ -204,12 +206,18 @@ async def _roll_back(driver: Any) -> None:
     """Ends a transaction that failed. A connection that was cancelled or lost meanwhile is not used again."""
     try:
         await driver.execute("ROLLBACK", timeout=PATIENCE_S)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError):
         # Why the transaction failed is told; that it could not even be rolled back goes without saying.
-        driver.terminate()
+        _let_go(driver)
     except BaseException:
-        driver.terminate()
+        _let_go(driver)
         raise
+
+
+def _let_go(driver: Any) -> None:
+    """Ends a connection. The pool has taken back one that the server ended: then there is nothing left to end."""
+    with suppress(asyncpg.InterfaceError):
+        driver.terminate()
 
 
 async def _nothing_to_reset(_: Any) -> None:
@@ -234,11 +242,29 @@ def _take_lock(connection: SqlAlchemyConnection) -> None:
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
 
 
+def _problem(place: str, error: BaseException) -> StoreError:
+    if isinstance(error, OSError) or is_away(error):
+        return StoreAway(sentence(place, error))
+    return StoreError(sentence(place, error))
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether the server stops, starts, or was lost in the middle: then trying again helps."""
+    state = getattr(error, "sqlstate", None)
+    if isinstance(state, str) and state.startswith(_AWAY):
+        return True
+    # A connection that is lost in the middle of a statement is told in many ways, and all of them are this.
+    lost = isinstance(error, asyncpg.InterfaceError) and ("closed" in str(error) or "released" in str(error))
+    return lost or isinstance(error, asyncpg.InternalClientError)
+
+
 def sentence(place: str, error: BaseException) -> str:
     """What went wrong with the database, and what to do."""
     said = str(error).strip() or type(error).__name__
     if isinstance(error, OSError):
         return f"Postgres does not answer at {place}. Start it, or correct the setting database_url."
+    if is_away(error):
+        return f"The database {place} is restarting, or the line to it was lost. Try again in a moment."
     if "lock timeout" in said:
         return f"Another process has been writing to {place} for too long. Try again in a moment."
     return f"The database {place} cannot do this: {said}."
