@@ -54,7 +54,7 @@ METHODS = {
         session_character.update session_character.delete session_character.enter_scene session_character.leave_scene
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.notes session_turn.siblings session_turn.update
-        session.roll session.find journal.list session.recap session.export_prepare
+        session.roll sheet.get sheet.update session.find journal.list session.recap session.export_prepare
         usage.list session.explain_turn
     """,
 }
@@ -73,6 +73,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.run_turn": {"player_input": "Hello."},
     "session.find": {"query": "gate"},
     "session.roll": {"formula": "2d6"},
+    "sheet.update": {"stats": {}},
     "game_system.get": {"system_id": "d20"},
     "session.export_prepare": {"format": "markdown"},
     "session.replay": {"turn_id": "turn_x", "player_input": "Hello."},

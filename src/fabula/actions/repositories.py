@@ -14,7 +14,8 @@ from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError
 from fabula.ports.store import Kind, Reference, Stored, Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.game_systems import GameSystem
+from fabula.rules.systems import builtin_systems
+from fabula.story.game_systems import NO_RULES, GameSystem
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
@@ -168,6 +169,7 @@ def _story_references(story: AnyStory) -> list[Reference]:
     return [
         *_of("story_resources", story.resource_id or None),
         *_of("schema", story.world_schema_id or None, story.player_schema_id or None),
+        *_of("game_system", _stored_system(story.rules)),
     ]
 
 
@@ -190,7 +192,13 @@ def _session_references(session: SessionSettings) -> list[Reference]:
         *_of("schema", session.player_schema_id or None),
         *_of("api_group", session.api_group_id),
         *_of("preset", session.preset_id),
+        *_of("game_system", _stored_system(session.rules)),
     ]
+
+
+def _stored_system(system_id: str | None) -> str | None:
+    """A system that is built in is in no store, and neither is `none`."""
+    return None if system_id in builtin_systems() or system_id == NO_RULES else system_id
 
 
 APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fabula.agents.outcomes import outcome_text
 from fabula.agents.presets.forms import expand_agent
 from fabula.agents.presets.templates import MessageRole, PromptRole, built_in_entries, used_in
 from fabula.agents.renderings import character_card, rendered
@@ -23,6 +24,7 @@ from fabula.story.contexts import (
     ActorContext,
     ArchitectContext,
     DirectorContext,
+    KeeperContext,
     LoreNote,
     NarratorContext,
     RoleContext,
@@ -32,8 +34,11 @@ from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, Preset
 
 CARD_MODULE = "character_card"
 WISH_MODULE = "wish"
+OUTCOME_MODULE = "outcome"
 WISHED = (DirectorContext, NarratorContext, ActorContext, SwiftContext)
 """Who is told how the player wants a turn to be told: whoever plans and tells it."""
+TOLD_OUTCOMES = (*WISHED, KeeperContext)
+"""Who is told what the dice decided."""
 MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
 
 _expanded: IdentityCache[AgentPreset, Sequence[PresetModule]] = IdentityCache(128)
@@ -92,8 +97,11 @@ def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block
     found = blocks(told.role, agent, values=rendered(told), mode=_mode(told))
     if isinstance(told, ActorContext):
         found.append(_card_block(told))
+    if isinstance(told, TOLD_OUTCOMES) and told.resolutions:
+        text = outcome_text(told.resolutions)
+        found.append(_last_block(OUTCOME_MODULE, "What the dice decided", text, order=1900))
     if isinstance(told, WISHED) and told.wish:
-        found.append(_wish_block(told.wish))
+        found.append(_last_block(WISH_MODULE, "The player's wish", wish_text(told.wish), order=2000))
     return found, prompt.shortened
 
 
@@ -122,6 +130,9 @@ def _messages(agent: AgentPreset, context: RoleContext) -> tuple[tuple[Message, 
     if isinstance(context, ActorContext):
         sections.append((CARD_MODULE, character_card(context.actor)))
         modules["system"].append(sections[-1][1])
+    if isinstance(context, TOLD_OUTCOMES) and context.resolutions:
+        sections.append((OUTCOME_MODULE, outcome_text(context.resolutions)))
+        modules["user"].append(sections[-1][1])
     if isinstance(context, WISHED) and context.wish:
         sections.append((WISH_MODULE, wish_text(context.wish)))
         modules["user"].append(sections[-1][1])
@@ -231,18 +242,17 @@ def _card_block(context: ActorContext) -> Block:
     return Block(module_id=CARD_MODULE, display_name="Character card", message_role="system", order=60, parts=(part,))
 
 
-def _wish_block(wish: str) -> Block:
+def _last_block(module_id: str, display_name: str, text: str, *, order: int) -> Block:
+    """What stands at the end of a prompt, and in no preset."""
     part = Part(
-        entry_id=WISH_MODULE,
-        display_name="The player's wish",
+        entry_id=module_id,
+        display_name=display_name,
         kind="built_in_context_ref",
         order=0,
         source="synthetic",
-        text=wish_text(wish),
+        text=text,
     )
-    return Block(
-        module_id=WISH_MODULE, display_name="The player's wish", message_role="user", order=2000, parts=(part,)
-    )
+    return Block(module_id=module_id, display_name=display_name, message_role="user", order=order, parts=(part,))
 
 
 def _swift_preset(director: AgentPreset) -> AgentPreset:

@@ -41,6 +41,10 @@ def play(
         str | None,
         typer.Option("--model", help="Play with this model: `understudy`, an api, or one that was found."),
     ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", help="Play by this game system: d20, fate, narrative, pbta, your own, or none."),
+    ] = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -51,7 +55,15 @@ def play(
     try:
         failed = asyncio.run(
             play_session(
-                settings, screen(), story=story, session=session, profile=profile, seed=seed, ink=ink, model=model
+                settings,
+                screen(),
+                story=story,
+                session=session,
+                profile=profile,
+                seed=seed,
+                ink=ink,
+                model=model,
+                rules=system,
             )
         )
     except (KeyboardInterrupt, asyncio.CancelledError):

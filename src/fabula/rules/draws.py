@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from fabula.story.seeds import derived_seed
+
 _WORDS = 8
 _WORD_BYTES = 8
 _RANGE = 2**64
@@ -35,3 +37,8 @@ class Draws:
         self.cursor += 1
         start = place * _WORD_BYTES
         return int.from_bytes(self._block[start : start + _WORD_BYTES], "big")
+
+
+def play_draws(tree_id: str, seed: int | None, cursor: int) -> Draws:
+    """The draws of a play: all lines of one tree draw from one seed, each from its own cursor."""
+    return Draws(derived_seed(tree_id if seed is None else seed, "dice"), cursor)

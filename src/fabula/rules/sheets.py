@@ -34,6 +34,15 @@ def _number(description: str, default: int) -> SchemaField:
     return SchemaField(value_type="int", default=default, description=description)
 
 
+def with_sheet(schema: Schema, system: GameSystem | None) -> Schema:
+    """A schema that also knows the variables of a sheet. They have no default: what is not written stands in the
+    system, so that sheets make no state larger."""
+    if system is None:
+        return schema
+    sheet = {name: field.model_copy(update={"default": None}) for name, field in sheet_schema(system).fields.items()}
+    return schema.model_copy(update={"fields": {**sheet, **schema.fields}})
+
+
 def stat_value(system: GameSystem, variables: Mapping[str, Json], name: str) -> int:
     """A stat as it stands on somebody's sheet, within its bounds; the system's default where it is not written."""
     written = variables.get(name)

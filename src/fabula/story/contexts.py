@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fabula.story.calendars import StoryTime
+from fabula.story.checks import Resolution
 from fabula.story.graph import Condition, Node
 from fabula.story.ink_stories import Heard, Talk
 from fabula.story.npc import GameEvent, Lived, NpcState
@@ -123,6 +124,7 @@ class SceneContext(Value):
 
     `wish` is how the player wants this turn to be told, who has read another telling of it. `so_far` sums up what
     happened before the shared history. `time` is the clock of the play, if its story has a calendar.
+    `resolutions` are what the dice decided about the line.
 
     The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, and who knows what the reader does not.
@@ -138,6 +140,7 @@ class SceneContext(Value):
     understood: Understood | None = None
     wish: str | None = None
     so_far: str = ""
+    resolutions: list[Resolution] = []
     time: StoryTime | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []

@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 import orjson
 from pydantic import Field, TypeAdapter
 
+from fabula.story.checks import Modifier, Resolution
 from fabula.story.contexts import KeeperPhase
 from fabula.story.error_values import ErrorValue
 from fabula.story.ink_stories import Outcome, WaitingKind
@@ -83,6 +84,29 @@ class StateOpRefused(Event):
     type: Literal["state_op_refused"] = "state_op_refused"
     op: StateOp
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckAsked(Event):
+    """The rules of the game ask for a check: who rolls with which stat, what must be reached, and what is added."""
+
+    optional: ClassVar[frozenset[str]] = frozenset({"target"})
+    type: Literal["check_asked"] = "check_asked"
+    check_id: str
+    actor: str
+    stat: str
+    target: int | None = None
+    modifiers: tuple[Modifier, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckResolved(Event):
+    """What came of a check: the roll, its level and its effects; `sentence` stands in the transcript."""
+
+    type: Literal["check_resolved"] = "check_resolved"
+    check_id: str
+    resolution: Resolution
+    sentence: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -299,6 +323,8 @@ SceneEvent = (
     | PlayerInputRecorded
     | KeeperApplied
     | StateOpRefused
+    | CheckAsked
+    | CheckResolved
     | DirectorCompleted
     | SessionCharacterCreated
     | SessionCharacterEnteredScene

@@ -8,6 +8,9 @@ from pydantic import Field, StringConstraints
 
 from fabula.story.values import Id, Value
 
+NO_RULES = "none"
+"""What is named instead of a system where a story or a play has none."""
+
 Level = Literal["critical_success", "success", "partial", "failure", "critical_failure"]
 """How well a check went, best first."""
 LEVELS: tuple[Level, ...] = ("critical_success", "success", "partial", "failure", "critical_failure")

@@ -56,13 +56,14 @@ class Transition(Sparse):
 class Node(Sparse):
     """A scene: what is there, who is there, what it is for, and where it leads.
 
-    `notes` tell of it what its description does not, each with who may know it.
+    `notes` tell of it what its description does not, each with who may know it. `difficulty` is one that the game
+    system of the story names.
 
-    The last four matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes
+    The others matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes
     so many, it begins in a `phase` of the day, and nobody comes or goes by schedule where it `keeps_cast`.
     """
 
-    optional = frozenset({"notes", "minutes", "journey", "phase", "keeps_cast"})
+    optional = frozenset({"notes", "minutes", "journey", "phase", "keeps_cast", "difficulty"})
     id: Id
     title: str
     scene: str
@@ -75,6 +76,7 @@ class Node(Sparse):
     journey: int | None = Field(default=None, ge=0, le=10_080)
     phase: TimeName | None = None
     keeps_cast: bool = False
+    difficulty: str | None = Field(default=None, max_length=60)
 
 
 class Graph(Value):

@@ -54,6 +54,11 @@ class InkStory(Value):
         return []
 
     @property
+    def rules(self) -> None:
+        """An Ink story has its own rules."""
+        return None
+
+    @property
     def world(self) -> None:
         """No time passes in an Ink story but what it counts itself."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from fabula.story.ink_stories import InkPlay
 from fabula.story.readings import OpenQuestion
 from fabula.story.state import Snapshot, WorldState
@@ -106,10 +108,15 @@ class PlayState(Value):
         return self.model_copy(update={"snapshot": self.snapshot.model_copy(update={"world_state": world})})
 
 
+def _is_unsaid(value: object) -> bool:
+    return value is None
+
+
 class SessionSettings(Value):
     """What a session is bound to; kept as a resource, so that what it uses cannot be deleted under it.
 
-    Its `player_profile_id` keeps a profile from being deleted. Who the player is, the state at the head says.
+    Its `player_profile_id` keeps a profile from being deleted. Who the player is, the state at the head says. `rules`
+    is the game system of this play where it is not that of its story.
     """
 
     session_id: Id
@@ -119,3 +126,4 @@ class SessionSettings(Value):
     player_schema_id: str
     api_group_id: str
     preset_id: str
+    rules: str | None = Field(default=None, exclude_if=_is_unsaid)

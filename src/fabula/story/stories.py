@@ -24,9 +24,9 @@ class CommonVariable(Sparse):
 
 
 class Story(Sparse):
-    """A playable story. `world` is there if time passes in it."""
+    """A playable story. `world` is there if time passes in it, `rules` names the game system that it is played by."""
 
-    optional = frozenset({"world"})
+    optional = frozenset({"world", "rules"})
     story_id: Id
     display_name: str
     resource_id: Id
@@ -36,6 +36,7 @@ class Story(Sparse):
     introduction: str
     common_variables: list[CommonVariable] = []
     world: StoryWorld | None = None
+    rules: Id | None = None
 
     @property
     def kind(self) -> Literal["graph"]:

@@ -12,6 +12,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict
 
+from fabula.story.checks import Resolution
 from fabula.story.ink_stories import Outcome, WaitingKind
 from fabula.story.plans import ActorBeatPurpose, DirectorResult, NarratorBeatPurpose
 from fabula.story.state import Snapshot, StateOp, StateUpdate
@@ -113,6 +114,7 @@ class SceneTurnResult(TypedDict):
     """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part.
 
     `notes` are there where something was refused or somebody helped out.
+    `resolutions` are what the dice decided, where the play has a game system and something was rolled.
     """
 
     turn_id: str
@@ -125,6 +127,7 @@ class SceneTurnResult(TypedDict):
     snapshot: Annotated[Json, Shape(Snapshot)]
     notes: NotRequired[Annotated[list[Json], Shape(list[RefusedNote | HelpedNote])]]
     cut: NotRequired[bool]
+    resolutions: NotRequired[Annotated[list[Json], Shape(list[Resolution])]]
 
 
 class InkLine(TypedDict):

@@ -60,7 +60,7 @@ def narration_for(context: SceneContext, line: Line) -> NarratorPurpose | None:
         return "describe_transition"
     if not was_shown(context):
         return "describe_scene"
-    return None if is_spoken(context, line) else "describe_result"
+    return None if is_spoken(context, line) and not context.resolutions else "describe_result"
 
 
 def is_spoken(context: SceneContext, line: Line) -> bool:

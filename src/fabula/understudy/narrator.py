@@ -13,6 +13,7 @@ from fabula.understudy import phrases
 from fabula.understudy.director import is_spoken
 from fabula.understudy.doubts import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.line import Line, absent_person, line_of
+from fabula.understudy.outcomes import outcome
 from fabula.understudy.reminders import AGAIN, remind
 from fabula.understudy.scene_view import (
     details,
@@ -47,16 +48,19 @@ def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: Fre
     """A paragraph for a purpose; also used where one call writes the whole turn."""
     read = context.understood
     told = doubt(context, read, voice) if read is not None else ""
-    if told:
+    if told and not context.resolutions:
         return told
+    rolled = outcome(context.resolutions, voice)
     match purpose:
         case "describe_transition":
-            lines = _transition(context, line, voice)
+            lines = [rolled, *_transition(context, line, voice)]
         case "describe_scene":
             answered = is_spoken(context, line) or line.kind in ("look", "where", "silence", "unknown")
             result = [] if answered and not line.unclear else _result(context, line, voice)
             where = _placed(context, voice) if line.kind == "where" else ""
-            lines = [where, *_scene(context, voice), *result]
+            lines = [where, *_scene(context, voice), *([rolled] if rolled else result)]
+        case "describe_result" if rolled:
+            lines = [rolled]
         case "describe_result":
             lines = [] if is_spoken(context, line) else _result(context, line, voice)
     if read is not None and purpose == "describe_result" and line.kind != "look":

@@ -383,17 +383,43 @@ export interface CharactersListed {
   characters: CharacterSummary[];
 }
 
-/** What became of one question; `note` says what failed, or what to know. */
+/** A deed that needs the dice. `actor` and `opponent` are the player or characters by id. `act` is the kind of deed, `because` the rule that asked for the check, in words. */
 export interface Check {
-  name: "stream" | "json" | "system_role";
-  ok: boolean;
-  latency_ms: number;
-  note: string;
+  check_id: string;
+  actor: string;
+  act: string;
+  deed: string;
+  stat: string | null;
+  skill: string | null;
+  target: number | null;
+  opponent: string | null;
+  edge: "none" | "advantage" | "disadvantage";
+  modifiers: Modifier[];
+  forced: "critical_success" | "success" | "partial" | "failure" | "critical_failure" | null;
+  because: string;
+}
+
+/** The rules of the game ask for a check: who rolls with which stat, what must be reached, and what is added. */
+export interface CheckAsked {
+  type: "check_asked";
+  check_id: string;
+  actor: string;
+  stat: string;
+  target?: number | null;
+  modifiers: Modifier[];
 }
 
 export interface CheckInk {
   source: string;
   files?: { [key: string]: string };
+}
+
+/** What came of a check: the roll, its level and its effects; `sentence` stands in the transcript. */
+export interface CheckResolved {
+  type: "check_resolved";
+  check_id: string;
+  resolution: Resolution;
+  sentence: string;
 }
 
 /** An answer that was looked at and found wanting. */
@@ -636,6 +662,7 @@ export interface CreateStory {
   introduction: string;
   common_variables?: CommonVariable[] | null;
   world?: StoryWorld | null;
+  rules?: string | null;
 }
 
 export interface CreateStoryResources {
@@ -686,6 +713,17 @@ export interface DirectorResult {
   response_plan: ResponsePlan;
 }
 
+/** What an outcome changed: a track from `before` to `after`, or a condition that came or went. */
+export interface Effect {
+  who: string;
+  kind: "track" | "condition_added" | "condition_removed";
+  name: string;
+  before: number | null;
+  after: number | null;
+  lasting: boolean;
+  sentence: string;
+}
+
 /** What an outcome does: to who acts or to who stands against it, when the check is of one of these `acts`. `change` is a formula that is added to a track; it knows `margin`, `stat` and `skill`. `adds` and `removes` are conditions. A `lasting` effect is proposed as canon, too. */
 export interface EffectRule {
   levels: ("critical_success" | "success" | "partial" | "failure" | "critical_failure")[];
@@ -708,7 +746,7 @@ export interface ErrorPayload {
 /** Something happened. */
 export interface EventFrame {
   type: "event";
-  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
 export interface ExplainTurn {
@@ -1054,6 +1092,7 @@ export interface InkStoryPublished {
   introduction: string;
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
+  rules?: string | null;
   source: string;
   files: { [key: string]: string };
   problems: InkProblem[];
@@ -1072,6 +1111,7 @@ export interface InkStoryView {
   introduction: string;
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
+  rules?: string | null;
   source: string;
   files: { [key: string]: string };
 }
@@ -1442,6 +1482,12 @@ export interface ModelsDetected {
   found: FoundModel[];
 }
 
+/** What is added to a roll, and where it comes from. */
+export interface Modifier {
+  source: string;
+  value: number;
+}
+
 export interface Month {
   name: string;
   days: number;
@@ -1515,6 +1561,11 @@ export interface NameSessionCharacter {
   session_character_id: string;
 }
 
+/** `character_id` names a character of the play; without it the sheet is the player's. */
+export interface NameSheet {
+  character_id?: string | null;
+}
+
 export interface NameStory {
   story_id: string;
 }
@@ -1572,7 +1623,7 @@ export interface Natural {
   level: "critical_success" | "success" | "partial" | "failure" | "critical_failure";
 }
 
-/** A scene: what is there, who is there, what it is for, and where it leads. `notes` tell of it what its description does not, each with who may know it. The last four matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes so many, it begins in a `phase` of the day, and nobody comes or goes by schedule where it `keeps_cast`. */
+/** A scene: what is there, who is there, what it is for, and where it leads. `notes` tell of it what its description does not, each with who may know it. `difficulty` is one that the game system of the story names. The others matter where the story has a calendar: a turn here takes so many `minutes`, the `journey` here takes so many, it begins in a `phase` of the day, and nobody comes or goes by schedule where it `keeps_cast`. */
 export interface Node {
   id: string;
   title: string;
@@ -1586,6 +1637,7 @@ export interface Node {
   journey?: number | null;
   phase?: string | null;
   keeps_cast?: boolean;
+  difficulty?: string | null;
 }
 
 export interface Not {
@@ -1940,6 +1992,17 @@ export interface Replay {
   turn_id: string;
 }
 
+/** What came of a check. `opposed` is the roll of who stood against it. */
+export interface Resolution {
+  check: Check;
+  roll: RollView;
+  opposed: RollView | null;
+  target: number | null;
+  margin: number;
+  level: "critical_success" | "success" | "partial" | "failure" | "critical_failure";
+  effects: Effect[];
+}
+
 /** Who comes and goes in a turn, and who then tells, speaks and acts, in order. */
 export interface ResponsePlan {
   role_actions: (CreateAndEnter | LeaveScene)[];
@@ -2004,7 +2067,7 @@ export interface SceneOnStage {
   number: number;
 }
 
-/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. */
+/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. */
 export interface SceneTurnResult {
   turn_id: string;
   turn_index: number;
@@ -2016,6 +2079,7 @@ export interface SceneTurnResult {
   snapshot: Snapshot;
   notes?: (RefusedNote | HelpedNote)[];
   cut?: boolean;
+  resolutions?: Resolution[];
 }
 
 /** Where a character is at which phase, by the phases' names; exceptions come first, in their order. */
@@ -2224,6 +2288,7 @@ export interface SessionForked {
   scene: SceneOnStage;
   cast: CastMember[];
   ink?: { [key: string]: Json } | null;
+  rules?: string | null;
 }
 
 /** `session_id` stands in the envelope; it is repeated here for clients that read only the result. */
@@ -2243,6 +2308,7 @@ export interface SessionStarted {
   character_summaries: CharacterSummary[];
   config: Config;
   ink?: { [key: string]: Json } | null;
+  rules?: string | null;
 }
 
 /** A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session. `last_line` is the beginning of what was told or said last, with the name of who said it; empty where nothing was. */
@@ -2261,6 +2327,7 @@ export interface SessionSummary {
   status: string;
   story_name: string;
   last_line: string;
+  rules?: string | null;
 }
 
 /** A turn. `result` is what it answered when it was completed; `siblings` are all tellings of its place, itself among them and oldest first; `message_ids` are the messages that it said or changed. */
@@ -2292,7 +2359,7 @@ export interface SessionVariables {
   types?: VariableType[] | null;
 }
 
-/** A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. */
+/** A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. `rules` is the game system of this play where it is not the story's. */
 export interface SessionView {
   type: "session";
   session_id: string;
@@ -2315,6 +2382,7 @@ export interface SessionView {
   scene: SceneOnStage;
   cast: CastMember[];
   ink?: { [key: string]: Json } | null;
+  rules?: string | null;
 }
 
 export interface SessionsListed {
@@ -2355,6 +2423,14 @@ export interface SetState {
   type: "SetState";
   key: string;
   value: Json;
+}
+
+/** A sheet with all stats of the game system; what was never written has the system's default. */
+export interface SheetView {
+  type: "sheet";
+  system_id: string;
+  character_id: string | null;
+  stats: { [key: string]: Json };
 }
 
 /** `in_session_id` names a play of the story in which the character is to be found. */
@@ -2433,6 +2509,7 @@ export interface StartDraft {
   stream?: boolean;
 }
 
+/** `seed` makes dice and chance repeatable. `rules` is a game system in place of the story's own, or `none`. */
 export interface StartSession {
   story_id: string;
   display_name?: string | null;
@@ -2440,6 +2517,7 @@ export interface StartSession {
   api_group_id?: string | null;
   preset_id?: string | null;
   seed?: number | null;
+  rules?: string | null;
 }
 
 /** First, always. */
@@ -2569,6 +2647,7 @@ export interface StoryGenerated {
   introduction: string;
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
+  rules?: string | null;
   type: "story_generated";
 }
 
@@ -2681,6 +2760,7 @@ export interface StoryView {
   introduction: string;
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
+  rules?: string | null;
   type: "story";
 }
 
@@ -3068,12 +3148,19 @@ export interface UpdateSessionCharacter {
   system_prompt: string;
 }
 
-/** `world` is what the story says about time: calendar, schedules and quests, all at once. */
+/** `stats` are those that change, by name. */
+export interface UpdateSheet {
+  character_id?: string | null;
+  stats: { [key: string]: Json };
+}
+
+/** `world` is what the story says about time: calendar, schedules and quests, all at once. `rules` is the id of the game system that it is played by, or `none`. */
 export interface UpdateStory {
   story_id: string;
   display_name?: string | null;
   common_variables?: CommonVariable[] | null;
   world?: StoryWorld | null;
+  rules?: string | null;
 }
 
 export interface UpdateStoryGraph {
@@ -3219,6 +3306,8 @@ export type SceneEvent =
   | PlayerInputRecorded
   | KeeperApplied
   | StateOpRefused
+  | CheckAsked
+  | CheckResolved
   | DirectorCompleted
   | SessionCharacterCreated
   | SessionCharacterEnteredScene
@@ -3501,6 +3590,10 @@ export interface Methods {
   "session_turn.siblings": { params: FindSiblings; result: SiblingsFound; session: true };
   /** Names or bookmarks a turn; this is written beside the story, and going back does not undo it. */
   "session_turn.update": { params: UpdateTurn; result: SessionTurn; session: true };
+  /** Shows the sheet of the player, or of somebody in the play. */
+  "sheet.get": { params: NameSheet; result: SheetView; session: true };
+  /** Writes stats on a sheet by hand; going back takes that back like any other change. */
+  "sheet.update": { params: UpdateSheet; result: SheetView; session: true };
   /** Adds a copy of a story under an id of its own; cast and lore are shared with the first one. */
   "story.copy": { params: CopyStory; result: StoryView | InkStoryView; session: false };
   /** Adds a story that its author wrote by hand. */

@@ -10,6 +10,7 @@ from fabula.actions.house import House
 from fabula.actions.library.story_worlds import refuse_bad_world
 from fabula.actions.listing import Listing
 from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
+from fabula.actions.setups.game_systems import system_named
 from fabula.actions.views import Command, ListView, View, changed, refuse
 from fabula.knots.published import publish
 from fabula.language.titles import title_of
@@ -32,15 +33,18 @@ class CreateStory(Command):
     introduction: str
     common_variables: list[CommonVariable] | None = None
     world: StoryWorld | None = None
+    rules: str | None = None
 
 
 class UpdateStory(Command):
-    """`world` is what the story says about time: calendar, schedules and quests, all at once."""
+    """`world` is what the story says about time: calendar, schedules and quests, all at once. `rules` is the id of the
+    game system that it is played by, or `none`."""
 
     story_id: str
     display_name: str | None = None
     common_variables: list[CommonVariable] | None = None
     world: StoryWorld | None = None
+    rules: str | None = None
 
 
 class UpdateStoryGraph(Command):
@@ -75,10 +79,10 @@ class StorySummary(View):
 
 
 class _StoryFields(View):
-    """`world` is what a story says about time, where any passes."""
+    """`world` is what a story says about time, where any passes; `rules` names the game system that it is played by."""
 
     may_be_large = True
-    optional = frozenset({"world"})
+    optional = frozenset({"world", "rules"})
     story_id: str
     display_name: str
     resource_id: str
@@ -88,6 +92,7 @@ class _StoryFields(View):
     introduction: str
     common_variables: list[CommonVariable]
     world: StoryWorld | None = None
+    rules: str | None = None
 
 
 class StoryView(_StoryFields):
@@ -141,6 +146,8 @@ async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     refuse(graph_problems(story.graph), "graph")
     refuse(await variable_problems(unit, story), "list of common variables")
     await refuse_bad_world(unit, story)
+    if command.rules is not None:
+        story = story.model_copy(update={"rules": await checked_rules(unit, command.rules)})
     await STORIES.add(unit, story.story_id, story)
     return story
 
@@ -187,6 +194,8 @@ async def update_story(house: House, actor: Actor, command: UpdateStory) -> Stor
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
         after = Story(**changed(before, command, "display_name", "common_variables", "world"))
+        if command.rules is not None:
+            after = after.model_copy(update={"rules": await checked_rules(unit, command.rules)})
         refuse(await variable_problems(unit, after), "list of common variables")
         await refuse_bad_world(unit, after)
         await STORIES.put(unit, after.story_id, after)
@@ -210,6 +219,12 @@ async def delete_story(house: House, actor: Actor, command: NameStory) -> StoryD
     async with house.store.writing() as unit:
         await STORIES.remove(unit, command.story_id)
     return StoryDeleted(story_id=command.story_id)
+
+
+async def checked_rules(unit: Unit, rules: str) -> str | None:
+    """The id of a game system that exists; `none` is no system."""
+    system = await system_named(unit, rules)
+    return None if system is None else system.system_id
 
 
 async def story_problems(story: AnyStory) -> Sequence[str]:

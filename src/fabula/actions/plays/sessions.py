@@ -113,6 +113,7 @@ class SessionSummary(View):
     `last_line` is the beginning of what was told or said last, with the name of who said it; empty where nothing was.
     """
 
+    optional = frozenset({"rules"})
     type: Literal["session_summary"] = "session_summary"
     session_id: str
     story_id: str
@@ -127,6 +128,7 @@ class SessionSummary(View):
     status: str
     story_name: str
     last_line: str
+    rules: str | None = None
 
 
 class SessionView(View):
@@ -135,11 +137,11 @@ class SessionView(View):
 
     `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in
     prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since;
-    null after the player was described by hand.
+    null after the player was described by hand. `rules` is the game system of this play where it is not the story's.
     """
 
     may_be_large = True
-    optional = frozenset({"active_turn_id", "ink"})
+    optional = frozenset({"active_turn_id", "ink", "rules"})
     type: Literal["session"] = "session"
     session_id: str
     story_id: str
@@ -161,6 +163,7 @@ class SessionView(View):
     scene: SceneOnStage
     cast: list[CastMember]
     ink: JsonObject | None = None
+    rules: str | None = None
 
 
 class SessionsListed(ListView):

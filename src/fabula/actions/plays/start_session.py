@@ -14,6 +14,7 @@ from fabula.actions.plays.kinds.rows import kind_of_story
 from fabula.actions.plays.sessions import Config, MessageLine, message_lines, player_name, shown_snapshot
 from fabula.actions.repositories import ALL_STORIES, API_GROUPS, CHARACTERS, PRESETS, SESSIONS, AnyStory
 from fabula.actions.setups.default_binding import default_binding
+from fabula.actions.setups.game_systems import system_named
 from fabula.actions.views import Command, View
 from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
@@ -27,19 +28,22 @@ from fabula.story.values import JsonObject
 
 
 class StartSession(Command):
+    """`seed` makes dice and chance repeatable. `rules` is a game system in place of the story's own, or `none`."""
+
     story_id: str
     display_name: str | None = None
     player_profile_id: str | None = None
     api_group_id: str | None = None
     preset_id: str | None = None
     seed: int | None = Field(default=None, ge=0, le=0x7FFFFFFF)
+    rules: str | None = None
 
 
 class SessionStarted(View):
     """`session_id` stands in the envelope; it is repeated here for clients that read only the result."""
 
     names_session: ClassVar[bool] = True
-    optional = frozenset({"ink"})
+    optional = frozenset({"ink", "rules"})
     type: Literal["session_started"] = "session_started"
     session_id: str
     story_id: str
@@ -55,6 +59,7 @@ class SessionStarted(View):
     character_summaries: list[CharacterSummary]
     config: Config
     ink: JsonObject | None = None
+    rules: str | None = None
 
 
 @allowed("player")
@@ -108,6 +113,8 @@ async def _settings(house: House, unit: Unit, command: StartSession, story: AnyS
     group, preset = await default_binding(unit, command.api_group_id, command.preset_id)
     await API_GROUPS.get(unit, group)
     await PRESETS.get(unit, preset)
+    if command.rules is not None:
+        await system_named(unit, command.rules)
     return SessionSettings(
         session_id=house.ids.new("session"),
         story_id=story.story_id,
@@ -116,4 +123,5 @@ async def _settings(house: House, unit: Unit, command: StartSession, story: AnyS
         player_schema_id=story.player_schema_id,
         api_group_id=group,
         preset_id=preset,
+        rules=command.rules,
     )

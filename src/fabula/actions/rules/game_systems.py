@@ -6,11 +6,11 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.repositories import GAME_SYSTEMS, checked_name, checked_new_name
+from fabula.actions.repositories import GAME_SYSTEMS, checked_new_name
+from fabula.actions.setups.game_systems import find_system
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, InvalidRequest
-from fabula.ports.store import Unit
 from fabula.rules.systems import builtin_systems, system_problems
 from fabula.story.game_systems import (
     Attribute,
@@ -147,12 +147,6 @@ async def delete_game_system(house: House, actor: Actor, command: NameGameSystem
     async with house.store.writing() as unit:
         await GAME_SYSTEMS.remove(unit, command.system_id)
     return GameSystemDeleted(system_id=command.system_id)
-
-
-async def find_system(unit: Unit, system_id: str) -> GameSystem:
-    """A system by its id, built in or stored."""
-    builtin = builtin_systems().get(checked_name(system_id, GAME_SYSTEMS.noun))
-    return builtin or await GAME_SYSTEMS.get(unit, system_id)
 
 
 def _refuse_builtin(system_id: str) -> None:

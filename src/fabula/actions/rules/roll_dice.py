@@ -16,12 +16,10 @@ from fabula.actions.views import Command, View
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
 from fabula.ports.plays import MessageChange
-from fabula.rules.draws import Draws
+from fabula.rules.draws import play_draws
 from fabula.rules.formulas import FormulaError, parse_formula
 from fabula.rules.rolls import Rolled, roll
 from fabula.story.checks import PLAYER, RollView, ShownDie
-from fabula.story.plays import PlayState
-from fabula.story.seeds import derived_seed
 
 MOST_SHOWN = 40
 
@@ -53,7 +51,7 @@ async def roll_dice(house: House, actor: Actor, session_id: str, command: RollDi
     reason = " ".join(command.reason.split())
 
     async def change(at: AtHead) -> tuple[Amendment, DiceRolled]:
-        draws = Draws(dice_seed(at.play.tree_id, at.state), at.state.dice_cursor)
+        draws = play_draws(at.play.tree_id, at.state.dice_seed, at.state.dice_cursor)
         try:
             rolled = roll(formula, draws)
         except FormulaError as error:
@@ -68,11 +66,6 @@ async def roll_dice(house: House, actor: Actor, session_id: str, command: RollDi
         return Amendment(state=state, messages=[MessageChange(op="say", message=said)]), told
 
     return (await amend(house, actor, session_id, change))[1]
-
-
-def dice_seed(tree_id: str, state: PlayState) -> int:
-    """The seed of a play's dice: all lines of one tree roll from it, each from its own cursor."""
-    return derived_seed(tree_id if state.dice_seed is None else state.dice_seed, "dice")
 
 
 def shown_roll(formula: str, rolled: Rolled) -> RollView:

@@ -23,11 +23,13 @@ from fabula.actions.repositories import (
     STORIES,
     STORY_RESOURCES,
 )
+from fabula.actions.setups.game_systems import system_named
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
 from fabula.ports.stored import read_stored, versioned
 from fabula.ports.threads import run_in_thread
+from fabula.rules.sheets import with_sheet
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
@@ -89,7 +91,7 @@ class PlaySetups:
         return kept.setup
 
     async def _shared_by(self, unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:
-        key = (session.story_id, graph_blob, session.api_group_id, session.preset_id)
+        key = (session.story_id, graph_blob, session.api_group_id, session.preset_id, session.rules or "")
         kept = self._shared.get(key)
         if kept is None or not await _is_current(unit, kept):
             kept = self._shared[key] = await _gathered(unit, session, graph_blob)
@@ -152,6 +154,7 @@ def _names(setup: PlaySetup, story: Story, lorebook_ids: list[str]) -> list[Refe
         "preset": [setup.preset.preset_id],
         "api_group": [setup.group.api_group_id],
         "api": list(setup.apis),
+        "game_system": [] if setup.system is None else [setup.system.system_id],
     }
     return [Reference(kind=kind, id=id) for kind, ids in by_kind.items() for id in ids]
 
@@ -164,6 +167,7 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
     schemas = await SCHEMAS.get_all(unit, sorted(schema_ids))
     books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
     group = await API_GROUPS.get(unit, session.api_group_id)
+    system = await system_named(unit, session.rules, story.rules)
     return PlaySetup(
         session=session,
         graph=graph,
@@ -171,9 +175,10 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
         introduction=story.introduction,
         world=story.world,
         world_schema=schemas[story.world_schema_id],
-        player_schema=schemas[story.player_schema_id],
+        player_schema=with_sheet(schemas[story.player_schema_id], system),
         characters=characters,
-        character_schemas=schemas,
+        character_schemas={id: with_sheet(schema, system) for id, schema in schemas.items()},
+        system=system,
         lore=tuple(entry for id in resource.lorebook_ids for entry in books[id].entries),
         preset=await PRESETS.get(unit, session.preset_id),
         group=group,

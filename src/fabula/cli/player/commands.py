@@ -33,7 +33,9 @@ from fabula.actions.plays.sessions import (
     update_session,
 )
 from fabula.actions.plays.suggest_replies import DEFAULT, FEWEST, MOST, SuggestReplies, suggest_replies
+from fabula.actions.rules.game_systems import NameGameSystem, get_game_system
 from fabula.actions.rules.roll_dice import RollDice, roll_dice
+from fabula.actions.rules.sheets import NameSheet, get_sheet
 from fabula.actions.views import Nothing, Paging
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import typed_number
@@ -240,6 +242,19 @@ async def _roll(player_session: Seated, rest: str) -> None:
     player_session.writer.say(f"{rolled.sentence}.")
 
 
+async def _character(player_session: Seated, rest: str) -> None:
+    house, writer = player_session.house, player_session.writer
+    sheet = await get_sheet(house, OPERATOR, player_session.session_id, NameSheet(character_id=rest or None))
+    system = await get_game_system(house, OPERATOR, NameGameSystem(system_id=sheet.system_id))
+    for part in (system.attributes, system.skills, system.tracks):
+        shown = [f"{one.display_name} {sheet.stats[name]}" for name, one in part.items()]
+        if shown:
+            writer.say(", ".join(shown))
+    there = sheet.stats.get("conditions")
+    if isinstance(there, list) and there:
+        writer.say(", ".join(system.conditions[str(name)].display_name for name in there), "yellow")
+
+
 async def _transcript(player_session: Seated, _: str) -> None:
     show_history(player_session.writer, await player_session.session(), most=None)
 
@@ -290,6 +305,7 @@ _OF_ALL: Commands[Seated] = {
     "understudy": PlayerCommand(sentence="Plays a failed turn without a model, by rules.", run=_understudy),
     "model": PlayerCommand(arguments="[NAME]", sentence="Shows the models, or takes another one.", run=_model),
     "roll": PlayerCommand(arguments="DICE [WHY]", sentence="Rolls dice: /roll 2d6+1 to climb.", run=_roll),
+    "character": PlayerCommand(arguments="[ID]", sentence="Shows your sheet, or somebody's.", run=_character),
     "transcript": PlayerCommand(sentence="Shows everything that was said so far.", run=_transcript),
     "trace": PlayerCommand(
         arguments="[TURN]", sentence="Shows what happened in the last turn, or in one by its number.", run=_trace

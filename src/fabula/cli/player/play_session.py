@@ -34,6 +34,7 @@ async def play_session(
     seed: int | None,
     ink: Path | None = None,
     model: str | None = None,
+    rules: str | None = None,
 ) -> int:
     """Opens the house and plays; answers how many turns failed."""
     if ink is not None and (session is not None or story is not None):
@@ -48,7 +49,9 @@ async def play_session(
             session = await pick_play(house, writer, lines)
         group = None if model is None else await group_of_model(house, OPERATOR, model)
         if session is None:
-            session = await _start(house, writer, lines, story=story, profile=profile, seed=seed, ink=ink, group=group)
+            session = await _start(
+                house, writer, lines, story=story, profile=profile, seed=seed, ink=ink, group=group, rules=rules
+            )
         elif group is not None:
             await update_config(house, OPERATOR, session, UpdateConfig(api_group_id=group))
         _say_goodbye(writer, await present(house, session, seed=seed, writer=writer, lines=lines))
@@ -70,10 +73,11 @@ async def _start(
     seed: int | None,
     ink: Path | None,
     group: str | None,
+    rules: str | None = None,
 ) -> str:
     """Starts a new play of the story that is named, written in a file, or picked; answers its session."""
     if ink is not None:
         story = await publish_file(house, ink)
     story = story or await pick_story(house, writer, lines)
-    command = StartSession(story_id=story, player_profile_id=profile, api_group_id=group, seed=seed)
+    command = StartSession(story_id=story, player_profile_id=profile, api_group_id=group, seed=seed, rules=rules)
     return (await start_session(house, OPERATOR, command)).session_id

@@ -13,6 +13,7 @@ from fabula.story.events import (
     ActorStarted,
     ActorThoughtDelta,
     AgentDegraded,
+    CheckResolved,
     DirectorCompleted,
     NarratorCompleted,
     NarratorStarted,
@@ -83,6 +84,8 @@ class Telling(Teller):
                 self._aside(f"{self._name(event.session_character_id)} enters.")
             case SessionCharacterLeftScene():
                 self._aside(f"{self._name(event.session_character_id)} leaves.")
+            case CheckResolved():
+                self._aside(f"[{event.sentence}]")
             case AgentDegraded():
                 self._aside(degraded(event))
             case StoryEnded():

@@ -124,6 +124,15 @@ class NarratorStage:
         return Beat(view={"type": "narrator", **event_fields(completed)}, entries=[entry] if text else [])
 
 
+def plain_beat(run: SceneRun, teller: SceneTeller, text: str, index: int) -> Beat:
+    """A beat of the narrator with this text, which nobody was asked for."""
+    stage = NarratorStage(run=run, index=index, purpose="DescribeResult", watch=GuardedStream(teller.guard()))
+    stage.start()
+    stage.raw.append(text)
+    stage.more(text)
+    return stage.end()
+
+
 @dataclass(kw_only=True)
 class ActorStage:
     """Tells one actor beat while its tags come in."""

@@ -9,6 +9,7 @@ from typing import Any
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
+from fabula.story.checks import Resolution
 from fabula.story.contexts import (
     ActorContext,
     ActorPurpose,
@@ -42,7 +43,7 @@ MOST_ABSENT = 40
 class Scene(Value):
     """Where a turn stands: the node it came from, and what everyone has noticed since the turn began.
 
-    `understood` is the player's line as the rules read it at that node.
+    `understood` is the player's line as the rules read it at that node, `resolutions` what the dice decided about it.
     """
 
     previous_node_id: str
@@ -50,6 +51,7 @@ class Scene(Value):
     transitioned: bool = False
     noticed: list[MemoryEntry] = []
     understood: Understood | None = None
+    resolutions: list[Resolution] = []
 
     def after(self, entries: list[MemoryEntry]) -> Scene:
         """The scene after more was said and done; thoughts are noticed by nobody."""
@@ -263,6 +265,7 @@ class SceneTeller:
             "understood": self._scene.understood,
             "wish": self._wish,
             "so_far": self._so_far,
+            "resolutions": self._scene.resolutions,
             "time": self._play.snapshot.time,
             **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }

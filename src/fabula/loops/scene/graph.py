@@ -20,6 +20,7 @@ from langgraph.runtime import Runtime
 
 from fabula.loops.checkpoint_version import can_go_on, loop_version
 from fabula.loops.scene.beats import beat_question, is_told, said_in
+from fabula.loops.scene.checks import apply_check
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.keeper import Kept, after_beats, applied, ask_keeper, heard_in, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
@@ -85,7 +86,7 @@ async def load_context(run: SceneRun) -> PlayState:
     with run.stage.recorder.step("load_context"):
         play = record_input(run)
         await understand(run, play)
-        return play
+        return apply_check(run, play)
 
 
 async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from fabula.loops.scene.beats import Beat, perform_beat
+from fabula.loops.scene.beats import Beat, perform_beat, plain_beat
+from fabula.loops.scene.checks import correction_of
 from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.story.changes import remember, remember_privately
 from fabula.story.events import (
@@ -26,6 +28,11 @@ async def perform(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePl
         if done is None:
             break
         play, scene = remembered(run, play, done), scene.after(done.entries)
+        beats.append(done)
+    right = None if run.cut.asked else correction_of(check_of(run), beats)
+    if right is not None:
+        done = plain_beat(run, run.teller(play, scene), right, len(beats))
+        play = remembered(run, play, done)
         beats.append(done)
     return play, beats
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
+from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.keeper import Kept
+from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.follow import follow_up
@@ -59,6 +61,9 @@ async def persist(
         result["notes"] = run.stage.notes
     if cut:
         result["cut"] = True
+    check = check_of(run)
+    if check is not None:
+        result["resolutions"] = [check.resolved.resolution.as_json()]
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,
@@ -79,7 +84,9 @@ async def persist(
 
 def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[MessageChange]:
     """The lines that the turn adds to the transcript: the player's own, then what was told, said and done."""
-    entries = [player_entry(run), *(entry for entry in said if entry.kind in _SPOKEN)]
+    check = check_of(run)
+    rolled = [] if check is None else [check_entry(run, check)]
+    entries = [player_entry(run), *rolled, *(entry for entry in said if entry.kind in _SPOKEN)]
     now = run.clock.now_ms()
     return [
         MessageChange(

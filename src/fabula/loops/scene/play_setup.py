@@ -9,6 +9,7 @@ from fabula.agents.windows import shared_history_limit, told_history, windows_of
 from fabula.ports.threads import run_in_thread
 from fabula.story.caches import IdentityCache
 from fabula.story.changes import Bounds
+from fabula.story.game_systems import GameSystem
 from fabula.story.gate import Place, moving_places
 from fabula.story.graph import Graph, Node
 from fabula.story.lore import has_book, prepare_book
@@ -53,6 +54,7 @@ class PlaySetup:
     apis: dict[str, Api]
     nodes: dict[str, Node]
     api_revisions: dict[str, int] = field(default_factory=dict)
+    system: GameSystem | None = None
     world: StoryWorld | None = None
 
     @property

@@ -6,7 +6,8 @@ answer it, also after going back.
 
 from __future__ import annotations
 
-from fabula.loops.scene.scene_run import SceneRun
+from fabula.loops.scene.checks import check_line
+from fabula.loops.scene.scene_run import LineCheck, SceneRun
 from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState
 from fabula.story.readings import AskBack, OpenQuestion, Understood
@@ -29,14 +30,23 @@ async def understand(run: SceneRun, play: PlayState) -> Understood:
 def understood(run: SceneRun, play: PlayState) -> Understood:
     """What the player's line means at the node where the turn begins."""
     if run.handover.understood is None:
-        run.handover.understood = read_line(
+        read = read_line(
             run.turn.player_input,
             _scene(run, play),
             question=run.before.question,
             turns_in_scene=play.turns_in_scene,
             before=said_before(run.before),
         )
+        run.handover.understood, run.handover.check = check_line(run, read)
     return run.handover.understood
+
+
+def check_of(run: SceneRun) -> LineCheck | None:
+    """What came of the check that the player's line needed, also in a turn that is resumed after it was made."""
+    if run.setup.system is None:
+        return None
+    understood(run, run.before)
+    return run.handover.check
 
 
 def said_before(play: PlayState) -> str:

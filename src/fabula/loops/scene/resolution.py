@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.agents.replies.director import fallback_plan, read_response_plan
+from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.judgement import settle
 from fabula.loops.scene.keeper import Kept, applied, ask_keeper, heard_in, note_shape
@@ -51,12 +52,14 @@ def player_entry(run: SceneRun) -> MemoryEntry:
 def scene_here(run: SceneRun, play: PlayState) -> Scene:
     """The scene as the turn finds it."""
     world = play.world
-    noticed = [player_entry(run)]
+    read, check = understood(run, play), run.handover.check
+    noticed = [player_entry(run), *([] if check is None else [check_entry(run, check)])]
     return Scene(
         previous_node_id=world.current_node,
         previous_cast=world.active_characters,
         noticed=noticed,
-        understood=understood(run, play),
+        understood=read,
+        resolutions=[] if check is None else [check.resolved.resolution],
     )
 
 

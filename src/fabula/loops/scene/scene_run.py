@@ -20,6 +20,7 @@ from fabula.ports.store import Store
 from fabula.ports.traces import trace_task
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
+from fabula.rules.resolution import Resolved
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.state import MemoryEntry
@@ -78,10 +79,19 @@ def _ignore(text: str) -> None:
     """For readers of whole replies."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LineCheck:
+    """What came of the check that a line needed, and where the play's dice stand after it."""
+
+    resolved: Resolved
+    cursor: int
+    sentence: str
+
+
 @dataclass(kw_only=True)
 class Handover:
     """What a step hands to the next one as it is: where the play stands, what was said, and the question it sent;
-    and the player's line as it was understood, which is read once.
+    and the player's line as it was understood, which is read once, with what came of the check that it needed.
 
     The graph has all but the question, too, as JSON; a turn that is resumed finds only that.
     """
@@ -91,6 +101,7 @@ class Handover:
     said: list[MemoryEntry] | None = None
     asked: PendingAnswer | None = None
     understood: Understood | None = None
+    check: LineCheck | None = None
 
     def put(
         self,

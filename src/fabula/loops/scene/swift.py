@@ -11,9 +11,11 @@ from dataclasses import replace
 from fabula.agents.replies.keeper import read_state_update
 from fabula.language.guarded_stream import GuardedStream
 from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, instead, said_in
+from fabula.loops.scene.checks import correction_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.keeper import note_shape
 from fabula.loops.scene.narration import remembered
+from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.questions import Question, ask, output_view
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.loops.turns.cut import CutShort
@@ -56,6 +58,10 @@ async def perform_swiftly(
         question = swift_question(run, play, scene)
         writing.take(TagParser(SWIFT_TAGS).feed(instead(run, question)))
     beats = writing.finish()
+    right = correction_of(check_of(run), beats)
+    if right is not None:
+        writing.take(TagParser(SWIFT_TAGS).feed(f"<narration>{right}</narration>"))
+        beats = writing.finish()
     for beat in beats:
         play = remembered(run, play, beat)
     shown = reply if not writing.held else replace(reply, text=_shown(beats))

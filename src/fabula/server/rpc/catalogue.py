@@ -53,7 +53,7 @@ from fabula.actions.plays import (
     suggest_replies,
     whereabouts,
 )
-from fabula.actions.rules import game_systems, roll_dice
+from fabula.actions.rules import game_systems, roll_dice, sheets
 from fabula.actions.turns import explain_turn, run_turn
 from fabula.actions.views import Nothing, Paging
 from fabula.server.rpc.method import Catalogue, Method, free_method, method, session_method
@@ -365,6 +365,8 @@ def _session_keeping() -> list[Method]:
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),
         m("session.get_runtime_snapshot", Nothing, s.get_runtime_snapshot, s.RuntimeSnapshot),
         m("session.roll", roll_dice.RollDice, roll_dice.roll_dice, roll_dice.DiceRolled),
+        m("sheet.get", sheets.NameSheet, sheets.get_sheet, sheets.SheetView),
+        m("sheet.update", sheets.UpdateSheet, sheets.update_sheet, sheets.SheetView),
         m("session.get_variables", s.ShowVariables, s.get_variables, s.SessionVariables),
         m("session.update_variables", p.UpdateVariables, p.update_variables, s.SessionVariables),
         m("session.get_config", Nothing, s.get_config, s.SessionConfig),

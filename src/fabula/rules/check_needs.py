@@ -1,0 +1,161 @@
+"""Whether a line needs a check: decided by rule from what the line was understood to mean, never by a model.
+
+1. Only a deed that is done now counts: questions, wishes, orders to others and tales of the past roll no dice.
+2. A deed is risky when somebody is attacked, or when its words are among the system's risky ones.
+3. What it is rolled with is the skill, or else the attribute, whose words it has.
+4. Who is acted on stands against it; else the scene's difficulty, or the system's usual target, must be reached.
+5. Who tells the outcome with the deed still has to roll for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from fabula.rules.sheets import preventing
+from fabula.story.checks import PLAYER, Check, Edge, Modifier
+from fabula.story.game_systems import GameSystem
+from fabula.story.readings import Intent, IntentKind, Understood
+from fabula.story.values import Json
+
+Act = Literal["attack", "social", "risk"]
+
+_DEEDS: Final[frozenset[IntentKind]] = frozenset(
+    {"go", "examine", "listen", "talk", "ask", "tell", "take", "give", "put", "use", "open", "close", "read", "attack",
+     "touch", "gesture", "promise", "act"}
+)  # fmt: skip
+_SOCIAL: Final[frozenset[IntentKind]] = frozenset({"talk", "ask", "tell", "promise"})
+_SOCIAL_WORDS: Final = frozenset(
+    [
+        "persuade",
+        "convince",
+        "lie",
+        "bluff",
+        "deceive",
+        "trick",
+        "pretend",
+        "threaten",
+        "intimidate",
+        "scare",
+        "charm",
+        "beg",
+        "negotiate",
+        "bargain",
+        "haggle",
+        "seduce",
+        "provoke",
+        "comfort",
+        "command",
+    ]
+)
+_DECLARED: Final = re.compile(
+    r"\b(?:successfully|with ease|easily|without (?:a sound|any trouble|being (?:seen|noticed))|at once succeed\w*"
+    r"|manage to|and (?:he|she|they|it) (?:agrees?|dies?|falls?|gives? in|believes? me|obeys?|opens?|yields?))\b"
+)
+_HELPED: Final = re.compile(r"\b(?:with (?:the )?help|helped by|carefully|taking my time|from behind|by surprise)\b")
+_HINDERED: Final = re.compile(r"\b(?:in a hurry|hastily|blindly|in the dark|with one hand|blindfolded|drunk)\b")
+
+
+def needed_check(
+    system: GameSystem,
+    read: Understood,
+    *,
+    check_id: str,
+    sheets: Mapping[str, Mapping[str, Json]],
+    present: Sequence[str],
+    difficulty: str | None = None,
+) -> Check | None:
+    """The check that a line needs, or None. `present` are the characters of the scene; one check a turn at most."""
+    for intent in read.intents:
+        if intent.kind not in _DEEDS or intent.mood not in ("act", "statement") or intent.negated:
+            continue
+        found = _risky_word(system, intent)
+        if found is not None or intent.kind == "attack":
+            return _check(system, intent, found or "attack", check_id, sheets, present, difficulty, read.line)
+    return None
+
+
+def _risky_word(system: GameSystem, intent: Intent) -> str | None:
+    text = f" {intent.text} {intent.verb} ".casefold()
+    return next((word for word in system.risky if _pattern(word).search(text)), None)
+
+
+@lru_cache(maxsize=2000)
+def _pattern(word: str) -> re.Pattern[str]:
+    """A word or phrase, also where its first word is inflected: climbs, climbed, climbing."""
+    first, *rest = re.escape(word.casefold()).split("\\ ")
+    return re.compile(rf"\b{first.removesuffix('e')}e?(?:s|es|d|ed|ing)?{''.join(f' {part}' for part in rest)}\b")
+
+
+def _check(
+    system: GameSystem,
+    intent: Intent,
+    word: str,
+    check_id: str,
+    sheets: Mapping[str, Mapping[str, Json]],
+    present: Sequence[str],
+    difficulty: str | None,
+    line: str,
+) -> Check:
+    act = _act(intent, word)
+    stat, skill = _stats(system, intent, word)
+    opponent = intent.whom if intent.whom in present and act != "risk" else None
+    text = f"{intent.text} {line}".casefold()
+    declared = _DECLARED.search(line.casefold()) is not None
+    held = preventing(system, sheets.get(PLAYER, {}))
+    return Check(
+        check_id=check_id,
+        act=act,
+        deed=intent.text[:400],
+        stat=stat,
+        skill=skill,
+        target=None if opponent is not None else _target(system, difficulty),
+        opponent=opponent,
+        edge=_edge(text),
+        forced="failure" if held is not None else None,
+        modifiers=[] if held is None else [Modifier(source=held, value=0)],
+        because=_because(word, declared=declared, held=held),
+    )
+
+
+def _act(intent: Intent, word: str) -> Act:
+    # A threat is read as an attack, and is none yet.
+    if word.split()[0] in _SOCIAL_WORDS:
+        return "social"
+    if intent.kind == "attack":
+        return "attack"
+    return "social" if intent.kind in _SOCIAL else "risk"
+
+
+def _stats(system: GameSystem, intent: Intent, word: str) -> tuple[str | None, str | None]:
+    """The attribute and the skill that a deed is about, by their words; the first attribute where nothing is said."""
+    text = f" {intent.text} {intent.verb} {word} ".casefold()
+    skill = _named(((name, one.words) for name, one in system.skills.items()), text)
+    if skill is not None:
+        return system.skills[skill].attribute, skill
+    stat = _named(((name, one.words) for name, one in system.attributes.items()), text)
+    return stat or next(iter(system.attributes), None), None
+
+
+def _named(stats: Iterable[tuple[str, Sequence[str]]], text: str) -> str | None:
+    return next((name for name, words in stats if any(_pattern(word).search(text) for word in words)), None)
+
+
+def _target(system: GameSystem, difficulty: str | None) -> int:
+    return system.difficulties.get(difficulty or "", system.core.default_target)
+
+
+def _edge(text: str) -> Edge:
+    helped, hindered = _HELPED.search(text) is not None, _HINDERED.search(text) is not None
+    if helped == hindered:
+        return "none"
+    return "advantage" if helped else "disadvantage"
+
+
+def _because(word: str, *, declared: bool, held: str | None) -> str:
+    if held is not None:
+        return f"who is {held} can do nothing"
+    why = "somebody is attacked" if word == "attack" else f"“{word}” is risky here"
+    return f"{why}, and the outcome is not the player's to tell" if declared else why
