@@ -29,6 +29,7 @@ def pages() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/commands.md": commands_page,
         f"{REFERENCE}/errors.md": errors_page,
         f"{REFERENCE}/metrics.md": metrics_page,
+        f"{REFERENCE}/work.md": work_page,
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
         f"{REFERENCE}/game-socket.md": game_socket_page,
         f"{REFERENCE}/socket-io.md": socket_io_page,
@@ -108,6 +109,39 @@ def metrics_page() -> str:
         "role `admin`; beside them stand those of Python and the process. Labels come from closed sets: ids, names of\n"
         "players and words of stories are never among them. They are counted since the process started.\n\n"
         "| name | kind | labels | ends in | what it tells |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    )
+
+
+def work_page() -> str:
+    """Each kind of work: its queue, how long and how often it is tried, and what it does."""
+    from types import SimpleNamespace
+    from typing import cast
+
+    from fabula.actions.house import House
+    from fabula.actions.periodic_jobs import periodic_jobs
+    from fabula.actions.work_kinds import work_kinds
+    from fabula.settings import Settings
+
+    # The kinds only keep the house for when they run.
+    runner = SimpleNamespace(forget_old=None, sweep_checkpoints=None)
+    house = cast(House, SimpleNamespace(settings=Settings(), work=runner))
+    every = {job.kind: job.every_s // 60 for job in periodic_jobs(house)}
+    rows = [
+        f"| `{name}` | {kind.queue} | {kind.priority} "
+        f"| {'' if kind.deadline_s is None else f'{kind.deadline_s:.0f} s'} "
+        f"| {kind.most_attempts} | {'fails' if kind.backoff is None else 'is buried'} "
+        f"| {f'every {every[name]} min' if name in every else ''} | {kind.does} |"
+        for name, kind in work_kinds(house).items()
+    ]
+    return (
+        f"{_NOTE}# Kinds of work\n\n"
+        "Work is what must be done once it was promised, whoever dies meanwhile: a row in the database that one\n"
+        "process at a time holds. Servers do it themselves, or leave it to `fabula worker` where there is a broker.\n"
+        "Of one queue the highest priority comes first. What fails as often as it may be tried fails for good, or is\n"
+        "buried, which `fabula outbox` shows for what follows turns. Periodic work is begun by `fabula beat`, or by\n"
+        "servers where there is no broker, once in each period.\n\n"
+        "| kind | queue | priority | may take | tries | in the end | periodic | what it does |\n"
+        "|---|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 
 

@@ -111,8 +111,11 @@ async def test_work_that_ended_long_ago_is_forgotten_while_the_process_runs(
         await asyncio.sleep(0.01)
     await runner.start(await begun(store, runner.lease()))
     await runner.result_of("w1")
+    assert await runner.forget_old() == 0
     clock.advance(KEPT_MS + 1)
-    while await store.read(lambda unit: unit.work.get("w1")) is not None:
+    assert await runner.forget_old() == 1
+    assert await store.read(lambda unit: unit.work.get("w1")) is None
+    while len(chores) < 2:
         runner.wake()
         await asyncio.sleep(0.01)
     runner.wake()

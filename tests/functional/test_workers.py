@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import Place
 from tests.fork_server import Child, ForkServer
-from tests.functional.test_followers import ladder_at, played
+from tests.functional.test_followers import buried, ladder_at, played
 from tests.live import Client, gate_session, live_server
 
 from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
 from fabula.adapters.world import SystemClock
+from fabula.cli.check_up import check_up
 from fabula.ports.work import NewWork, Work
 from fabula.settings import Settings
 from fabula.story.followers import SUMMARY_EVERY
@@ -38,16 +39,19 @@ class Yard:
     folder: Path
     workers: list[Child] = field(default_factory=list)
 
-    async def worker(self, *options: str) -> Child:
-        log = self.folder / f"worker-{len(self.workers)}.log"
-        environment = clean_environment(
+    @property
+    def environment(self) -> dict[str, str]:
+        return clean_environment(
             {
                 "FABULA_DATABASE_URL": self.settings.database_url,
                 "FABULA_BROKER_URL": self.settings.broker_url,
                 "FABULA_DATA_DIR": str(self.settings.data_folder),
             }
         )
-        worker = await asyncio.to_thread(self.fork_server.start, ["worker", *options], environment, log=log)
+
+    async def worker(self, *options: str) -> Child:
+        log = self.folder / f"worker-{len(self.workers)}.log"
+        worker = await asyncio.to_thread(self.fork_server.start, ["worker", *options], self.environment, log=log)
         self.workers.append(worker)
         await until(lambda: is_written(log, "Fabula works for"))
         return worker
@@ -115,6 +119,37 @@ async def test_a_worker_that_is_asked_to_stop_ends_in_good_order(yard: Yard) -> 
     await asyncio.to_thread(worker.kill, signal.SIGTERM)
     log = await asyncio.to_thread((yard.folder / "worker-0.log").read_text, "utf-8")
     assert "Stopping" in log and "Traceback" not in log
+
+
+@pytest.mark.all
+async def test_the_doctor_tries_the_broker_and_shows_workers_and_what_was_buried(
+    yard: Yard, redis_server: RedisServer
+) -> None:
+    await buried(yard.client)
+    await yard.worker("--queues", "realtime,background")
+    found = {one.part: one for one in await check_up(yard.settings)}
+    assert found["broker"].state == "ok" and "realtime" in found["workers"].sentence
+    assert (found["workers"].state, found["workers"].next_step) == ("missing", "fabula worker --queues heavy")
+    assert "1 were buried" in found["followers"].sentence and "outbox" in found["followers"].next_step
+    await asyncio.to_thread(redis_server.kill)
+    away = {one.part: one for one in await check_up(yard.settings)}
+    assert away["broker"].state == "broken" and "broker_url" in away["broker"].next_step
+
+
+@pytest.mark.all
+async def test_two_schedulers_begin_each_job_once_and_a_worker_does_it(yard: Yard) -> None:
+    for number in range(2):
+        log = yard.folder / f"beat-{number}.log"
+        child = await asyncio.to_thread(yard.fork_server.start, ["beat"], yard.environment, log=log)
+        yard.workers.append(child)
+    await yard.worker()
+
+    async def is_done() -> bool:
+        async with yard.client.house.store.reading() as unit:
+            done = await unit.work.by_key("prune.work", str(yard.client.house.clock.now_ms() // 600_000))
+            return done is not None and done.status == "done"
+
+    await until(is_done)
 
 
 class WrongClock(SystemClock):

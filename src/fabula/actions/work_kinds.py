@@ -6,10 +6,13 @@ from fabula.actions.drafts.build_story import draft_kinds
 from fabula.actions.followers.dispatch import follower_kinds
 from fabula.actions.house import House
 from fabula.actions.library.packages import import_kinds
+from fabula.actions.periodic_jobs import periodic_jobs
 from fabula.actions.turns.turn_runner import turn_kinds
+from fabula.actions.work.periodic import periodic_kind
 from fabula.actions.work.work_kind import WorkKind
 
 
 def work_kinds(house: House) -> dict[str, WorkKind]:
     """The kinds by name."""
-    return {**turn_kinds(house), **draft_kinds(house), **import_kinds(house), **follower_kinds(house)}
+    periodic = {job.kind: periodic_kind(job) for job in periodic_jobs(house)}
+    return {**turn_kinds(house), **draft_kinds(house), **import_kinds(house), **follower_kinds(house), **periodic}

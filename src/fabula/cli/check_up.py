@@ -9,24 +9,29 @@ from importlib.util import find_spec
 from typing import Literal
 
 from fabula.actions.care.tokens import list_tokens
+from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
 from fabula.actions.library.apis import ApiView, list_apis, secret_name
 from fabula.actions.views import Paging
 from fabula.adapters.bus import place_of, try_redis
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.adapters.models.detect import command_for, detect
+from fabula.adapters.queues import broker_queue
 from fabula.adapters.world import SystemClock
 from fabula.cli.options import shown_time
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallRecord, Found
 from fabula.ports.threads import run_in_thread
+from fabula.ports.work import QUEUES
 from fabula.server.access import tokens_required
 from fabula.server.web import is_built
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
 CALLS_LOOKED_AT = 500
+LATE_S = 60.0
+"""What follows a turn is done within seconds; what is later than this waits for somebody who is not there."""
 
 State = Literal["ok", "idle", "missing", "broken"]
 
@@ -43,14 +48,20 @@ class Finding:
 
 async def check_up(settings: Settings) -> list[Finding]:
     """Looks at every part; a part that fails is a finding, too."""
-    return [*await _house(settings), await _embedder(), await _bus(settings), await asyncio.to_thread(_web_app)]
+    return [
+        *await _house(settings),
+        await _embedder(),
+        await _bus(settings),
+        *await _broker(settings),
+        await asyncio.to_thread(_web_app),
+    ]
 
 
 async def _house(settings: Settings) -> list[Finding]:
     try:
-        # Redis is looked at by itself: a server opens without it, too.
-        async with open_house(settings.model_copy(update={"redis_url": ""})) as house:
-            return [*await _store(house), *await _models(house), await _tokens(house)]
+        # Redis and the broker are looked at by themselves: a server opens without them, too.
+        async with open_house(settings.model_copy(update={"redis_url": "", "broker_url": ""})) as house:
+            return [*await _store(house), *await _models(house), await _tokens(house), await _followers(house)]
     except FabulaError as error:
         return [Finding(part="store", state="broken", sentence=error.message)]
 
@@ -196,6 +207,56 @@ async def _bus(settings: Settings) -> Finding:
         return Finding(part="bus", state="broken", sentence=f"Redis at {place}: {problem}", next_step=step)
     took = (clock.monotonic() - started) * 1000
     return Finding(part="bus", state="ok", sentence=f"Redis at {place}: answered in {took:.0f} ms")
+
+
+async def _followers(house: House) -> Finding:
+    """What follows turns: how much of it waits, for how long, and what was buried."""
+    async with house.store.reading() as unit:
+        counts = await unit.work.counts(FOLLOWER_WORK)
+    waiting = [count for count in counts if count.status == "waiting"]
+    dead = sum(count.count for count in counts if count.status == "dead")
+    late_s = max([0.0, *((house.clock.now_ms() - count.oldest_due_at_ms) / 1000 for count in waiting)])
+    said = f"{sum(count.count for count in waiting)} wait, {dead} were buried"
+    if dead:
+        step = "fabula outbox list --state dead"
+        return Finding(part="followers", state="missing", sentence=said, next_step=step)
+    if late_s > LATE_S:
+        step = "Start a server, or workers: fabula worker" if house.settings.broker_url else "Start a server."
+        return Finding(part="followers", state="missing", sentence=f"{said}; {late_s:.0f} s late", next_step=step)
+    return Finding(part="followers", state="ok", sentence=said)
+
+
+async def _broker(settings: Settings) -> list[Finding]:
+    """The broker is really tried, and its workers are asked for."""
+    if not settings.broker_url:
+        return [Finding(part="broker", state="idle", sentence="none; servers do what follows turns themselves")]
+    try:
+        queue = broker_queue(settings.broker_url)
+        status = await queue.status()
+        await queue.close()
+    except FabulaError as error:
+        return [Finding(part="broker", state="broken", sentence=error.message)]
+    if status.problem:
+        step = "Start it, or correct the setting broker_url. Until then work waits and is looked for every few seconds."
+        return [Finding(part="broker", state="broken", sentence=f"{status.place}: {status.problem}", next_step=step)]
+    return [
+        Finding(part="broker", state="ok", sentence=f"{status.place}: answered in {status.answered_ms} ms"),
+        _workers(status.listeners),
+    ]
+
+
+def _workers(listeners: dict[str, list[str]]) -> Finding:
+    step = "fabula worker"
+    if not listeners:
+        return Finding(part="workers", state="missing", sentence="none answered", next_step=step)
+    names = "; ".join(f"{name} ({', '.join(queues)})" for name, queues in listeners.items())
+    unheard = [queue for queue in QUEUES if not any(queue in queues for queues in listeners.values())]
+    if unheard:
+        sentence = f"{names}; nobody works for {', '.join(unheard)}"
+        return Finding(
+            part="workers", state="missing", sentence=sentence, next_step=f"{step} --queues {','.join(unheard)}"
+        )
+    return Finding(part="workers", state="ok", sentence=names)
 
 
 def _web_app() -> Finding:

@@ -26,6 +26,7 @@ class Entry:
 COMMANDS: dict[str, Entry] = {
     "serve": Entry(module="fabula.cli.serve", sentence="Start the server."),
     "worker": Entry(module="fabula.cli.worker", sentence="Do the work that follows turns, beside the servers."),
+    "beat": Entry(module="fabula.cli.beat", sentence="Begin periodic work, beside workers."),
     "play": Entry(module="fabula.cli.play", sentence="Play a story in the terminal."),
     "story": Entry(module="fabula.cli.story", sentence="Make stories."),
     "stories": Entry(module="fabula.cli.stories", sentence="List, copy and delete stories."),

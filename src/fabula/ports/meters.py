@@ -50,6 +50,18 @@ WORK = Meter(
 WORK_RUNNING = Meter(
     name="fabula_work_running", kind="gauge", labels=("kind",), sentence="Pieces of work that run in this process now."
 )
+WORK_LAG_SECONDS = Meter(
+    name="fabula_work_lag_seconds",
+    kind="gauge",
+    labels=("queue",),
+    sentence="How long the oldest work that follows turns has been due in a queue, as this process last measured it.",
+)
+FOLLOWERS_SHED = Meter(
+    name="fabula_followers_shed",
+    kind="counter",
+    labels=("kind", "how"),
+    sentence="Followers of turns that were left out (skip) or put off (delay) because their queue was late.",
+)
 MODEL_CALLS = Meter(
     name="fabula_model_calls",
     kind="counter",
@@ -137,6 +149,8 @@ METERS: Final = (
     TURN_PART_SECONDS,
     WORK,
     WORK_RUNNING,
+    WORK_LAG_SECONDS,
+    FOLLOWERS_SHED,
     MODEL_CALLS,
     MODEL_ERRORS,
     MODEL_CALL_SECONDS,
@@ -193,6 +207,9 @@ class Meters:
     def add(self, meter: Meter, *labels: str, amount: float = 1) -> None:
         counts = self._counts[meter.name]
         counts[labels] = counts.get(labels, 0) + amount
+
+    def set(self, meter: Meter, *labels: str, value: float) -> None:
+        self._counts[meter.name][labels] = value
 
     def observe(self, meter: Meter, seconds: float, *labels: str) -> None:
         measured = self._durations[meter.name]

@@ -37,6 +37,7 @@ class QueueStatus:
 
     place: str
     problem: str = ""
+    answered_ms: int = 0
     listeners: dict[str, list[str]]
 
 

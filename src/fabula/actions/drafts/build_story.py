@@ -315,7 +315,7 @@ def draft_kinds(house: House) -> dict[str, WorkKind]:
     """The kinds of work on drafts; none is taken up unasked."""
     one_section = house.settings.section_deadline_s + DEADLINE_MARGIN_S
     return {
-        "draft_start": WorkKind(deadline_s=one_section, is_loop=True),
-        "draft_section": WorkKind(deadline_s=one_section, is_loop=True),
-        "story_generation": WorkKind(deadline_s=None, is_loop=True),
+        "draft_start": WorkKind(does="plans a story draft", deadline_s=one_section, is_loop=True),
+        "draft_section": WorkKind(does="builds one section of a draft", deadline_s=one_section, is_loop=True),
+        "story_generation": WorkKind(does="builds a whole draft, section by section", deadline_s=None, is_loop=True),
     }

@@ -1,11 +1,13 @@
 """The dispatcher: the one row of a turn becomes a piece of work for each kind that follows it, in one transaction.
 
-Each piece is keyed by the turn, so that it is done once in effect however often the dispatcher runs.
+Each piece is keyed by the turn, so that it is done once in effect however often the dispatcher runs. While queues are
+late, some kinds are left out or put off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from fabula.actions.followers.lore_bundles import precompute_lore
@@ -14,9 +16,11 @@ from fabula.actions.followers.world_changes import apply_world
 from fabula.actions.house import House
 from fabula.actions.work.work_kind import HeldWork, Run, Sentences, WorkKind, doubling, taken_over
 from fabula.loops.turns.follow import FOLLOWERS
+from fabula.ports.meters import FOLLOWERS_SHED
 from fabula.ports.store import Unit
 from fabula.ports.work import NewWork, QueueName, Work
 from fabula.story.followers import FollowerKind
+from fabula.story.shedding import shed
 from fabula.story.values import JsonObject
 
 MOST_ATTEMPTS = 8
@@ -41,22 +45,32 @@ FOLLOWER_WORK = (FOLLOWERS, *WORK_NAMES.values())
 def follower_kinds(house: House) -> dict[str, WorkKind]:
     """The dispatcher and every kind of follower."""
     return {
-        FOLLOWERS: _kind(partial(_dispatch, house), "realtime"),
-        WORK_NAMES["world"]: _kind(partial(apply_world, house), "background"),
-        WORK_NAMES["lore"]: _kind(partial(precompute_lore, house), "background"),
-        WORK_NAMES["summary"]: _kind(partial(summarise_turn, house), "heavy"),
+        FOLLOWERS: _kind(
+            partial(_dispatch, house), "realtime", 9, "hands out what follows a turn, a piece of work for each kind"
+        ),
+        WORK_NAMES["world"]: _kind(
+            partial(apply_world, house), "background", 9, "applies what a turn changes in its world, in order"
+        ),
+        WORK_NAMES["lore"]: _kind(
+            partial(precompute_lore, house), "background", 1, "prepares the lore of scenes that may come next"
+        ),
+        WORK_NAMES["summary"]: _kind(
+            partial(summarise_turn, house), "heavy", 3, "sums up what was told since the last summary on this line"
+        ),
     }
 
 
-def _kind(run: Run, queue: QueueName) -> WorkKind:
+def _kind(run: Run, queue: QueueName, priority: int, does: str) -> WorkKind:
     return WorkKind(
         run=run,
+        does=does,
         deadline_s=DEADLINE_S,
         most_attempts=MOST_ATTEMPTS,
         backoff=BACKOFF,
         sentences=SENTENCES,
         unwatched=True,
         queue=queue,
+        priority=priority,
     )
 
 
@@ -64,27 +78,49 @@ async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:
     work = held.work
     asked = work.input.get("kinds")
     # A kind that only a newer version knows is left to the servers of that version.
-    wanted = [name for kind, name in WORK_NAMES.items() if isinstance(asked, list) and kind in asked]
+    wanted = [kind for kind in WORK_NAMES if isinstance(asked, list) and kind in asked]
+    new = await _under_load(house, [follower_of(house, kind, work.subject, work.input) for kind in wanted])
 
     async def fan_out(unit: Unit) -> list[Work]:
-        new = [_follower(house, name, work) for name in wanted]
         begun = [await unit.work.begin(one) for one in new]
         if not await unit.work.finish(work):
             raise taken_over(work)
         return begun
 
-    house.work.announce(*await house.store.write(fan_out))
+    begun = await house.store.write(fan_out)
+    house.work.announce(*(one for one in begun if one.due_at_ms <= house.clock.now_ms()))
     return None
 
 
-def _follower(house: House, name: str, of: Work) -> NewWork:
-    """A follower of the turn that a row is about; it is told all that the row says but who else follows."""
-    turn_id = str(of.input["turn_id"])
+async def _under_load(house: House, followers: list[NewWork]) -> list[NewWork]:
+    """What is done of these now, or later, while queues are late; `story/shedding.py` says which."""
+    queues = {name: kind.queue for name, kind in follower_kinds(house).items()}
+    lag = await house.queue_lag.measure(house.store, house.clock, house.meters, queues)
+    kept = []
+    for kind, follower in zip(_kinds_of(followers), followers, strict=True):
+        decided = shed(kind, lag[queues[follower.kind]])
+        if decided is not None:
+            house.meters.add(FOLLOWERS_SHED, kind, decided.how)
+        if decided is None:
+            kept.append(follower)
+        elif decided.how == "delay":
+            kept.append(replace(follower, due_at_ms=house.clock.now_ms() + round(decided.delay_s * 1000)))
+    return kept
+
+
+def _kinds_of(followers: list[NewWork]) -> list[str]:
+    names = {name: kind for kind, name in WORK_NAMES.items()}
+    return [names[follower.kind] for follower in followers]
+
+
+def follower_of(house: House, kind: FollowerKind, session_id: str, told: JsonObject) -> NewWork:
+    """The work on one kind of follower of a turn; it is told all that the row of the turn says but who else follows."""
+    turn_id = str(told["turn_id"])
     return NewWork(
         work_id=house.ids.new("work"),
-        kind=name,
+        kind=WORK_NAMES[kind],
         key=turn_id,
-        subject=of.subject,
-        input={name: value for name, value in of.input.items() if name != "kinds"},
+        subject=session_id,
+        input={name: value for name, value in told.items() if name != "kinds"},
         trace_id=turn_id,
     )

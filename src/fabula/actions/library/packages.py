@@ -211,7 +211,8 @@ def import_kinds(house: House) -> dict[str, WorkKind]:
     async def run(held: HeldWork) -> JsonObject:
         return await _import(house, held)
 
-    return {"package_import": WorkKind(run=run, deadline_s=IMPORT_DEADLINE_S, most_attempts=3)}
+    does = "takes in what an uploaded package holds, all of it or nothing"
+    return {"package_import": WorkKind(run=run, does=does, deadline_s=IMPORT_DEADLINE_S, most_attempts=3)}
 
 
 async def _import(house: House, held: HeldWork) -> JsonObject:

@@ -50,6 +50,7 @@ def turn_kinds(house: House) -> dict[str, WorkKind]:
     """Turns, which any process takes up at the node they were in."""
     turn = WorkKind(
         run=partial(_resume, house),
+        does="plays a turn; one that was left behind goes on at its node",
         deadline_s=house.settings.turn_deadline_s + DEADLINE_MARGIN_S,
         most_attempts=MOST_ATTEMPTS,
         is_loop=True,

@@ -73,6 +73,7 @@ class Sentences:
 class WorkKind:
     """How one kind of work is done.
 
+    `does` says what it does, for the reference.
     `deadline_s` bounds one attempt, unless it is None.
     `most_attempts` bounds those that failed, or that the process died with.
     With a `backoff` (seconds to wait after so many tries) work that failed is tried again, and in the end buried;
@@ -86,6 +87,7 @@ class WorkKind:
     """
 
     run: Run | None = None
+    does: str = ""
     deadline_s: float | None
     most_attempts: int = 2
     backoff: Callable[[int], float] | None = None

@@ -144,7 +144,7 @@ class WorkRunner:
         announcements come over a broker that would only find what another process was just told of.
         """
         self._kinds, self._most, self._is_eager = kinds, most, eager
-        self._chores = (self._forget_old, *chores)
+        self._chores = chores
         self._calls_only = [name for name, kind in kinds.items() if kind.run is None]
         if takes_up:
             await self.take_up()
@@ -525,15 +525,18 @@ class WorkRunner:
         except Exception:
             log.exception("Work could not be looked after.")
 
-    async def _forget_old(self) -> None:
-        before = self._clock.now_ms() - KEPT_MS
+    async def forget_old(self) -> int:
+        """Forgets what ended long ago; answers how much."""
+        before, all_of_it = self._clock.now_ms() - KEPT_MS, 0
 
         await self._store.write(lambda unit: unit.work.abandon(self._calls_only, left_before_ms=before))
         # In parts, so that nobody waits long for the store; what is more than all of them is left for the next time.
         for _ in range(MOST_PARTS):
             forgotten = await self._store.write(lambda unit: unit.work.forget(ended_before_ms=before, limit=PART))
+            all_of_it += forgotten
             if forgotten < PART:
-                return
+                break
+        return all_of_it
 
     async def sweep_checkpoints(self) -> int:
         """Removes what loops left behind whose process was killed when their work had ended; answers how many."""

@@ -15,6 +15,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import CancelledError as FutureCancelled
@@ -90,12 +91,14 @@ class CeleryQueue:
 
     async def status(self) -> QueueStatus:
         place = self.name
+        began = time.monotonic()
         try:
             await asyncio.to_thread(self._sender.try_it)
+            answered_ms = round((time.monotonic() - began) * 1000)
             answers = await asyncio.to_thread(self._ask_listeners)
         except (OperationalError, OSError, BackendError) as error:
             return QueueStatus(place=place, problem=_sentence(error), listeners={})
-        return QueueStatus(place=place, listeners=answers)
+        return QueueStatus(place=place, answered_ms=answered_ms, listeners=answers)
 
     async def close(self) -> None:
         if self._thread is not None:

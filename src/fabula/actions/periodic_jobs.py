@@ -1,0 +1,45 @@
+"""Every periodic job of a house, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from fabula.actions.followers.catch_up import catch_up_summaries
+from fabula.actions.house import House
+from fabula.actions.work.periodic import PeriodicJob
+from fabula.actions.work.work_kind import HeldWork
+from fabula.story.values import JsonObject
+
+MINUTE, HOUR = 60, 3600
+
+
+def periodic_jobs(house: House) -> list[PeriodicJob]:
+    """The jobs; a new one is a row here."""
+    return [
+        PeriodicJob(
+            kind="prune.work",
+            every_s=10 * MINUTE,
+            does="forgets work that ended more than a week ago",
+            run=_counted(house.work.forget_old),
+        ),
+        PeriodicJob(
+            kind="prune.checkpoints",
+            every_s=HOUR,
+            does="removes checkpoints of loops whose work has ended",
+            run=_counted(house.work.sweep_checkpoints),
+        ),
+        PeriodicJob(
+            kind="summary.catch_up",
+            every_s=HOUR,
+            does="has those of the plays that changed last summed up whose summaries were left behind",
+            run=_counted(partial(catch_up_summaries, house)),
+        ),
+    ]
+
+
+def _counted(chore: Callable[[], Awaitable[int]]) -> Callable[[HeldWork], Awaitable[JsonObject | None]]:
+    async def run(held: HeldWork) -> JsonObject | None:
+        return {"count": await chore()}
+
+    return run

@@ -1,0 +1,31 @@
+"""`fabula beat`: begins periodic work, each job once in its period; workers do it."""
+
+from __future__ import annotations
+
+import typer
+
+from fabula.actions.periodic_jobs import periodic_jobs
+from fabula.cli.log_lines import start_log
+from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
+from fabula.cli.worker import need_broker, run_to_the_end, told_to_stop
+from fabula.settings import Settings
+from fabula.wiring import open_house
+
+app = typer.Typer()
+
+
+@app.command()
+def beat(config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
+    """Begin periodic work, beside workers. A second one does no harm: each job is begun once in its period."""
+    settings = settings_from(config, data_dir=data_dir)
+    need_broker(settings, "beat")
+    start_log(settings)
+    run_to_the_end(_beat(settings))
+
+
+async def _beat(settings: Settings) -> None:
+    stop = told_to_stop()
+    async with open_house(settings, beats=True) as house:
+        names = ", ".join(job.kind for job in periodic_jobs(house))
+        screen().print(f"Fabula begins periodic work: {names}")
+        await stop.wait()
