@@ -22,6 +22,7 @@ import asyncpg  # type: ignore[import-untyped]
 import httpx
 import socketio
 from tests.fork_server import Child, ForkServer
+from tests.functional.test_world_follower import WORLD
 from tests.live import Client, RpcFailed, gate_story, sse
 from tests.scripted import bind_troupe
 
@@ -140,6 +141,7 @@ async def town(fork_server: ForkServer, redis: RedisServer, folder: Path, seed: 
                 client = Client(http, None)  # type: ignore[arg-type]
                 await bind_troupe(client, models.base_url)
                 story_id = await gate_story(client)
+                await client.call("story.update", story_id=story_id, world=WORLD)
             yield Town(
                 servers=processes[:2],
                 workers=processes[2:],

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
+import orjson
 import pytest
 from tests.fork_server import ForkServer
 from tests.torture.chaos import Player, SocketPlayer, SsePlayer, Town, all_followers_done, ask, town
@@ -68,7 +69,16 @@ async def check_session(it: Town, player: Player) -> None:
         "SELECT turn_index FROM fabula.turns WHERE session_id = $1 AND status = 'committed' ORDER BY turn_index",
         player.session_id,
     )
-    assert [row["turn_index"] for row in indexes] == list(range(len(indexes))), "versions have no gap"
+    assert [row["turn_index"] for row in indexes] == list(range(len(indexes))), "turns have no gap"
+    records = await ask(
+        it.postgres.url,
+        "SELECT record FROM fabula.world_records JOIN fabula.turns USING (turn_id) WHERE session_id = $1 "
+        "ORDER BY turn_index",
+        player.session_id,
+    )
+    versions = [orjson.loads(row["record"])["version"] for row in records]
+    assert versions == list(range(versions[0], versions[0] + len(versions))), "world versions have no gap"
+    assert len(versions) >= len(player.acknowledged)
 
 
 async def check_followers(it: Town) -> None:

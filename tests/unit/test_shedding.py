@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from fabula.actions.work.queue_lag import lags
+from fabula.actions.work.queue_lag import QueueLag, lags
+from fabula.ports.meters import Meters
+from fabula.ports.store import Store
 from fabula.ports.work import WorkCount
 from fabula.story.shedding import LONGEST_DELAY_S, SHED, Shed, shed
+from fabula.testing.world import FixedClock
 
 ORDER = ("lore", "npc", "conflict", "memory")
 
@@ -28,6 +33,12 @@ def test_lore_is_left_out_and_the_others_are_put_off_for_a_bounded_time() -> Non
     assert shed("lore", 20.0) == Shed(how="skip")
     assert shed("npc", 40.0) == Shed(how="delay", delay_s=80.0)
     assert shed("memory", 10_000.0) == Shed(how="delay", delay_s=LONGEST_DELAY_S)
+
+
+async def test_who_asks_while_the_lag_is_measured_is_answered_at_once(sqlite_store: Store, clock: FixedClock) -> None:
+    lag, queues = QueueLag(), {"errand": "background", "chore": "heavy"}
+    asked = [lag.measure(sqlite_store, clock, Meters(), queues) for _ in range(5)]  # type: ignore[arg-type]
+    assert [found["heavy"] for found in await asyncio.gather(*asked)] == [0.0] * 5
 
 
 def test_a_queue_is_as_late_as_its_oldest_work_that_waits() -> None:

@@ -37,6 +37,10 @@ class OwnPostgres:
     def url(self) -> str:
         return str(self._server.get_uri())
 
+    @property
+    def pid(self) -> int:
+        return int(self._server.get_pid())
+
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Ends it at once, and waits until it is gone."""
         pid = self._server.get_pid()

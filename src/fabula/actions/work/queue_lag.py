@@ -16,7 +16,8 @@ class QueueLag:
     """Remembers the last measure for a moment: everyone who hands out work asks, and a burst asks very often."""
 
     def __init__(self) -> None:
-        self._lags: Mapping[QueueName, float] = {}
+        # Who asks while the first measure is taken is told that nothing is late.
+        self._lags: Mapping[QueueName, float] = dict.fromkeys(QUEUES, 0.0)
         self._until = float("-inf")
 
     async def measure(

@@ -48,7 +48,7 @@ QUIET_S: Final = 2.0
 ANSWER_S: Final = 1.0
 """How long workers are given to say that they are there."""
 GRACE_S: Final = 5.0
-ENDS_S: Final = 20.0
+ENDS_S: Final = 15.0
 """How long what was taken may go on when the process stops; what is not over then is let go."""
 
 
