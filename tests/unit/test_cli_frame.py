@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.fork_server import PROGRAM
@@ -30,6 +31,18 @@ def test_help_lists_every_command_with_its_sentence() -> None:
     for name, entry in COMMANDS.items():
         assert name in shown.stdout
         assert entry.sentence in " ".join(shown.stdout.split())
+
+
+def test_a_server_of_one_process_loads_no_queue_and_no_client_of_a_broker(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, sys\nfrom fabula.cli.serve import open_house\nfrom fabula.settings import Settings\n"
+        "async def main():\n"
+        "    async with open_house(Settings(data_dir=sys.argv[1]), tends_turns=True):\n"
+        "        print('LOADED', *sorted({'celery', 'kombu', 'amqp', 'redis', 'asyncpg'} & sys.modules.keys()))\n"
+        "asyncio.run(main())"
+    )
+    shown = run(sys.executable, "-c", program, str(tmp_path))
+    assert shown.stdout.split() == ["LOADED"], shown.stderr
 
 
 def test_help_loads_nothing_heavy() -> None:

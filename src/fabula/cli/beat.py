@@ -16,7 +16,7 @@ app = typer.Typer()
 
 @app.command()
 def beat(config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
-    """Begin periodic work, beside workers. A second one does no harm: each job is begun once in its period."""
+    """Begin periodic work, beside workers."""
     settings = settings_from(config, data_dir=data_dir)
     need_broker(settings, "beat")
     start_log(settings)
