@@ -148,3 +148,17 @@ def test_any_text_is_rolled_or_refused_and_never_breaks(text: str) -> None:
         assert str(error).endswith(".")
     else:
         assert len(rolled.dice) <= 1000
+
+
+@pytest.mark.parametrize("text", ["500d9" + "rrl1" * 48, "1d2e1e2"])
+def test_a_roll_that_looks_at_its_dice_again_and_again_is_ended(text: str) -> None:
+    with pytest.raises(FormulaError, match="takes too long"):
+        roll(parse_formula(text), Draws(1, 0))
+
+
+@pytest.mark.parametrize(
+    "text", ["999999999*999999999*9", "9" * 95 + ".0*" + "9" * 95 + ".0", "9" * 190 + ".0", "-999999999*999999999"]
+)
+def test_no_number_of_a_roll_is_larger_than_json_carries(text: str) -> None:
+    with pytest.raises(FormulaError, match="too large"):
+        roll(parse_formula(text), Draws(1, 0))

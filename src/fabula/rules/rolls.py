@@ -25,6 +25,10 @@ from fabula.rules.formulas import (
 )
 
 MOST_ROLLS = 1000
+MOST_STEPS = 50_000
+"""So many dice are looked at in one roll: whoever chooses among a thousand again and again makes everybody wait."""
+LARGEST_NUMBER = 2**53
+"""What JSON carries to every client."""
 Amount = int | float
 
 
@@ -52,7 +56,7 @@ class Rolled:
 def roll(formula: Formula, draws: Draws, values: Mapping[str, Amount] | None = None) -> Rolled:
     """Rolls a formula; `values` are those of its names. Raises FormulaError where it cannot be reckoned."""
     roller = _Roller(draws, values or {})
-    total = roller.evaluate(formula).total
+    total = _bounded(roller.evaluate(formula).total)
     return Rolled(total=int(total), dice=tuple(die.fallen() for die in roller.dice))
 
 
@@ -92,7 +96,7 @@ class _Die(_Part):
 
 class _Roller:
     def __init__(self, draws: Draws, values: Mapping[str, Amount]) -> None:
-        self._draws, self._values, self._rolls = draws, values, 0
+        self._draws, self._values, self._rolls, self._steps = draws, values, 0, 0
         self.dice: list[_Die] = []
 
     def evaluate(self, formula: Formula) -> _Part:
@@ -107,7 +111,8 @@ class _Roller:
                 value = self.evaluate(formula.value).total
                 return _Part(-value if formula.is_negative else value)
             case Binary():
-                return _Part(_reckon(formula.op, self.evaluate(formula.left).total, self.evaluate(formula.right).total))
+                left, right = self.evaluate(formula.left).total, self.evaluate(formula.right).total
+                return _Part(_bounded(_reckon(formula.op, left, right)))
             case Group():
                 return self.evaluate(formula.value)
             case SetOf():
@@ -146,19 +151,19 @@ class _Roller:
     def _operate(self, operation: Operation, target: _Part, size: DieSize) -> None:
         match operation.op:
             case "k":
-                chosen = {id(member) for member in _chosen(operation.selectors, target)}
+                chosen = {id(member) for member in self._chosen(operation.selectors, target)}
                 for member in target.kept:
                     member.is_kept = id(member) in chosen
             case "p":
-                for member in _chosen(operation.selectors, target):
+                for member in self._chosen(operation.selectors, target):
                     member.is_kept = False
             case "rr":
-                while again := _dice_of(_chosen(operation.selectors, target)):
+                while again := _dice_of(self._chosen(operation.selectors, target)):
                     self._reroll(again, size)
             case "ro":
-                self._reroll(_dice_of(_chosen(operation.selectors, target)), size)
+                self._reroll(_dice_of(self._chosen(operation.selectors, target)), size)
             case "ra":
-                self._add(target, _chosen(operation.selectors, target)[:1], size)
+                self._add(target, self._chosen(operation.selectors, target)[:1], size)
             case "e":
                 self._explode(operation.selectors, target, size)
             case "mi":
@@ -169,6 +174,15 @@ class _Roller:
                 self._show([die for die in _dice_of(target.kept) if die.number > most], most)
             case _:
                 assert_never(operation.op)
+
+    def _chosen(self, selectors: Sequence[Selector], target: _Part) -> list[_Part]:
+        """The members that any selector takes, each once, in the order of the set."""
+        kept = target.kept
+        self._steps += len(kept) * (1 + len(selectors))
+        if self._steps > MOST_STEPS:
+            raise FormulaError("This roll takes too long. Use fewer dice, or fewer operations on them.")
+        taken = {id(member) for selector in selectors for member in _selected(selector, kept)}
+        return [member for member in kept if id(member) in taken]
 
     def _reroll(self, dice: Sequence[_Die], size: DieSize) -> None:
         for die in dice:
@@ -184,15 +198,9 @@ class _Roller:
 
     def _explode(self, selectors: Sequence[Selector], target: _Part, size: DieSize) -> None:
         done: set[int] = set()
-        while exploding := [one for one in _chosen(selectors, target) if id(one) not in done]:
+        while exploding := [one for one in self._chosen(selectors, target) if id(one) not in done]:
             self._add(target, exploding, size)
             done.update(map(id, exploding))
-
-
-def _chosen(selectors: Sequence[Selector], target: _Part) -> list[_Part]:
-    """The members that any selector takes, each once, in the order of the set."""
-    taken = {id(member) for selector in selectors for member in _selected(selector, target.kept)}
-    return [member for member in target.kept if id(member) in taken]
 
 
 def _selected(selector: Selector, members: list[_Part]) -> list[_Part]:
@@ -214,6 +222,13 @@ def _selected(selector: Selector, members: list[_Part]) -> list[_Part]:
 
 def _dice_of(members: Sequence[_Part]) -> list[_Die]:
     return [member for member in members if isinstance(member, _Die)]
+
+
+def _bounded(number: Amount) -> Amount:
+    # Infinity and what is no number are not within any bound.
+    if not -LARGEST_NUMBER <= number <= LARGEST_NUMBER:
+        raise FormulaError("The numbers of this formula grow too large.")
+    return number
 
 
 def _reckon(op: BinaryOp, left: Amount, right: Amount) -> Amount:

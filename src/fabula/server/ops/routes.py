@@ -15,6 +15,8 @@ from fabula.ports.errors import FabulaError
 from fabula.ports.meters import FOLLOWER_AGE_SECONDS, FOLLOWERS, MODEL_CALLS_RUNNING, READY, Meter
 from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
+from fabula.server.access.line_limit import LineLimit
+from fabula.server.access.refusals import LINES_A_MINUTE
 from fabula.server.error_codes import error_payload, http_status
 from fabula.server.ops.disk_space import DiskSpace
 from fabula.server.ops.metrics import Counts, write_metrics
@@ -25,6 +27,8 @@ log = logging.getLogger("fabula.ops")
 def ops_routes(house: House) -> APIRouter:
     """The routes for whoever runs the server."""
     router = APIRouter()
+    # Anybody may ask as often as they like, and a disk that is full must not be filled with lines that say so.
+    lines = LineLimit(house.clock.monotonic, LINES_A_MINUTE)
     disk = DiskSpace(house.settings.data_folder, least_mib=house.settings.min_free_mib, monotonic=house.clock.monotonic)
 
     @router.get("/healthz")
@@ -35,7 +39,8 @@ def ops_routes(house: House) -> APIRouter:
     async def readyz() -> JSONResponse:
         found = await readiness(house, disk.problem)
         if not found.ready:
-            log.warning("not ready: %s", found.detail or found.reason)
+            if lines.allows():
+                log.warning("not ready: %s", found.detail or found.reason)
             return JSONResponse({"status": "not ready", "reason": found.reason}, status_code=503)
         return JSONResponse({"status": "ready", "store": found.engine, "revision": found.revision})
 
