@@ -8,6 +8,7 @@ import random
 import stat
 import struct
 import zipfile
+import zlib
 from typing import Any
 
 import pytest
@@ -212,6 +213,20 @@ def test_a_picture_is_told_by_its_bytes_and_must_decode() -> None:
     assert sniff(b"GIF89a") is None
     assert read_image(picture("WEBP")) == ("image/webp", [])
     assert read_image(picture(size=(5000, 4000)))[1] == ["the cover has more than 16777216 pixels; make it smaller"]
+
+
+def test_a_picture_of_very_many_parts_is_not_decoded() -> None:
+    png = picture("PNG")
+    note = b"\0\0\0\3tEXta\0b" + zlib.crc32(b"tEXta\0b").to_bytes(4, "big")
+    buffer = io.BytesIO()
+    Image.effect_noise((64, 64), 90).save(buffer, "JPEG", progressive=True)
+    jpeg = buffer.getvalue()
+    scan = jpeg[jpeg.rindex(b"\xff\xda") : -2]
+    comment = b"\xff\xfe\0\3x"
+    for sound, part, place in ((png, note, 33), (jpeg, scan, len(jpeg) - 2), (jpeg, comment, 2)):
+        assert read_image(sound[:place] + part * 3 + sound[place:])[0] is not None
+        _, problems = read_image(sound[:place] + part * 10_000 + sound[place:])
+        assert problems == ["the cover has far more parts than a picture needs; save it anew"]
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:

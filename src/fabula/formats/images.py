@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from typing import Final, Literal
@@ -13,7 +14,11 @@ ImageType = Literal["image/png", "image/jpeg", "image/webp"]
 
 EXTENSIONS: Final[dict[ImageType, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
 MOST_PIXELS: Final = 4096 * 4096
+MOST_PARTS: Final = 10_000
+MOST_SCANS: Final = 100
+"""Every scan of a jpeg goes over all its pixels again: a few kilobytes of them keep a decoder busy for hours."""
 
+_MARKS: Final = re.compile(rb"\xff[\xc0-\xcf\xd8-\xfe]")
 _DECODERS: Final[dict[ImageType, str]] = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 _BROKEN: Final = (
     OSError,
@@ -49,8 +54,30 @@ def read_image(data: bytes) -> tuple[ImageType | None, list[str]]:
     kind = sniff(data)
     if kind is None:
         return None, ["the cover is not a png, jpeg or webp picture"]
-    problem = _decoding_problem(data, kind)
+    problem = _structure_problem(data, kind) or _decoding_problem(data, kind)
     return (None, [problem]) if problem else (kind, [])
+
+
+def _structure_problem(data: bytes, kind: ImageType) -> str | None:
+    """Why a picture is not decoded at all: what it is made of costs far more than its bytes and pixels say."""
+    match kind:
+        case "image/png":
+            is_heavy = _has_many_chunks(data)
+        case "image/jpeg":
+            # In the picture itself every 0xff is followed by a zero, so that these are marks or chance in notes.
+            is_heavy = data.count(b"\xff\xda") > MOST_SCANS or len(_MARKS.findall(data)) > MOST_PARTS
+        case "image/webp":
+            is_heavy = False
+    return "the cover has far more parts than a picture needs; save it anew" if is_heavy else None
+
+
+def _has_many_chunks(data: bytes) -> bool:
+    place = len(b"\x89PNG\r\n\x1a\n")
+    for _ in range(MOST_PARTS):
+        if place + 8 > len(data):
+            return False
+        place += 12 + int.from_bytes(data[place : place + 4], "big")
+    return True
 
 
 def _decoding_problem(data: bytes, kind: ImageType) -> str | None:

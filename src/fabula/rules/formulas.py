@@ -97,8 +97,9 @@ class FormulaError(Exception):
     """A text that is no formula. Its message is a sentence for who wrote it."""
 
 
+_BLANKS = re.compile(r"\s*")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<dice>\d*d(?:%|F\b|\d+))|(?P<number>\d+\.\d+|\d+)|(?P<note>\[[^\]]*\])"
+    r"(?:(?P<dice>\d*d(?:%|F\b|\d+))|(?P<number>\d+\.\d+|\d+)|(?P<note>\[[^\[\]]*\])"
     r"|(?P<op>==|>=|<=|!=|//|[-+*/%<>(),])|(?P<word>[A-Za-z_]\w*))"
 )
 _OPERATION = re.compile(r"(?P<op>rr|ro|ra|mi|ma|k|p|e)(?P<kind>[hl<>]?)(?P<number>\d+)")
@@ -233,7 +234,8 @@ class _Parser:
         return op
 
     def _next(self) -> re.Match[str] | None:
-        return _TOKEN.match(self._text, self._place)
+        blanks = _BLANKS.match(self._text, self._place)
+        return _TOKEN.match(self._text, self._place if blanks is None else blanks.end())
 
     def _wrong(self) -> FormulaError:
         rest = self._text[self._place :].strip()
