@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
+from tests.rule_play import play_of, samples
 
+from fabula.agents.prompts import write_prompt
+from fabula.loops.scene.contexts import Scene, SceneTeller
+from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.calendars import (
     Calendar,
     Month,
@@ -19,7 +24,7 @@ from fabula.story.graph import Comparison, Graph, Node, Transition
 from fabula.story.passing_time import begin_time, minutes_of_rest, pass_time
 from fabula.story.plays import PlayState
 from fabula.story.schedules import Schedule, ScheduleException
-from fabula.story.state import Snapshot, WorldState
+from fabula.story.state import MemoryEntry, Snapshot, WorldState
 from fabula.story.story_worlds import StoryWorld, world_problems
 
 OURS = Calendar()
@@ -184,6 +189,24 @@ def test_without_a_calendar_a_state_says_nothing_about_time() -> None:
     }
     timed = begin_time(WORLD, play(), node())
     assert PlayState.model_validate(timed.as_json()) == timed
+
+
+def test_prompts_tell_the_time_after_the_history_and_only_where_there_is_a_clock() -> None:
+    lighthouse, caravan = samples()
+    assert caravan.world is not None
+    begun = begin_time(caravan.world, play_of(caravan).play, caravan.nodes[caravan.graph.start_node])
+    told = prompt(caravan, begun)
+    assert told.index("It is Kettleday, 9 Wells 60, 5:40, dawn.") > told.index("## What happened so far")
+    assert re.search(r"^It is .+:\d\d", prompt(lighthouse, play_of(lighthouse).play), re.MULTILINE) is None
+
+
+def prompt(setup: PlaySetup, state: PlayState) -> str:
+    """The narrator's prompt after the player's first line."""
+    said = MemoryEntry(speaker_id="player", speaker_name="Robin", kind="player_input", text="I look around.")
+    here = state.world
+    scene = Scene(previous_node_id=here.current_node, previous_cast=here.active_characters, noticed=[said])
+    context = SceneTeller(setup, state, scene, said.text, turn_index=1).narrator("describe_result")
+    return write_prompt(setup.agent("narrator"), context).messages[-1].content
 
 
 def test_a_world_that_names_what_is_not_there_is_refused_with_its_reasons() -> None:

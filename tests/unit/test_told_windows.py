@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from tests.rule_play import samples
@@ -10,7 +11,8 @@ from fabula.agents.prompts import write_prompt
 from fabula.agents.summaries import read_summary, write_summary_prompt
 from fabula.loops.scene.contexts import Scene, SceneTeller, untold_lines
 from fabula.story.changes import LATEST_LINES, lines_left_out
-from fabula.story.plays import PlayState
+from fabula.story.plays import PlayState, SceneMark
+from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
 from fabula.story.summaries import StorySoFar, Summary, rungs_of, with_text
 
@@ -66,6 +68,25 @@ def test_prompts_of_a_long_play_extend_each_other_but_for_a_few() -> None:
     assert "Of 504 lines only this is known." in written[-1]
     assert written[-1].index("## The story before that") < written[-1].index("## What happened so far")
     assert "The story before that" not in written[10]
+
+
+def test_a_scene_that_began_before_the_told_lines_is_tied_to_none_of_them() -> None:
+    """Its lore would stand at the first line for ever, and change with it."""
+    setup, _ = samples()
+    setup = replace(
+        setup, lore=(LorebookEntry(entry_id="e", title="Bread", content="It is good.", keywords=["bread"]),)
+    )
+    first, later = setup.graph.start_node, "the-wreck"
+    assert "bread" in setup.nodes[first].scene
+    past = [line("narrator", "narration", f"It rains on stone {number}.") for number in range(400)]
+    world = WorldState(current_node=later)
+    snapshot = Snapshot(story_id="s", player_description="", world_state=world, turn_index=80)
+    marks = [SceneMark(turn_index=0, node_id=first), SceneMark(turn_index=3, node_id=later)]
+    play = PlayState(snapshot=snapshot, graph="g", message_count=400, scenes=marks)
+    said = line("player", "player_input", "I look at the rocks.")
+    scene = Scene(previous_node_id=later, previous_cast=[], noticed=[said])
+    lore = SceneTeller(setup, play, scene, said.text, past, turn_index=81).narrator("describe_result").lore
+    assert lore.matched == []
 
 
 def test_a_text_of_the_ladder_can_be_replaced_where_it_stands() -> None:

@@ -63,7 +63,7 @@ def holds(condition: Condition | None, state: WorldState) -> bool:
         case None:
             return True
         case Comparison():
-            found = _look_up(condition, state)
+            found = value_at(condition, state)
             return found is not None and _compare(condition.op, found[0], condition.value)
         case All():
             return all(holds(part, state) for part in condition.all)
@@ -73,7 +73,8 @@ def holds(condition: Condition | None, state: WorldState) -> bool:
             return not holds(condition.not_, state)
 
 
-def _look_up(test: Comparison, state: WorldState) -> tuple[Json] | None:
+def value_at(test: Comparison, state: WorldState) -> tuple[Json] | None:
+    """The value that a comparison reads, alone in a tuple; None where there is no such variable."""
     match test.scope:
         case "global":
             variables = state.custom

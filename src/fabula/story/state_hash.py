@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 
-from fabula.story.values import Json, Value
+from fabula.story.values import Json, JsonObject, Value
 
 _FRACTION = re.compile(r"\.0(?!\d)")
 _POWER = re.compile(r"e[+-]\d")
@@ -35,7 +35,15 @@ def _plain(value: Json) -> Json:
 
 def state_hash(value: Value) -> str:
     """The hash of a value as it is stored."""
-    return json_hash(value.as_json())
+    return stored_state_hash(value.as_json())
+
+
+def stored_state_hash(state: JsonObject) -> str:
+    """The hash of a state in its stored form. Which turns its followers begin with is no part of what is true in it:
+    two plays that went the same way have the same hash."""
+    if "world_mark" not in state:
+        return json_hash(state)
+    return json_hash({name: value for name, value in state.items() if name != "world_mark"})
 
 
 def json_hash(value: Json) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from fabula.story.caches import IdentityCache
+from fabula.story.conditions import Comparison, tests_of, value_at
 from fabula.story.graph import Node
 from fabula.story.journals import JournalEntry, journal_after
 from fabula.story.plays import PlayState, WorldMark
@@ -38,8 +40,11 @@ class WorldRecord(Value):
     whereabouts: dict[str, list[Stay]] = {}
 
 
-def changes_world(before: PlayState | None, after: PlayState) -> bool:
-    """Whether a turn leaves followers anything to do: a scene, a phase, a day, a variable or the end of the play."""
+def changes_world(before: PlayState | None, after: PlayState, world: StoryWorld | None = None) -> bool:
+    """Whether a turn leaves followers anything to do: a scene, a phase, a day, a variable or the end of the play.
+
+    Of the variables only those count that the story's world asks for; all of them, if it is not given.
+    """
     now = after.snapshot.time
     if now is None:
         return False
@@ -50,6 +55,8 @@ def changes_world(before: PlayState | None, after: PlayState) -> bool:
         return True
     if here.current_node != there.current_node or before.ended != after.ended:
         return True
+    if world is not None:
+        return any(value_at(test, here) != value_at(test, there) for test in _watched.of(world, lambda: _tests(world)))
     return (here.custom, here.player_state, here.character_state) != (
         there.custom,
         there.player_state,
@@ -57,9 +64,20 @@ def changes_world(before: PlayState | None, after: PlayState) -> bool:
     )
 
 
-def mark_world(before: PlayState | None, after: PlayState, turn_id: str) -> PlayState:
+_watched: IdentityCache[StoryWorld, list[Comparison]] = IdentityCache(64)
+
+
+def _tests(world: StoryWorld) -> list[Comparison]:
+    """All that the quests and schedules of a world ask of variables."""
+    rules = [rule for quest in world.quests for rule in (quest.opens, quest.done, quest.fails) if rule is not None]
+    exceptions = [one for schedule in world.schedules.values() for one in schedule.exceptions]
+    conditions = [*(rule.condition for rule in rules), *(one.condition for one in exceptions)]
+    return [test for condition in conditions for test in tests_of(condition)]
+
+
+def mark_world(before: PlayState | None, after: PlayState, turn_id: str, world: StoryWorld | None = None) -> PlayState:
     """The state after a turn, which counts it among those that followers change the world after, if it is one."""
-    if not changes_world(before, after):
+    if not changes_world(before, after, world):
         return after
     earlier = after.world_mark
     mark = WorldMark(turn_id=turn_id, before=None if earlier is None else earlier.turn_id)

@@ -20,7 +20,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.story.graph import Graph, graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
-from fabula.story.story_worlds import StoryWorld
+from fabula.story.story_worlds import StoryWorld, world_problems
 from fabula.story.values import JsonObject
 
 
@@ -233,7 +233,10 @@ async def story_problems(story: AnyStory) -> Sequence[str]:
 
 
 async def _graph_story_problems(story: Story) -> Sequence[str]:
-    return graph_problems(story.graph)
+    world = story.world
+    # Whose schedules these are is known only with the cast; one of somebody else is never asked for.
+    timed = [] if world is None else world_problems(world, story.graph, frozenset(world.schedules))
+    return [*graph_problems(story.graph), *timed]
 
 
 async def _ink_story_problems(story: InkStory) -> Sequence[str]:

@@ -80,6 +80,8 @@ class PlayerSession:
         title = self.telling.titles.get(world.current_node, world.current_node)
         self.writer.say(f"{self.story.display_name}: {title}", "bold")
         self.writer.say(f"Turn {session.turn_index}, {session.status}. Here: {present}.")
+        if session.snapshot.time is not None:
+            self.writer.say(f"{session.snapshot.time.text}.")
         for variable in self.story.common_variables:
             held: Mapping[str, Json] = {
                 "world": world.custom,

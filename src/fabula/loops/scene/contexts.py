@@ -93,10 +93,12 @@ class SceneTeller:
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
         self._past = past
-        recent = past[max(0, len(past) - play.message_count + untold_lines(setup, play)) :]
+        untold = untold_lines(setup, play)
+        recent = past[max(0, len(past) - play.message_count + untold) :]
         whole = [*recent, *scene.noticed] if setup.told_history else play.world.actor_shared_history
         self._history = list(newest_within(whole, LONGEST_HISTORY))
-        self._reaches_back = len(self._history) == len(whole) < (setup.told_history or setup.shared_window)
+        is_whole = untold == 0 and len(self._history) == len(whole)
+        self._reaches_back = is_whole and len(whole) < (setup.told_history or setup.shared_window)
 
     @property
     def node(self) -> Node:

@@ -15,7 +15,7 @@ from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessa
 from fabula.story.events import KeeperApplied, StoryEnded
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
-from fabula.story.state_hash import json_hash
+from fabula.story.state_hash import stored_state_hash
 from fabula.story.turn_results import SceneTurnResult
 from fabula.story.values import JsonObject
 from fabula.story.world_records import mark_world
@@ -42,7 +42,7 @@ async def persist(
     play = second.play.model_copy(
         update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(run, second.play)}
     )
-    play = mark_world(run.before, play, run.turn.turn_id)
+    play = mark_world(run.before, play, run.turn.turn_id, run.setup.world)
     if play.ended and not run.before.ended:
         node = run.setup.nodes[play.world.current_node]
         run.stage.tell(StoryEnded(node_id=node.id, title=node.title))
@@ -67,7 +67,7 @@ async def persist(
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,
-        state_hash=json_hash(state),
+        state_hash=stored_state_hash(state),
         result=cast(JsonObject, result),
         messages=messages,
         ended=play.ended,
