@@ -294,7 +294,8 @@ async def test_a_server_that_is_asked_to_stop_leaves_its_turn_to_the_next(
         session_id = await it.session("ensemble")
         playing = await waiting(it, session_id)
         it.kill(signal.SIGTERM)
+        last = (await playing)[-1]
+        assert last["type"] == "failed" and last["error"]["code"] == 50002, "whoever listened is not left waiting"
         await it.start()
-        await asyncio.wait([playing])
         session = await it.rested(session_id)
         assert session["turn_index"] == 1 and session["history"][0]["text"] == "I knock."

@@ -15,10 +15,10 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvicorn
@@ -161,9 +161,15 @@ class Server(uvicorn.Server):
     what it holds would be taken up by others only when its lease is over.
     """
 
-    def __init__(self, config: uvicorn.Config, *, process: ServerProcess | None = None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        let_go: Callable[[], Coroutine[Any, Any, None]],
+        process: ServerProcess | None = None,
+    ) -> None:
         super().__init__(config)
-        self._process = process
+        self._let_go, self._process = let_go, process
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -180,6 +186,12 @@ class Server(uvicorn.Server):
     def _leave(self) -> None:
         self.should_exit = True
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends the work first: streams then end with a last frame that says so, before connections are closed."""
+        letting_go = asyncio.create_task(self._let_go())
+        await super().shutdown(sockets)
+        await letting_go
+
 
 async def _serve(settings: Settings, listener: socket.socket, process: ServerProcess | None = None) -> None:
     async with open_house(settings, tends_turns=True) as house:
@@ -187,7 +199,7 @@ async def _serve(settings: Settings, listener: socket.socket, process: ServerPro
         await _check_tokens(house)
         await install_samples_at_first(house)
         siblings = None if process is None else Siblings(own=process.number, folder=process.folder)
-        server = Server(uvicorn_config(house, siblings), process=process)
+        server = Server(uvicorn_config(house, siblings), let_go=house.work.close, process=process)
         if process is None:
             _greet(listener)
         warming, tidying = asyncio.create_task(_warm_up(house)), asyncio.create_task(_tidy_up(house))
