@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import Place
 from tests.functional.test_game_clients import EXAMPLES, node
-from tests.live import Client, gate_session, live_server
+from tests.functional.test_server_processes import children, client_of, processes
+from tests.live import Client, gate_session, gate_story, live_server
 from tests.scripted import theatre
 
 from fabula.actions.care.tokens import create_token
@@ -132,3 +134,20 @@ async def test_the_python_example_plays_a_story_with_a_token(tmp_path: Path) -> 
         history = (await client.call("session.get", session_id))["history"]
         told = [line["text"] for line in history if line["kind"] != "player_input"]
         assert told[-1] in printed
+
+
+@pytest.mark.all
+async def test_the_javascript_client_plays_with_every_transport_through_several_processes(
+    postgres_place: Place, tmp_path: Path, library: Path
+) -> None:
+    with processes(postgres_place, tmp_path / "server", 3) as (parent, address):
+        await asyncio.to_thread(children, parent, 3)
+        client = client_of(address)
+        story_id = await gate_story(client)
+        for transport in ("default", "websocket", "polling"):
+            session_id = str((await client.raw("story.start_session", story_id=story_id))["session_id"])
+            told = await check(library, client, session_id, "", transport)
+            assert told["code"] == 0, told
+            tokens = [data["token"] for event, data in told["heard"] if event == "new_token"]
+            assert "".join(tokens) == next(data for event, data in told["heard"] if event == "done")["full_text"]
+        await client.http.aclose()

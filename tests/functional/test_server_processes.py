@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +18,6 @@ import psutil
 import pytest
 from tests.conftest import Place
 from tests.fork_server import PROGRAM, Child, ForkServer, server_process
-from tests.functional.test_realtime import Listener
 from tests.live import Client, gate_story, sse
 from tests.scripted import bind_troupe
 
@@ -118,21 +118,41 @@ async def test_a_turn_is_followed_taken_up_and_cancelled_through_any_process(
             await client.http.aclose()
 
 
+def beat(session_id: str, number: int) -> dict[str, str]:
+    return {"request_id": f"r{number}", "session_id": session_id, "input": "I knock."}
+
+
+@asynccontextmanager
+async def at_process(process: psutil.Process, address: str) -> AsyncIterator[httpx.AsyncClient]:
+    """Requests to one of the processes, by the socket that its siblings use."""
+    until = time.monotonic() + PATIENCE_S
+    while not (own := [one.laddr for one in process.net_connections("unix") if str(one.laddr).endswith(".sock")]):
+        assert time.monotonic() < until
+        await asyncio.sleep(0.05)
+    transport = httpx.AsyncHTTPTransport(uds=str(own[0]))
+    async with httpx.AsyncClient(base_url=address, transport=transport, timeout=60) as http:
+        yield http
+
+
 @pytest.mark.all
 async def test_a_client_that_polls_is_answered_by_the_process_that_holds_its_line(
     postgres_place: Place, tmp_path: Path
 ) -> None:
     with processes(postgres_place, tmp_path / "server", 3) as (parent, address):
-        await asyncio.to_thread(children, parent, 3)
+        served = await asyncio.to_thread(children, parent, 3)
         client = client_of(address)
         story_id = await gate_story(client)
         session_id = str((await client.raw("story.start_session", story_id=story_id))["session_id"])
-        for number in range(3):
-            it = Listener()
-            await it.sio.connect(address, transports=["polling"])
-            assert (await it.ask("storybeat", request_id=f"r{number}", session_id=session_id, input="I knock."))["ok"]
-            assert (await it.until("done"))["full_text"] == it.tokens()
-            await it.sio.disconnect()
+        path = "/socket.io/?EIO=4&transport=polling"
+        line = f"{path}&sid={json.loads((await client.http.get(path)).text[1:])['sid']}"
+        for one in served:
+            # Whichever process a request reaches, the one that holds the line answers.
+            async with at_process(one, address) as http:
+                first = "40" if one is served[0] else f'42["storybeat", {json.dumps(beat(session_id, one.pid))}]'
+                posted = await http.post(line, content=first)
+                assert (posted.status_code, posted.text) == (200, "OK")
+                assert ("transfer-encoding" in posted.headers) != ("content-length" in posted.headers)
+                assert (await http.get(line)).text.startswith(("40", "42["))
         gone = await client.http.get("/socket.io/?EIO=4&transport=polling&sid=7.none")
         assert gone.status_code == 400 and "has ended" in gone.text
         await client.http.aclose()

@@ -49,33 +49,34 @@ class Siblings:
 
     async def pass_on(self, holder: int, scope: Scope, receive: Receive, send: Send) -> None:
         """Has the holder answer a request."""
+        status, headers, body = await self._answer_of(holder, scope, await whole_body(receive))
+        headers = [*headers, (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer_of(self, holder: int, scope: Scope, body: bytes) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         import aiohttp
+        from yarl import URL
 
         connector = aiohttp.UnixConnector(path=str(self.socket_of(holder)))
         timeout = aiohttp.ClientTimeout(total=SECONDS_TO_POLL)
-        address = f"http://sibling{scope['path']}?{scope['query_string'].decode('latin-1')}"
+        address = URL(f"http://sibling{scope['path']}?{scope['query_string'].decode('latin-1')}", encoded=True)
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in scope["headers"]
             if name.lower() not in _OF_THE_CONNECTION
         ]
-        body = await whole_body(receive)
         try:
             async with (
                 aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False) as http,
                 http.request(scope["method"], address, data=body, headers=headers) as answer,
             ):
-                found, status = await answer.read(), answer.status
-                kept = [
-                    (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()
-                ]
-        except (aiohttp.ClientError, OSError, TimeoutError):
+                kept = [pair for name, value in answer.headers.items() if (pair := _kept(name, value)) is not None]
+                return answer.status, kept, await answer.read()
+        except (aiohttp.ClientError, OSError, ValueError):
             # The process that held the line is gone: the client makes a new one.
-            found = orjson.dumps(error_payload(BackendError("The server process of this connection has ended.")))
-            status, kept = 400, [(b"content-type", b"application/json")]
-        kept.append((b"content-length", str(len(found)).encode()))
-        await send({"type": "http.response.start", "status": status, "headers": kept})
-        await send({"type": "http.response.body", "body": found})
+            gone = BackendError("The server process of this connection has ended. Connect again.")
+            return 400, [(b"content-type", b"application/json")], orjson.dumps(error_payload(gone))
 
 
 def _kept(name: str, value: str) -> tuple[bytes, bytes] | None:
