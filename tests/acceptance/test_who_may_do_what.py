@@ -56,6 +56,7 @@ METHODS = {
         session_turn.get session_turn.list session_turn.notes session_turn.siblings session_turn.update
         session.roll sheet.get sheet.update session.find journal.list session.recap session.export_prepare
         usage.list session.explain_turn
+        memory.list memory.search memory.get memory.add memory.update memory.pin memory.delete memory.knows
     """,
 }
 ROW = {name: row for row, names in METHODS.items() for name in names.split()}
@@ -72,6 +73,13 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.switch_branch": {"turn_id": "turn_x"},
     "session.run_turn": {"player_input": "Hello."},
     "session.find": {"query": "gate"},
+    "memory.search": {"query": "gate"},
+    "memory.get": {"memory_id": "m"},
+    "memory.add": {"text": "It rained."},
+    "memory.update": {"memory_id": "m", "importance": 2},
+    "memory.pin": {"memory_id": "m"},
+    "memory.delete": {"memory_id": "m"},
+    "memory.knows": {"about": "rain"},
     "session.roll": {"formula": "2d6"},
     "sheet.update": {"stats": {}},
     "game_system.get": {"system_id": "d20"},

@@ -65,6 +65,7 @@ async def test_what_followed_a_turn_stands_in_its_trace(client: Client) -> None:
     told = await client.call("session.explain_turn", session_id, turn_id=head)
     assert [(one["kind"], one["state"], one["outcome"]) for one in told["followers"]] == [
         ("followers", "done", "done"),
+        ("memory.add_and_embed", "done", "done"),
         ("summary.update", "done", "done"),
     ]
     assert all(one["took_ms"] is not None for one in told["followers"])
@@ -114,7 +115,8 @@ async def test_a_follower_is_keyed_by_its_turn_and_done_once(client: Client) -> 
     await played(client, session_id, SUMMARY_EVERY)
     await all_done(client)
     async with client.house.store.writing() as unit:
-        [dispatched] = [work for work in await unit.work.of_subject(session_id) if work.kind == "followers"]
+        every = [work for work in await unit.work.of_subject(session_id) if work.kind == "followers"]
+        [dispatched] = [work for work in every if "summary" in work.input["kinds"]]
         again = await unit.work.begin(
             NewWork(work_id="again", kind="followers", key=dispatched.key, subject=session_id, input=dispatched.input)
         )

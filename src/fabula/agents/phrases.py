@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from fabula.story.calendars import StoryTime
-from fabula.story.contexts import CastMember, KnownFact, LoreNote, PlayerCard, ProgressionHint, StateView
+from fabula.story.contexts import CastMember, KnownFact, LoreNote, PlayerCard, ProgressionHint, RecalledLine, StateView
 from fabula.story.graph import All, Any, Comparison, Condition, Node, Not
 from fabula.story.knowledge import SceneNote, known_to
 from fabula.story.schemas import SchemaField
@@ -154,6 +154,11 @@ def nodes_json(nodes: list[Node]) -> str:
         _json(node.model_copy(update={"notes": []}).model_dump(mode="json", by_alias=True, exclude=leave_out))
         for node in nodes
     )
+
+
+def memories_text(title: str, memories: Iterable[RecalledLine], *, with_owners: bool = False) -> str:
+    """What comes to mind, oldest first; told to one role for several owners, each with whose memory it is."""
+    return listed(title, (f"{one.owner_name}: {one.text}" if with_owners else one.text for one in memories))
 
 
 def listed(title: str, lines: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from fabula.agents.phrases import (
     history_text,
     listed,
     lore_text,
+    memories_text,
     names,
     node_line,
     node_text,
@@ -105,6 +106,7 @@ def _scene(context: SceneContext) -> dict[str, str]:
         "current_cast": cast_text("Who is in the scene", context.current_cast),
         "current_node": node_text("The scene", context.current_node),
         "story_so_far": titled("The story before that", context.so_far),
+        "memories": memories_text("What comes to mind from earlier", context.memories),
         "story_time": time_text(context.time),
         "transitioned_this_turn": changed,
         "world_state": state_text(context.world_state),
@@ -127,6 +129,7 @@ def _actor(context: ActorContext) -> dict[str, str]:
     return {
         **_scene(context),
         "current_cast": cast_text("Who else is in the scene", others),
+        "memories": memories_text("What you remember from earlier", context.memories),
         "private_memory": history_text("What you thought lately", context.private_memory),
         "actor_purpose": f"You are {context.actor.name}. The purpose of this beat: {context.purpose}.",
     }
@@ -164,6 +167,7 @@ def _swift(context: SwiftContext) -> dict[str, str]:
     return {
         **_scene(context),
         "current_cast": cast_text("Who is in the scene", context.current_cast, with_cards=True),
+        "memories": memories_text("What each of them, and nobody else, remembers", context.memories, with_owners=True),
         "world_state_schema": fields_text("World variables", context.world_fields),
         "player_state_schema": fields_text("Player variables", context.player_fields),
         "previous_node": node_text("The scene before", context.previous_node),

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
     "doctor": Entry(module="fabula.cli.doctor", sentence="Show what works, and the next step for what does not."),
     "token": Entry(module="fabula.cli.token", sentence="Make, list and revoke access tokens."),
     "models": Entry(module="fabula.cli.models", sentence="See, find, test and choose models."),
+    "memory": Entry(module="fabula.cli.memory", sentence="See what is remembered in a play, and why it comes up."),
     "outbox": Entry(module="fabula.cli.outbox", sentence="See what still follows turns; try it again, or drop it."),
     "rules": Entry(module="fabula.cli.rules", sentence="See, check and bring in game systems."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),

@@ -82,7 +82,9 @@ class NewMemory:
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """A memory as it is kept. `text` is the original for ever; `renditions` are how it was told or faded later.
+    """A memory as it is kept. `space` and `place` are where the store has it.
+
+    `text` is the original for ever; `renditions` are how it was told or faded later.
 
     `recalls` counts how often it came to mind, `fidelity` falls from 1 as it fades.
     """
@@ -90,6 +92,7 @@ class Memory:
     memory_id: str
     owner: Owner
     turn_id: str | None
+    space: int
     place: int
     text: str
     kind: MemoryKind
@@ -150,6 +153,8 @@ class Memories(Protocol):
       it is, so that a repeat changes nothing.
     - An owner at a turn has the memories of all turns on the line that ends there, and no others: neither what came
       later, nor what happened on another branch, nor what somebody else remembers.
+    - `unplaced` lists the turns at and above a turn for which `add` was never called, oldest first, up to the first for
+      which it was.
     - `names` are the people that occur in an owner's memories.
     - `candidates` answers all memories of an owner that has few. Of many it answers whole scenes of those that have the
       rarest of the stems, and how common each stem is; the work is bounded however many there are.
@@ -161,6 +166,8 @@ class Memories(Protocol):
     """
 
     async def add(self, scope: str, turn_id: str | None, memories: Sequence[NewMemory]) -> None: ...
+
+    async def unplaced(self, turn_id: str, *, within: int) -> list[str]: ...
 
     async def names(self, owner: OwnerAt) -> list[str]: ...
 

@@ -46,6 +46,12 @@ def day_keys(day: date) -> list[str]:
     return [f"d:{day.isoformat()}", *_month_keys(day.year, day.month)]
 
 
+def month_number(name: str) -> int | None:
+    """The number of a month of our calendar by its name."""
+    low = name.lower()
+    return _MONTHS.index(low) + 1 if low in _MONTHS else None
+
+
 def is_date_word(word: str) -> bool:
     """Whether a word is a part of dates, which are compared as dates and not as words."""
     return word in _MONTHS or _NUMBER.fullmatch(word) is not None

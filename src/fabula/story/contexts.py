@@ -119,12 +119,20 @@ class Pointer(Value):
     known_to: list[str]
 
 
+class RecalledLine(Value):
+    """Something that comes to mind from before the history that a role is told. `owner` is the id of who remembers."""
+
+    owner: str
+    owner_name: str
+    text: str
+
+
 class SceneContext(Value):
     """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
 
     `wish` is how the player wants this turn to be told, who has read another telling of it. `so_far` sums up what
-    happened before the shared history. `time` is the clock of the play, if its story has a calendar.
-    `resolutions` are what the dice decided about the line.
+    happened before the shared history, and `memories` are single things from there that come to mind. `time` is the
+    clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line.
 
     The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, and who knows what the reader does not.
@@ -141,6 +149,7 @@ class SceneContext(Value):
     wish: str | None = None
     so_far: str = ""
     resolutions: list[Resolution] = []
+    memories: list[RecalledLine] = []
     time: StoryTime | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []

@@ -6,10 +6,14 @@ from typing import Final, Literal
 
 from fabula.story.plays import PlayState
 
-FollowerKind = Literal["world", "lore", "summary"]
+FollowerKind = Literal["world", "memory", "lore", "summary"]
 
 SUMMARY_EVERY: Final = 8
 """A scene that goes on for long is summed up in parts of so many turns."""
+
+
+MEMORY_EVERY: Final = 4
+"""Memories are written down for so many turns at once: until then all of them stand in the history of prompts."""
 
 
 def followers_of(before: PlayState, after: PlayState, *, much_lore: bool = False) -> tuple[FollowerKind, ...]:
@@ -20,6 +24,7 @@ def followers_of(before: PlayState, after: PlayState, *, much_lore: bool = False
     moved = before.world.current_node != after.world.current_node
     wanted: list[tuple[FollowerKind, bool]] = [
         ("world", before.world_mark != after.world_mark),
+        ("memory", moved or after.ended or after.snapshot.turn_index % MEMORY_EVERY == 0),
         ("lore", much_lore and moved and not after.ended),
         ("summary", _ends_a_part(before, after)),
     ]

@@ -62,6 +62,12 @@ export interface AddActiveCharacter {
   character: string;
 }
 
+export interface AddMemory {
+  owner_id?: string;
+  text: string;
+  importance?: number;
+}
+
 /** An agent's answer could not be used; a fallback was taken, a filler in character, or a `stand_in` plays on. */
 export interface AgentDegraded {
   type: "agent_degraded";
@@ -175,6 +181,12 @@ export interface ApisListed {
 export interface ArchivePlace {
   resource_id: string;
   file_id: "archive";
+}
+
+/** What does somebody know about something? */
+export interface AskKnowledge {
+  owner_id?: string;
+  about: string;
 }
 
 /** A number that describes a character. `modifier` is what it adds to a roll, from its `value`. */
@@ -851,6 +863,12 @@ export interface FoundLine {
   places: FoundPlace[];
 }
 
+export interface FoundMemory {
+  memory: MemoryView;
+  score: number;
+  reasons: ReasonView[];
+}
+
 /** A model that could be used. `use` is the name by which it is chosen. */
 export interface FoundModel {
   use: string;
@@ -1196,6 +1214,22 @@ export interface KeeperResult {
   output: ModelOutput;
 }
 
+export interface Knowledge {
+  type: "knowledge";
+  owner_id: string;
+  known: KnownThing[];
+}
+
+/** How somebody knows a thing: it `saw` it, was `told` it (by whom), or `concluded` it; and how sure it is. */
+export interface KnownThing {
+  how: "saw" | "told" | "concluded";
+  text: string;
+  from_whom?: string | null;
+  certainty: number;
+  memory_id: string;
+  evidence: string[];
+}
+
 /** Someone goes away. */
 export interface LeaveScene {
   type: "leave_scene";
@@ -1233,6 +1267,16 @@ export interface ListLorebookEntries {
   limit?: number | null;
   cursor?: string | null;
   lorebook_id: string;
+}
+
+/** Whose memories; `about` keeps those that have a word that begins so. */
+export interface ListMemories {
+  limit?: number | null;
+  cursor?: string | null;
+  owner_id?: string;
+  kind?: "observation" | "reflection" | "summary" | "belief" | null;
+  about?: string | null;
+  order?: "newest" | "oldest";
 }
 
 /** Which lines are listed, and of which line of turns. `before` lists the lines before a message, newest first; `after` those after it; `around` a message with the lines on both sides. `turn_id` reads the line that ends at that turn, and moves no head. `order` says where a list begins that names no message. Of `before`, `after`, `around` and `cursor` one is given at most. */
@@ -1376,12 +1420,70 @@ export interface LorebooksListed {
   lorebooks: LorebookView[];
 }
 
+export interface MemoriesFound {
+  type: "memories_found";
+  found: FoundMemory[];
+}
+
+export interface MemoriesListed {
+  next_cursor?: string | null;
+  type: "memories_listed";
+  memories: MemoryView[];
+}
+
 /** One thing that was said, done, told or thought. */
 export interface MemoryEntry {
   speaker_id: string;
   speaker_name: string;
   kind: "player_input" | "narration" | "dialogue" | "thought" | "action";
   text: string;
+}
+
+export interface MemoryForgotten {
+  type: "memory_forgotten";
+  memory_id: string;
+}
+
+/** A part of the score of a memory. */
+export interface MemoryReason {
+  part: string;
+  score: number;
+}
+
+/** A memory that came to its owner's mind for the prompts of the turn, and why. */
+export interface MemoryShown {
+  memory_id: string;
+  owner: string;
+  text: string;
+  score: number;
+  reasons: MemoryReason[];
+}
+
+/** A memory. `text` is how it reads now, `original` how it was written; `told_by` is there for what was not seen. */
+export interface MemoryView {
+  type: "memory";
+  memory_id: string;
+  owner_id: string;
+  kind: "observation" | "reflection" | "summary" | "belief";
+  text: string;
+  original: string;
+  renditions: string[];
+  speaker: string;
+  people: string[];
+  where: string;
+  story_minute: number;
+  created_at_ms: number;
+  turn_id?: string | null;
+  evidence: string[];
+  importance: number;
+  emotion?: string | null;
+  valence: number;
+  arousal: number;
+  certainty: number;
+  told_by?: string | null;
+  pinned: boolean;
+  recalls: number;
+  fidelity: number;
 }
 
 export interface MessageDeleted {
@@ -1524,6 +1626,10 @@ export interface NameLorebook {
 export interface NameLorebookEntry {
   lorebook_id: string;
   entry_id: string;
+}
+
+export interface NameMemory {
+  memory_id: string;
 }
 
 export interface NameMessage {
@@ -1707,6 +1813,11 @@ export interface PartContents {
 export interface Phase {
   name: string;
   from_hour: number;
+}
+
+export interface PinMemory {
+  memory_id: string;
+  pinned?: boolean;
 }
 
 export interface PlayerDescriptionUpdated {
@@ -1909,6 +2020,12 @@ export interface Quest {
 export interface QuestRule {
   nodes?: string[];
   condition?: Comparison | All | Any | Not | null;
+}
+
+/** A part of a score. */
+export interface ReasonView {
+  part: string;
+  score: number;
 }
 
 /** The story so far in at most 150 words of its own. Empty where nothing happened. `from` is `summary` where its beginning was summed up before, and `understudy` where all of it was read now. */
@@ -2150,6 +2267,14 @@ export interface SearchHit {
   session_id?: string | null;
   lorebook_id?: string | null;
   story_id?: string | null;
+}
+
+/** What is asked; `as_of_turn_id` asks what was known then. */
+export interface SearchMemories {
+  owner_id?: string;
+  query: string;
+  as_of_turn_id?: string | null;
+  limit?: number;
 }
 
 /** Somebody who has the session open. `name` is what they call themselves, else the label of their token. */
@@ -2968,7 +3093,7 @@ export interface TurnStarted {
   player_input: string;
 }
 
-/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: `calls`, `sections`, `lore`, `checks`, `operations`, `plan`. */
+/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: `calls`, `sections`, `lore`, `memories`, `checks`, `operations`, `plan`. */
 export interface TurnTraceView {
   type: "turn_trace";
   turn_id: string;
@@ -2983,6 +3108,7 @@ export interface TurnTraceView {
   calls?: CallShown[] | null;
   sections?: SectionShown[] | null;
   lore?: LoreShown[] | null;
+  memories?: MemoryShown[] | null;
   checks?: CheckShown[] | null;
   operations?: OperationShown[] | null;
   plan?: { [key: string]: Json } | null;
@@ -3088,6 +3214,14 @@ export interface UpdateLorebookEntry {
   recursive?: boolean | null;
   known_by?: "everyone" | string[] | Until | null;
   secret?: boolean | null;
+}
+
+/** What is to be different; a text is a new rendition, the original stays. */
+export interface UpdateMemory {
+  memory_id: string;
+  text?: string | null;
+  importance?: number | null;
+  certainty?: number | null;
 }
 
 export interface UpdateMessage {
@@ -3442,6 +3576,22 @@ export interface Methods {
   "lorebook_entry.list": { params: ListLorebookEntries; result: LorebookEntriesListed; session: false };
   /** Changes an entry; fields that are not given stay as they are. */
   "lorebook_entry.update": { params: UpdateLorebookEntry; result: LorebookEntryView; session: false };
+  /** Gives somebody a memory at the session's head. */
+  "memory.add": { params: AddMemory; result: MemoryView; session: true };
+  /** Forgets a memory for good: it never comes up again, on any branch. What was told stays in the transcript. */
+  "memory.delete": { params: NameMemory; result: MemoryForgotten; session: true };
+  /** Shows one memory: as it was written, how it reads now, and what it is known by. */
+  "memory.get": { params: NameMemory; result: MemoryView; session: true };
+  /** Tells what somebody knows about something: what it saw, was told by whom, or concluded, and how sure it is. */
+  "memory.knows": { params: AskKnowledge; result: Knowledge; session: true };
+  /** Lists what somebody in a play remembers at the session's head, the newest first. */
+  "memory.list": { params: ListMemories; result: MemoriesListed; session: true };
+  /** Pins a memory, which then never fades, or lets go of it. */
+  "memory.pin": { params: PinMemory; result: MemoryView; session: true };
+  /** Finds what a question brings back to somebody, with the reasons, the strongest first. */
+  "memory.search": { params: SearchMemories; result: MemoriesFound; session: true };
+  /** Corrects a memory. It is found by its new text from then on; the original stays readable. */
+  "memory.update": { params: UpdateMemory; result: MemoryView; session: true };
   /** Looks for models that could be used: in the environment, on the usual ports of this machine, and GGUF files. */
   "model.detect": { params: NoParams; result: ModelsDetected; session: false };
   /** Forgets an api and its key; groups that used it use the understudy from now on. */

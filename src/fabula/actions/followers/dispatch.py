@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from fabula.actions.followers.lore_bundles import precompute_lore
+from fabula.actions.followers.memories import remember_turn
 from fabula.actions.followers.summaries import summarise_turn
 from fabula.actions.followers.world_changes import apply_world
 from fabula.actions.house import House
@@ -34,6 +35,7 @@ SENTENCES = Sentences(
 
 WORK_NAMES: Mapping[FollowerKind, str] = {
     "world": "world.apply",
+    "memory": "memory.add_and_embed",
     "lore": "lore.precompute_scene_bundle",
     "summary": "summary.update",
 }
@@ -50,6 +52,9 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
         ),
         WORK_NAMES["world"]: _kind(
             partial(apply_world, house), "background", 9, "applies what a turn changes in its world, in order"
+        ),
+        WORK_NAMES["memory"]: _kind(
+            partial(remember_turn, house), "heavy", 5, "writes down what everyone noticed in the turns up to this one"
         ),
         WORK_NAMES["lore"]: _kind(
             partial(precompute_lore, house), "background", 1, "prepares the lore of scenes that may come next"

@@ -106,15 +106,33 @@ class FollowerShown(Value):
     outcome: str
 
 
+class MemoryReason(View):
+    """A part of the score of a memory."""
+
+    part: str
+    score: float
+
+
+class MemoryShown(View):
+    """A memory that came to its owner's mind for the prompts of the turn, and why."""
+
+    memory_id: str
+    owner: str
+    text: str
+    score: float
+    reasons: list[MemoryReason]
+
+
 class TurnTraceView(View):
     """What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false.
 
-    What only authors may know is left out for players: `calls`, `sections`, `lore`, `checks`, `operations`, `plan`.
+    What only authors may know is left out for players: `calls`, `sections`, `lore`, `memories`, `checks`,
+    `operations`, `plan`.
     """
 
     type: Literal["turn_trace"] = "turn_trace"
     may_be_large = True
-    optional = frozenset({"calls", "sections", "lore", "checks", "operations", "plan"})
+    optional = frozenset({"calls", "sections", "lore", "memories", "checks", "operations", "plan"})
     turn_id: str
     trace_id: str
     turn_index: int
@@ -127,6 +145,7 @@ class TurnTraceView(View):
     calls: list[CallShown] | None = None
     sections: list[SectionShown] | None = None
     lore: list[LoreShown] | None = None
+    memories: list[MemoryShown] | None = None
     checks: list[CheckShown] | None = None
     operations: list[OperationShown] | None = None
     plan: JsonObject | None = None
@@ -173,6 +192,12 @@ async def _inside(unit: Unit, turn: Turn, parts: Sequence[StoredPart]) -> dict[s
         "calls": [_call(number, part.doc, texts) for number, part in enumerate(calls, 1)],
         "sections": [SectionShown.model_validate(row) for doc in docs for row in _rows(doc, "sections")],
         "lore": [LoreShown.model_validate(row) for doc in docs for row in _rows(doc, "lore")],
+        "memories": [
+            MemoryShown.model_validate(row)
+            for doc in docs
+            if isinstance(rows := doc.get("rows"), dict)
+            for row in _rows(rows, "memories")
+        ],
         "checks": [CheckShown.model_validate(row) for doc in docs for row in _rows(doc, "checks")],
         "operations": [OperationShown.model_validate(row) for doc in docs for row in _rows(doc, "operations")],
         "plan": _plan(result or {}),

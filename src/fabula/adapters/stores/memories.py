@@ -62,6 +62,9 @@ class SqlMemories:
         now = self._clock.now_ms()
         await self._connection.run(_add_memories(spelled(scope), turn_id, memories, now))
 
+    async def unplaced(self, turn_id: str, *, within: int) -> list[str]:
+        return await self._connection.run(_read_unplaced(spelled(turn_id), within))
+
     async def names(self, owner: OwnerAt) -> list[str]:
         return await self._connection.run(_read_names(owner))
 
@@ -173,6 +176,17 @@ def _stand_on_line(scope: str, turn_id: str | None) -> Steps[tuple[int, int]]:
         found = (line, depth)
     assert found is not None
     return found
+
+
+def _read_unplaced(turn_id: str, within: int) -> Steps[list[str]]:
+    found: list[str] = []
+    at: str | None = turn_id
+    while at is not None and len(found) < within:
+        if (yield t.LINE_OF_TURN, {"turn": at}).first() is not None:
+            break
+        found.append(at)
+        at = (yield t.PARENT_OF, {"turn": at}).scalar()
+    return found[::-1]
 
 
 def _line_below(scope: str, parent: tuple[int, int] | None, depth: int) -> Steps[int]:
@@ -446,6 +460,7 @@ def _memory(row: Any, owner: Owner) -> Memory:
         memory_id=row.memory_id,
         owner=owner,
         turn_id=row.turn_id,
+        space=row.space_no,
         place=row.place,
         text=row.text,
         kind=row.kind,

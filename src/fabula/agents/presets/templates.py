@@ -88,6 +88,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     "director": (
         "story_so_far",
         "shared_history",
+        "memories",
         "lorebook_matched",
         "current_node",
         "story_time",
@@ -98,6 +99,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "story_so_far",
         "shared_history",
         "private_memory",
+        "memories",
         "lorebook_matched",
         "current_node",
         "story_time",
@@ -108,6 +110,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     "narrator": (
         "story_so_far",
         "shared_history",
+        "memories",
         "lorebook_matched",
         "previous_node",
         "previous_cast",
@@ -146,6 +149,7 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     "swift": (
         "story_so_far",
         "shared_history",
+        "memories",
         "lorebook_matched",
         "previous_node",
         "current_node",

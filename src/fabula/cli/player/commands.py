@@ -24,6 +24,7 @@ from fabula.actions.plays.branches import (
     switch_branch,
 )
 from fabula.actions.plays.journal import ListJournal, list_journal
+from fabula.actions.plays.play_memories import ListMemories, SearchMemories, list_memories, search_memories
 from fabula.actions.plays.sessions import (
     RenameSession,
     SessionView,
@@ -45,6 +46,7 @@ from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.trees import drawn_tree, leaves_of
 from fabula.cli.player.turn_trace import find_trace, show_trace
 from fabula.ports.actors import OPERATOR
+from fabula.recall.perception import PLAYER_OWNER
 from fabula.story.journals import JournalStatus
 
 Outcome = Literal["go_on", "leave"]
@@ -232,6 +234,30 @@ async def _journal(player_session: PlayerSession, _: str) -> None:
             writer.say(f"{entry.title}. {entry.text}".strip(), indent=2)
 
 
+async def _memories(player_session: PlayerSession, rest: str) -> None:
+    house, writer = player_session.house, player_session.writer
+    owner = rest.strip() or PLAYER_OWNER
+    listed = await list_memories(house, OPERATOR, player_session.session_id, ListMemories(owner_id=owner, limit=20))
+    if not listed.memories:
+        writer.say(f"{owner} remembers nothing yet. What happened is written down every few turns.")
+    for memory in reversed(listed.memories):
+        writer.say(f"{memory.speaker}: {memory.text}" if memory.speaker else memory.text, indent=2)
+
+
+async def _why(player_session: PlayerSession, rest: str) -> None:
+    house, writer = player_session.house, player_session.writer
+    if not rest.strip():
+        writer.say("Say about what: /why the lantern", "yellow")
+        return
+    asked = SearchMemories(query=rest.strip()[:2000], limit=5)
+    found = await search_memories(house, OPERATOR, player_session.session_id, asked)
+    if not found.found:
+        writer.say("Nothing comes to mind.")
+    for one in found.found:
+        writer.say(f"{one.memory.speaker}: {one.memory.text}" if one.memory.speaker else one.memory.text, indent=2)
+        writer.say(", ".join(f"{reason.part} {reason.score:.1f}" for reason in one.reasons), "dim", indent=4)
+
+
 async def _roll(player_session: Seated, rest: str) -> None:
     formula, _, reason = rest.partition(" ")
     if not formula:
@@ -317,6 +343,10 @@ _OF_SCENES: Commands[PlayerSession] = {
     "suggest": PlayerCommand(arguments="[N]", sentence="Suggests what you might say or do.", run=_suggest),
     "time": PlayerCommand(sentence="Tells what time it is in the story.", run=_time),
     "journal": PlayerCommand(sentence="Lists what you set out to do, and what became of it.", run=_journal),
+    "memories": PlayerCommand(
+        arguments="[WHO]", sentence="Lists what you, or a character by its id, remember.", run=_memories
+    ),
+    "why": PlayerCommand(arguments="WORDS", sentence="Shows what some words bring back to you, and why.", run=_why),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
 }
 COMMANDS: Commands[PlayerSession] = _with_help(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
+from fabula.recall.perception import PLAYER_OWNER
 from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
 from fabula.story.checks import Resolution
 from fabula.story.contexts import (
@@ -23,6 +24,7 @@ from fabula.story.contexts import (
     PlayerCard,
     Pointer,
     ProgressionHint,
+    RecalledLine,
     ReplyerContext,
     StateView,
     SwiftContext,
@@ -83,12 +85,14 @@ class SceneTeller:
         turn_index: int,
         wish: str | None = None,
         so_far: str = "",
+        recalled: Mapping[str, Sequence[RecalledLine]] | None = None,
     ) -> None:
         """`past` is the end of the transcript before this turn, as far back as a role is told.
 
         `turn_index` is the turn that was last begun, `wish` how the player wants it told, `so_far` the summary of what
-        happened before that.
+        happened before that, `recalled` what comes to mind of it, by who remembers it.
         """
+        self._recalled = recalled or {}
         self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
@@ -105,11 +109,16 @@ class SceneTeller:
         return self._node
 
     def director(self) -> DirectorContext:
-        return DirectorContext(**self._shared(self._told), player_fields=self._bundle.player_schema.fields)
+        return DirectorContext(
+            **self._shared(self._told),
+            memories=self._remembered(PLAYER_OWNER),
+            player_fields=self._bundle.player_schema.fields,
+        )
 
     def narrator(self, purpose: NarratorPurpose) -> NarratorContext:
         return NarratorContext(
             **self._shared(self._told_on_the_way),
+            memories=self._remembered(PLAYER_OWNER),
             purpose=purpose,
             player_fields=self._bundle.player_schema.fields,
             previous_node=self._previous_node(),
@@ -125,6 +134,7 @@ class SceneTeller:
         return ActorContext(
             **{**shared, "world_state": StateView(custom=world.custom, character_state=own)},
             actor=self.member(speaker_id, reader),
+            memories=self._remembered(speaker_id),
             purpose=purpose,
             private_memory=world.actor_private_memory.get(speaker_id, []),
         )
@@ -156,6 +166,7 @@ class SceneTeller:
     def swift(self) -> SwiftContext:
         return SwiftContext(
             **self._shared(self._told),
+            memories=self._remembered(*self.here()),
             player_fields=self._bundle.player_schema.fields,
             world_fields=self._bundle.world_schema.fields,
             previous_node=self._previous_node(),
@@ -214,6 +225,10 @@ class SceneTeller:
     def _told(self) -> Reader:
         """Who tells the scene knows what somebody in it may tell."""
         return Reader.scene(self._play.world.active_characters)
+
+    def _remembered(self, *owners: str) -> list[RecalledLine]:
+        """What comes to mind to these, and to nobody else."""
+        return [line for owner in owners for line in self._recalled.get(owner, ())]
 
     def _cast(self, ids: list[str], reader: Reader) -> list[CastMember]:
         return [self.member(id, reader) for id in ids if self.knows(id)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -21,6 +21,7 @@ from fabula.ports.traces import trace_task
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
 from fabula.rules.resolution import Resolved
+from fabula.story.contexts import RecalledLine
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.state import MemoryEntry
@@ -132,7 +133,7 @@ class SceneRun:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
     `deadline` is the end of the whole turn; `cut` says when it is to end early with what was told;
     `first_played` says that no model can have been asked for it before;
-    `so_far` sums up what happened before `past`;
+    `so_far` sums up what happened before `past`, `recalled` are single things from there by who remembers them;
     `handover` is what the step before left for the next one.
     """
 
@@ -151,6 +152,7 @@ class SceneRun:
     cut: Cut = field(default_factory=Cut)
     first_played: bool = False
     so_far: PastSummary | None = None
+    recalled: Mapping[str, Sequence[RecalledLine]] = field(default_factory=dict)
     handover: Handover = field(default_factory=Handover)
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
@@ -164,6 +166,7 @@ class SceneRun:
             turn_index=self.turn.turn_index,
             wish=self.turn.wish,
             so_far="" if self.so_far is None else self.so_far.text,
+            recalled=self.recalled,
         )
 
 

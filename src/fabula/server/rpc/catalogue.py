@@ -43,6 +43,7 @@ from fabula.actions.plays import (
     journal,
     list_turn_notes,
     messages,
+    play_memories,
     player,
     preview_prompts,
     recap_session,
@@ -347,7 +348,16 @@ def _overview() -> list[Method]:
 
 
 def _sessions() -> list[Method]:
-    return [*_session_keeping(), *_reading(), *_tree(), *_turns(), *turn_methods(), *_guests(), *_messages()]
+    return [
+        *_session_keeping(),
+        *_reading(),
+        *_memories(),
+        *_tree(),
+        *_turns(),
+        *turn_methods(),
+        *_guests(),
+        *_messages(),
+    ]
 
 
 def _session_keeping() -> list[Method]:
@@ -395,6 +405,20 @@ def _reading() -> list[Method]:
         m("journal.list", journal.ListJournal, journal.list_journal, journal.JournalListed),
         m("session.recap", r.RecapSession, r.recap_session, r.Recap),
         m("session.export_prepare", e.ExportSession, e.prepare_session_export, e.SessionExportPrepared),
+    ]
+
+
+def _memories() -> list[Method]:
+    m, a = session_method, play_memories
+    return [
+        m("memory.list", a.ListMemories, a.list_memories, a.MemoriesListed),
+        m("memory.search", a.SearchMemories, a.search_memories, a.MemoriesFound),
+        m("memory.get", a.NameMemory, a.get_memory, a.MemoryView),
+        m("memory.add", a.AddMemory, a.add_memory, a.MemoryView),
+        m("memory.update", a.UpdateMemory, a.update_memory, a.MemoryView),
+        m("memory.pin", a.PinMemory, a.pin_memory, a.MemoryView),
+        m("memory.delete", a.NameMemory, a.delete_memory, a.MemoryForgotten),
+        m("memory.knows", a.AskKnowledge, a.ask_knowledge, a.Knowledge),
     ]
 
 

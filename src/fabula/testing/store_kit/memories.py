@@ -81,6 +81,14 @@ class MemoriesLaw:
             assert await _texts(unit, at("t3", scope=tree)) == ["Rain."]
             assert await _texts(unit, at("t3b", scope=tree)) == ["Rain."]
 
+    async def test_unplaced_lists_the_turns_above_for_which_nothing_was_added_oldest_first(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            await unit.memories.add(tree, "t1", [])
+            assert await unit.memories.unplaced("t3", within=9) == ["t2", "t3"]
+            assert await unit.memories.unplaced("t3", within=1) == ["t3"]
+            assert await unit.memories.unplaced("t1", within=9) == []
+
     async def test_one_whose_id_is_kept_already_is_left_as_it_is(self, store: Store) -> None:
         tree = await _tree(store)
         async with store.writing() as unit:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fabula.actions.house import House
 from fabula.actions.library.builtins import UNDERSTUDY
+from fabula.actions.memories.prompt_memories import prompt_memories
 from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import past_of
@@ -45,6 +46,7 @@ class SceneTurnStart:
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
         setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
         await setup.prepare()
+        recalled = await prompt_memories(house, turn, setup, self.before, self.past, stage.recorder)
         first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
         run = SceneRun(
             turn=turn,
@@ -62,6 +64,7 @@ class SceneTurnStart:
             cut=cut,
             first_played=first_played,
             so_far=self.so_far,
+            recalled=recalled,
         )
         await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
 

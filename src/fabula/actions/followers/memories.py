@@ -1,0 +1,168 @@
+"""Remember a turn: everyone who was there gets what they noticed as memories, with the turns before that have none yet.
+
+No model is asked. What is kept has the id of the line it came from, so that it is kept once however often this runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from fabula.actions.house import House
+from fabula.actions.memories.remember import findable
+from fabula.actions.plays.play_states import known_state
+from fabula.actions.work.work_kind import HeldWork, taken_over
+from fabula.ports.memories import NewMemory
+from fabula.ports.plays import Turn
+from fabula.ports.store import Unit
+from fabula.recall.feelings import feeling_in, importance_of
+from fabula.recall.perception import PLAYER_OWNER, NoticedLine, Presence, observers, speakers_of
+from fabula.recall.spoken_dates import month_number
+from fabula.story.plays import PlayState
+from fabula.story.values import JsonObject
+
+TURNS_AT_ONCE = 256
+MOST_LINES = 64
+SCENE_PART = 8
+"""A scene that goes on for long is remembered in parts of so many turns."""
+MINUTES_PER_TURN = 10
+"""Story time where the world has no calendar."""
+
+
+async def remember_turn(house: House, held: HeldWork) -> JsonObject | None:
+    """Writes down what was noticed in a turn, and before it in those above that were not written down yet."""
+    await remember_line(house, str(held.work.input["turn_id"]))
+
+    async def end(unit: Unit) -> None:
+        if not await unit.work.finish(held.work):
+            raise taken_over(held.work)
+
+    await house.store.write(end)
+    return None
+
+
+async def remember_line(house: House, turn_id: str) -> None:
+    """Writes down all turns up to this one that were not written down yet; one that is gone has nothing to remember."""
+    async with house.store.reading() as unit:
+        missing = await unit.memories.unplaced(turn_id, within=TURNS_AT_ONCE) if await unit.plays.turn(turn_id) else []
+    for one in missing:
+        await _remember(house, one)
+
+
+async def _remember(house: House, turn_id: str) -> None:
+    async with house.store.reading() as unit:
+        turn = await unit.plays.turn(turn_id)
+        if turn is None or turn.status != "committed":
+            return
+        after = await known_state(house, unit, turn_id)
+        before = after if turn.parent_id is None else await known_state(house, unit, turn.parent_id)
+        lines = await _lines_of(unit, turn, before, after)
+        presence = await _presence(house, unit, turn, lines, before, after)
+    memories = await findable(house, shared_memories(lines, presence, before, after), day=story_day(after))
+    new = [
+        replace(memory, memory_id=f"{memory.memory_id}/{owner}", owner=owner)
+        for memory, line in zip(memories, lines, strict=True)
+        for owner in observers(line, presence, speakers_of(lines, presence))
+    ]
+
+    async def keep(unit: Unit) -> None:
+        # The play may have been deleted meanwhile, with all its turns.
+        if await unit.plays.turn(turn_id) is not None:
+            await unit.memories.add(turn.tree_id, turn_id, new)
+
+    await house.store.write(keep, durable=False)
+
+
+async def _lines_of(unit: Unit, turn: Turn, before: PlayState, after: PlayState) -> list[NoticedLine]:
+    """The lines that a turn told, and the thoughts that it left with those who had them."""
+    told = [
+        NoticedLine(
+            id=line.message_id,
+            kind=line.kind,
+            speaker_id=line.speaker_id,
+            speaker_name=line.speaker_name,
+            text=line.text,
+        )
+        for line in await unit.plays.transcript(turn.turn_id, last=MOST_LINES)
+        if line.turn_id == turn.turn_id
+    ]
+    for owner, entries in after.world.actor_private_memory.items():
+        known = before.world.actor_private_memory.get(owner, []) if before is not after else []
+        new = [entry for entry in entries if entry not in known]
+        told += [
+            NoticedLine(
+                id=f"{turn.turn_id}/thought{number}/{owner}",
+                kind="thought",
+                speaker_id=owner,
+                speaker_name=entry.speaker_name,
+                text=entry.text,
+            )
+            for number, entry in enumerate(new)
+            if entry.kind == "thought"
+        ]
+    return told
+
+
+async def _presence(
+    house: House, unit: Unit, turn: Turn, lines: list[NoticedLine], before: PlayState, after: PlayState
+) -> Presence:
+    """Who was there. Of an Ink story we know only who speaks, and that these hear what is said."""
+    if after.ink is not None:
+        names = {line.speaker_id: line.speaker_name for line in lines if line.kind in ("dialogue", "action")}
+        talking = frozenset(names)
+        return Presence(before=talking, after=talking, moved=False, names=names, see_all=False)
+    setup = await house.play_setups.played_by(unit, turn.session_id, after.graph)
+    names = {id: one.name for id, one in setup.characters.items()}
+    names |= {id: one.display_name for id, one in after.session_characters.items()}
+    return Presence(
+        before=frozenset(before.world.active_characters),
+        after=frozenset(after.world.active_characters),
+        moved=before.world.current_node != after.world.current_node,
+        names=names,
+    )
+
+
+def shared_memories(
+    lines: list[NoticedLine], presence: Presence, before: PlayState, after: PlayState
+) -> list[NewMemory]:
+    """Each line as a memory, before it is given to its owners."""
+    changed = before.world.custom != after.world.custom or presence.moved
+    people = [presence.names[one] for one in sorted(presence.before | presence.after) if one in presence.names]
+    mark = after.scenes[-1].turn_index if after.scenes else 0
+    made = []
+    for line in lines:
+        feeling = feeling_in(line.text)
+        made.append(
+            NewMemory(
+                memory_id=line.id,
+                owner=PLAYER_OWNER,
+                text=line.text,
+                speaker=line.speaker_name,
+                people=[*people, after.player_name],
+                scene=f"{after.world.current_node}/{mark}/{after.turns_in_scene // SCENE_PART}",
+                where=after.world.current_node,
+                minute=story_minute(after),
+                importance=importance_of(line.text, feeling, changed=changed and line.kind != "player_input"),
+                feeling=feeling,
+                evidence=[line.id],
+            )
+        )
+    return made
+
+
+def story_minute(state: PlayState) -> int:
+    """When it is in the story, in minutes since the play began."""
+    time = state.snapshot.time
+    return state.snapshot.turn_index * MINUTES_PER_TURN if time is None else time.minutes
+
+
+def story_day(state: PlayState) -> date | None:
+    """The day of the story, if its calendar has our months."""
+    time = state.snapshot.time
+    month = None if time is None else month_number(time.month)
+    if time is None or month is None:
+        return None
+    try:
+        return date(time.year, month, time.day)
+    except ValueError:
+        return None

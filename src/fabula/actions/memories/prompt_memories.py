@@ -1,0 +1,113 @@
+"""What comes to mind at the start of a turn, for its prompts: of what happened before the lines that they tell anyway.
+
+A play whose prompts have its whole past needs none of it. What followers write down later than those lines is not
+looked at, so that a turn that is played again from the same place recalls the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fabula.actions.house import House
+from fabula.actions.memories.recall_memories import Recollection, recall_in
+from fabula.loops.scene.contexts import untold_lines
+from fabula.loops.scene.play_setup import PlaySetup
+from fabula.loops.turns.turn_recorder import TurnRecorder
+from fabula.ports.memories import Memory, Owner, OwnerAt
+from fabula.ports.plays import Turn
+from fabula.ports.store import Unit
+from fabula.recall.perception import PLAYER_OWNER
+from fabula.recall.ranking import Moment
+from fabula.story.contexts import RecalledLine
+from fabula.story.plays import PlayState
+from fabula.story.state import MemoryEntry
+from fabula.story.values import JsonObject
+
+MOST_OWNERS = 6
+MOST_LINES = 5
+LONGEST_LINE = 400
+LEAST_MEANING = 1.6
+"""What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
+
+
+async def prompt_memories(
+    house: House, turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence[MemoryEntry], recorder: TurnRecorder
+) -> dict[str, list[RecalledLine]]:
+    """What the player's words bring back to everyone in the scene, by owner, oldest first."""
+    left_out = untold_lines(setup, before)
+    if not left_out or turn.parent_id is None or not turn.player_input.strip():
+        return {}
+    told = past[max(0, len(past) - before.message_count + left_out) :]
+    shown = told if setup.told_history else before.world.actor_shared_history
+    first = before.snapshot.turn_index + 1 - sum(entry.kind == "player_input" for entry in shown)
+    names = _names(setup, before)
+
+    async def read(unit: Unit) -> dict[str, list[Recollection]]:
+        at = await unit.plays.ancestor(turn.parent_id or "", max(0, first - 1))
+        known = set(await unit.memories.owners(turn.tree_id, at.turn_id))
+        owners = [owner for owner in (PLAYER_OWNER, *names) if owner in known][:MOST_OWNERS]
+        return {
+            owner: await recall_in(
+                house,
+                unit,
+                OwnerAt(owner=Owner(scope=turn.tree_id, name=owner), turn_id=at.turn_id),
+                turn.player_input,
+                moment=_moment(before, names),
+                most=MOST_LINES,
+            )
+            for owner in owners
+        }
+
+    found = {owner: list(filter(_is_telling, some)) for owner, some in (await house.store.read(read)).items()}
+    recorder.rows["memories"] = [_row(one) for some in found.values() for one in some]
+    return {
+        owner: [
+            RecalledLine(owner=owner, owner_name=names.get(owner, before.player_name), text=remembered_text(one.memory))
+            for one in sorted(some, key=lambda one: (one.memory.minute, one.memory.place))
+        ]
+        for owner, some in found.items()
+    }
+
+
+def _is_telling(one: Recollection) -> bool:
+    """Whether it has to do with what was said, and is not only new, near or somebody's."""
+    parts = {reason.part: reason.score for reason in one.reasons}
+    said = any(parts.get(part, 0.0) > 0 for part in ("words", "pairs", "dates"))
+    return said or parts.get("meaning", 0.0) >= LEAST_MEANING
+
+
+def remembered_text(memory: Memory) -> str:
+    """A memory in a prompt: who said or did it, and how it reads now."""
+    text = " ".join(memory.shown.split())
+    text = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE].rstrip()}…"
+    return f"{memory.speaker}: {text}" if memory.speaker else text
+
+
+def _names(setup: PlaySetup, state: PlayState) -> dict[str, str]:
+    """Who is in the scene, with their names."""
+    found: dict[str, str] = {}
+    for id in state.world.active_characters:
+        if id in setup.characters:
+            found[id] = setup.characters[id].name
+        elif id in state.session_characters:
+            found[id] = state.session_characters[id].display_name
+    return found
+
+
+def _moment(state: PlayState, names: Mapping[str, str]) -> Moment:
+    time = state.snapshot.time
+    return Moment(
+        minute=state.snapshot.turn_index * 10 if time is None else time.minutes,
+        where=state.world.current_node,
+        people=frozenset(names.values()),
+    )
+
+
+def _row(one: Recollection) -> JsonObject:
+    return {
+        "memory_id": one.memory.memory_id,
+        "owner": one.memory.owner.name,
+        "text": remembered_text(one.memory),
+        "score": round(one.score, 3),
+        "reasons": [{"part": reason.part, "score": reason.score} for reason in one.reasons],
+    }

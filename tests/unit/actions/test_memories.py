@@ -1,0 +1,129 @@
+"""Memories of a play: who remembers what, on which line, and what users do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.unit.actions.conftest import Stage
+
+from fabula.actions.followers.memories import remember_line
+from fabula.actions.plays.branches import Backtrack, backtrack
+from fabula.actions.plays.play_memories import (
+    AddMemory,
+    AskKnowledge,
+    ListMemories,
+    NameMemory,
+    PinMemory,
+    SearchMemories,
+    UpdateMemory,
+    add_memory,
+    ask_knowledge,
+    delete_memory,
+    get_memory,
+    list_memories,
+    pin_memory,
+    search_memories,
+    update_memory,
+)
+from fabula.actions.turns.explain_turn import ExplainTurn, explain_turn
+from fabula.ports.actors import Actor
+from fabula.ports.errors import Denied, NotFound
+
+
+async def played(stage: Stage, *lines: str, session_id: str = "") -> str:
+    """A play with these turns, all of them written down."""
+    session_id = session_id or await stage.session()
+    for line in lines:
+        session = await stage.say(session_id, line)
+        await remember_line(stage.house, session.head_turn_id)
+    return session_id
+
+
+async def texts(stage: Stage, session_id: str, owner: str = "player", **more: Any) -> list[str]:
+    listed = await stage.play(session_id, list_memories, ListMemories(owner_id=owner, order="oldest", **more))
+    return [one.text for one in listed.memories]
+
+
+async def found(stage: Stage, session_id: str, query: str, owner: str = "player") -> list[str]:
+    asked = SearchMemories(owner_id=owner, query=query)
+    return [one.memory.text for one in (await stage.play(session_id, search_memories, asked)).found]
+
+
+async def test_who_is_in_the_scene_remembers_what_was_said_there(stage: Stage) -> None:
+    session_id = await played(stage, "My brother drowned in the harbour.", "I look at the gate.")
+    for owner in ("player", "mara"):
+        assert (await found(stage, session_id, "What happened to the brother?", owner))[0] == (
+            "My brother drowned in the harbour."
+        )
+    assert await texts(stage, session_id, "nobody") == []
+
+
+async def test_a_whisper_stays_with_those_it_names(stage: Stage) -> None:
+    session_id = await played(
+        stage, "I whisper to the horse: the key is under the stone.", "I whisper to Mara: the king is dead."
+    )
+    mara = await texts(stage, session_id, "mara")
+    assert not any("key is under" in text for text in mara)
+    assert "I whisper to Mara: the king is dead." in mara
+    assert any("key is under" in text for text in await texts(stage, session_id))
+
+
+async def test_going_back_restores_recall_and_an_abandoned_line_never_comes_up(stage: Stage) -> None:
+    session_id = await played(stage, "I found a lantern.", "I look at the gate.")
+    before = await found(stage, session_id, "lantern")
+    await played(stage, "The lantern broke on the stones.", session_id=session_id)
+    assert "The lantern broke on the stones." in await found(stage, session_id, "lantern")
+    await stage.play(session_id, backtrack, Backtrack(turns=1))
+    assert await found(stage, session_id, "lantern") == before
+    await played(stage, "I sold the lantern.", session_id=session_id)
+    there = await found(stage, session_id, "lantern")
+    assert "I sold the lantern." in there and "The lantern broke on the stones." not in there
+
+
+async def test_what_is_remembered_of_a_weighty_moment_is_felt_and_matters_more(stage: Stage) -> None:
+    session_id = await played(stage, "I scream: the murderer killed my friend, I am afraid!", "I look at the gate.")
+    listed = await stage.play(session_id, list_memories, ListMemories(order="oldest"))
+    said = {one.text: one for one in listed.memories}
+    heavy, light = said["I scream: the murderer killed my friend, I am afraid!"], said["I look at the gate."]
+    assert (heavy.emotion, light.emotion) == ("fear", None)
+    assert heavy.importance > light.importance and heavy.valence < 0
+
+
+async def test_a_user_adds_corrects_pins_and_forgets_memories(stage: Stage) -> None:
+    session_id = await played(stage, "I look at the gate.")
+    added = await stage.play(session_id, add_memory, AddMemory(owner_id="mara", text="The duke wears a red ring."))
+    change = UpdateMemory(memory_id=added.memory_id, text="The duke wears a green ring.", importance=5)
+    changed = await stage.play(session_id, update_memory, change)
+    assert (changed.text, changed.original, changed.importance) == (
+        "The duke wears a green ring.",
+        "The duke wears a red ring.",
+        5,
+    )
+    assert (await found(stage, session_id, "green ring", "mara"))[0] == "The duke wears a green ring."
+    assert (await stage.play(session_id, pin_memory, PinMemory(memory_id=added.memory_id))).pinned
+    known = await stage.play(session_id, ask_knowledge, AskKnowledge(owner_id="mara", about="the duke"))
+    assert (known.known[0].how, known.known[0].memory_id) == ("saw", added.memory_id)
+    await stage.play(session_id, delete_memory, NameMemory(memory_id=added.memory_id))
+    assert await found(stage, session_id, "duke ring", "mara") == []
+    with pytest.raises(NotFound):
+        await stage.play(session_id, get_memory, NameMemory(memory_id=added.memory_id))
+
+
+async def test_players_read_what_the_player_remembers_and_not_what_characters_do(stage: Stage) -> None:
+    session_id = await played(stage, "I look at the gate.")
+    with pytest.raises(Denied, match="author"):
+        await list_memories(stage.house, Actor(role="player", token_id="t"), session_id, ListMemories(owner_id="mara"))
+
+
+async def test_what_prompts_leave_out_comes_to_mind_when_it_is_asked_for(stage: Stage) -> None:
+    session_id = await played(stage, "My brother Joss drowned in the harbour.")
+    for number in range(70):
+        session = await stage.say(session_id, f"I look at the gate, number {number}.")
+    await remember_line(stage.house, session.head_turn_id)
+    session = await stage.say(session_id, "Do you remember who drowned in the harbour?")
+    told = await stage.play(session_id, explain_turn, ExplainTurn(turn_id=session.head_turn_id))
+    assert told.memories is not None
+    recalled = {(one.owner, one.text) for one in told.memories}
+    assert {owner for owner, text in recalled if "Joss drowned" in text} == {"player", "mara"}
+    assert all(one.reasons for one in told.memories)
