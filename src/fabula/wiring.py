@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fabula.actions.care.prune_traces import prune_traces
 from fabula.actions.house import House
 from fabula.actions.library.apis import secret_name
 from fabula.actions.library.builtins import set_out_builtins
@@ -158,8 +157,7 @@ async def open_house(
         settle_left = partial(settle_left_turns, house, opened_at_ms=clock.now_ms())
         most, eager = _taken_up(settings, worker)
         takes_up = tends_turns or worker is not None
-        chores = [settle_left, partial(prune_traces, house)]
-        await work.open(work_kinds(house), takes_up=takes_up, chores=chores, most=most, eager=eager)
+        await work.open(work_kinds(house), takes_up=takes_up, chores=[settle_left], most=most, eager=eager)
         if takes_up:
             await _listen(queue, work, settings, worker)
             # First of all no more announcements are taken, and what was taken may end.

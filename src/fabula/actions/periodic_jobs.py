@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from fabula.actions.care.prune_traces import prune_traces
 from fabula.actions.followers.catch_up import catch_up_summaries
 from fabula.actions.house import House
 from fabula.actions.work.periodic import PeriodicJob
@@ -28,6 +29,12 @@ def periodic_jobs(house: House) -> list[PeriodicJob]:
             every_s=HOUR,
             does="removes checkpoints of loops whose work has ended",
             run=_counted(house.work.sweep_checkpoints),
+        ),
+        PeriodicJob(
+            kind="prune.traces",
+            every_s=10 * MINUTE,
+            does="removes what is kept of turns that are older than the setting `trace_days` says",
+            run=_counted(partial(prune_traces, house)),
         ),
         PeriodicJob(
             kind="summary.catch_up",
