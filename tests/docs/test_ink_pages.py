@@ -113,6 +113,8 @@ def test_an_edited_file_is_another_story_and_an_old_play_goes_on_with_the_old_te
 
 
 PARAMS: dict[str, dict[str, Any]] = {
+    "session.roll": {"formula": "2d6"},
+    "session.explain_turn": {"turn_id": "TURN"},
     "session.find": {"query": "rain"},
     "session_turn.get": {"turn_id": "TURN"},
     "session_turn.notes": {"turn_ids": ["turn_x"]},

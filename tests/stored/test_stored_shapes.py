@@ -30,6 +30,7 @@ from fabula.actions.repositories import (
     SESSIONS,
     STORIES,
     STORY_RESOURCES,
+    WORLDS,
     Repository,
 )
 from fabula.adapters.models.memo import from_stored
@@ -37,6 +38,7 @@ from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
 from fabula.ports.store import Kind, Stored
 from fabula.ports.stored import read_stored, versioned
+from fabula.story.canon import Change, Decision, Verdict
 from fabula.story.error_values import stored_error
 from fabula.story.graph import Graph
 from fabula.story.npc import GameEvent, PlayedTag
@@ -58,6 +60,7 @@ RESOURCES: tuple[Repository[Any], ...] = (
     CHARACTERS,
     STORY_RESOURCES,
     GAME_SYSTEMS,
+    WORLDS,
     DRAFTS,
     SESSIONS,
 )
@@ -115,6 +118,9 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "memo_reply": from_stored,
     "npc_event": GameEvent.model_validate,
     "npc_played": played,
+    "canon_change": Change.model_validate,
+    "canon_verdict": Verdict.model_validate,
+    "canon_decision": Decision.model_validate,
     "trace_part": dict,
     "memory": dict,
 }

@@ -22,6 +22,7 @@ from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerPro
 from fabula.story.schemas import Schema
 from fabula.story.stories import Story, StoryDraft
 from fabula.story.values import JsonObject, Value
+from fabula.story.worlds import World
 
 V = TypeVar("V", bound=Value)
 AnyStory = Story | InkStory
@@ -205,6 +206,7 @@ APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)
 API_GROUPS = Repository(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
 PRESETS = Repository(kind="preset", noun="preset", model=Preset, references=_nothing)
 SCHEMAS = Repository(kind="schema", noun="schema", model=Schema, references=_nothing)
+WORLDS = Repository(kind="world", noun="world", model=World, references=_nothing)
 GAME_SYSTEMS = Repository(kind="game_system", noun="game system", model=GameSystem, references=_nothing)
 LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing, may_be_large=True)
 PLAYER_PROFILES = Repository(kind="player_profile", noun="player profile", model=PlayerProfile, references=_nothing)

@@ -40,6 +40,7 @@ COMMANDS: dict[str, Entry] = {
     "memory": Entry(module="fabula.cli.memory", sentence="See what is remembered in a play, and why it comes up."),
     "outbox": Entry(module="fabula.cli.outbox", sentence="See what still follows turns; try it again, or drop it."),
     "rules": Entry(module="fabula.cli.rules", sentence="See, check and bring in game systems."),
+    "canon": Entry(module="fabula.cli.canon", sentence="See, judge and decide what becomes canon."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
     "ink": Entry(module="fabula.cli.ink", sentence="Compile, play and check Ink stories."),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
+from fabula.ports.canon import CanonTable
 from fabula.ports.index import Index
 from fabula.ports.memories import Memories
 from fabula.ports.models import CallGroup, CallRecord, CallTotals
@@ -31,6 +32,7 @@ Kind = Literal[
     "player_profile",
     "character",
     "game_system",
+    "world",
     "story_resources",
     "story",
     "story_draft",
@@ -308,6 +310,9 @@ class Unit(Protocol):
 
     @property
     def npcs(self) -> Npcs: ...
+
+    @property
+    def canon(self) -> CanonTable: ...
 
     @property
     def work(self) -> WorkTable: ...

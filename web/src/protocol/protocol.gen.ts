@@ -183,10 +183,26 @@ export interface ArchivePlace {
   file_id: "archive";
 }
 
+/** What is around an entity, so many steps far; without a `centre` the first entities of the world. */
+export interface AskGraph {
+  world_id: string;
+  centre?: string | null;
+  hops?: number;
+  at?: number | null;
+  limit?: number;
+}
+
 /** What does somebody know about something? */
 export interface AskKnowledge {
   owner_id?: string;
   about: string;
+}
+
+/** The shortest way from one entity to another, over facts and relationships; `from` and `to` are ids. */
+export interface AskPath {
+  world_id: string;
+  from: string;
+  to: string;
 }
 
 /** A number that describes a character. `modifier` is what it adds to a roll, from its `value`. */
@@ -197,6 +213,15 @@ export interface Attribute {
   most?: number;
   modifier?: string;
   words?: string[];
+}
+
+/** What can never be true in this world: of nobody, or of nothing of these kinds, a predicate (with this object). */
+export interface AxiomContent {
+  kind?: "axiom";
+  text: string;
+  predicate: string;
+  object?: string | null;
+  entity_kinds?: ("character" | "faction" | "place" | "object" | "concept")[];
 }
 
 export interface Backtrack {
@@ -329,6 +354,14 @@ export interface CancelTurn {
   keep?: boolean;
 }
 
+/** What was committed or undone after a version, oldest first; `version` is the last of them. */
+export interface CanonSince {
+  type: "canon_since";
+  world_id: string;
+  version: number;
+  changes: ChangeView[];
+}
+
 /** Somebody of a play: a character of the story, a guest who came in during play, or the player. */
 export interface CastMember {
   id: string;
@@ -343,6 +376,40 @@ export interface CastName {
   character_id: string;
   name: string;
   has_cover: boolean;
+}
+
+/** A change with its verdict, the decision upon it, and what took its place. */
+export interface ChangeView {
+  type: "canon_change";
+  change_id: string;
+  world_id: string;
+  session_id?: string | null;
+  turn_id?: string | null;
+  kind: "fact" | "entity" | "relationship" | "state" | "event" | "axiom";
+  content: EntityContent | FactContent | RelationshipContent | EventContent | StateContent | AxiomContent;
+  evidence: Evidence[];
+  confidence: number;
+  authority: "source" | "gm" | "player" | "system";
+  proposer: string;
+  base_version: number;
+  status: "pending" | "accepted" | "rejected" | "committed" | "undone";
+  version: number;
+  verdict?: Verdict | null;
+  decision?: Decision | null;
+  replaced_by?: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface ChangesListed {
+  next_cursor?: string | null;
+  type: "canon_changes_listed";
+  changes: ChangeView[];
+}
+
+export interface ChangesProposed {
+  type: "canon_changes_proposed";
+  changes: ChangeView[];
 }
 
 /** A character as its author wrote it. `facts` are what is true of it, each with who else may know it. */
@@ -692,6 +759,16 @@ export interface CreateToken {
   label?: string;
 }
 
+export interface CreateWorld {
+  world_id: string;
+  display_name: string;
+  description?: string;
+  genre?: string;
+  tone?: string;
+  game_system_id?: string | null;
+  policy?: Policy;
+}
+
 export interface Dashboard {
   type: "dashboard";
   health: Health;
@@ -699,6 +776,21 @@ export interface Dashboard {
   global_config: GlobalConfig;
   recent_stories: RecentStory[];
   recent_sessions: RecentSession[];
+}
+
+/** `content` takes the place of what was proposed, where somebody accepts it in other words. */
+export interface Decide {
+  change_id: string;
+  verdict: "accept" | "reject";
+  reason: string;
+  content?: EntityContent | FactContent | RelationshipContent | EventContent | StateContent | AxiomContent | null;
+}
+
+/** Who decided upon a change, when and why. */
+export interface Decision {
+  by: string;
+  at_ms: number;
+  reason: string;
 }
 
 /** `roll` is what fell; `sentence` stands in the transcript, under `message_id`. */
@@ -748,6 +840,35 @@ export interface EffectRule {
   lasting?: boolean;
 }
 
+export interface EntitiesListed {
+  next_cursor?: string | null;
+  type: "entities_listed";
+  entities: EntityView[];
+}
+
+/** Somebody or something. An `anchor` is there because the author says so. */
+export interface EntityContent {
+  kind?: "entity";
+  entity_id: string;
+  entity_kind: "character" | "faction" | "place" | "object" | "concept";
+  name: string;
+  aliases?: string[];
+  description?: string;
+  tags?: string[];
+  anchor?: boolean;
+}
+
+export interface EntityView {
+  type: "entity";
+  entity_id: string;
+  kind: "character" | "faction" | "place" | "object" | "concept";
+  name: string;
+  aliases: string[];
+  description: string;
+  tags: string[];
+  change_id: string;
+}
+
 /** What went wrong, and in a sentence what to do next. */
 export interface ErrorPayload {
   code: number;
@@ -755,10 +876,26 @@ export interface ErrorPayload {
   data?: Json;
 }
 
+/** Something that happened: who did it, to or with whom, where, and when. */
+export interface EventContent {
+  kind?: "event";
+  what: string;
+  who?: string[];
+  where?: string | null;
+  at?: number | null;
+}
+
 /** Something happened. */
 export interface EventFrame {
   type: "event";
   body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+}
+
+/** What a change rests on: a turn, a line, a roll, a text, or somebody's word. `quote` are its words. */
+export interface Evidence {
+  type: "turn" | "message" | "roll" | "source" | "conversation" | "user";
+  ref: string;
+  quote?: string;
 }
 
 export interface ExplainTurn {
@@ -797,6 +934,25 @@ export interface Fact {
   known_by?: "everyone" | string[] | Until | null;
   secret?: boolean;
   text: string;
+}
+
+/** Something that is true of somebody: subject, predicate, object. Without `since` it was always so. */
+export interface FactContent {
+  kind?: "fact";
+  subject: string;
+  predicate: string;
+  object: string;
+  since?: number | null;
+  until?: number | null;
+}
+
+/** `at` is a moment of story time, in minutes: only what was true then is listed. */
+export interface FactsAsked {
+  limit?: number | null;
+  cursor?: string | null;
+  world_id: string;
+  about?: string | null;
+  at?: number | null;
 }
 
 /** Last: nothing of the turn is kept but the player's words. */
@@ -966,6 +1122,36 @@ export interface Graph {
   nodes: Node[];
 }
 
+export interface GraphEdge {
+  type: "graph_edge";
+  id: string;
+  from: string;
+  to: string;
+  kind: string;
+  strength?: number | null;
+  since?: number | null;
+  until?: number | null;
+  change_id: string;
+}
+
+export interface GraphNode {
+  type: "graph_node";
+  id: string;
+  kind: string;
+  name: string;
+  has_cover: boolean;
+  degree: number;
+}
+
+/** Nodes and what connects them; `left_out` counts the nodes that were too many. */
+export interface GraphView {
+  type: "canon_graph";
+  world_id: string;
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  left_out: number;
+}
+
 /** A guest, and whether everyone in the scene sees it. */
 export interface GuestOnStage {
   session_character_id: string;
@@ -1013,6 +1199,13 @@ export interface ImportPrepared {
   type: "data_package_import_prepared";
   import_id: string;
   archive: ArchivePlace;
+}
+
+export interface InWorld {
+  limit?: number | null;
+  cursor?: string | null;
+  world_id: string;
+  about?: string | null;
 }
 
 export interface InkChecked {
@@ -1200,6 +1393,13 @@ export interface JournalMove {
   status: "open" | "done" | "failed";
 }
 
+/** A change and what becomes of it. */
+export interface Judged {
+  type: "canon_judged";
+  change_id: string;
+  verdict: Verdict;
+}
+
 /** The keeper's operations that were accepted; `phase` is `after_player_input`, at the end `after_turn_outputs`. */
 export interface KeeperApplied {
   type: "keeper_applied";
@@ -1256,6 +1456,16 @@ export interface ListBranches {
   collapse?: boolean;
   around?: string | null;
   limit?: number | null;
+}
+
+/** `about` keeps what is about an entity, from either side. */
+export interface ListChanges {
+  limit?: number | null;
+  cursor?: string | null;
+  world_id: string;
+  status?: "pending" | "accepted" | "rejected" | "committed" | "undone" | null;
+  kind?: "fact" | "entity" | "relationship" | "state" | "event" | "axiom" | null;
+  about?: string | null;
 }
 
 /** `status` keeps only what is open, done or failed. */
@@ -1607,12 +1817,21 @@ export interface NameCalendar {
   story_id: string;
 }
 
+export interface NameChange {
+  change_id: string;
+}
+
 export interface NameCharacter {
   character_id: string;
 }
 
 export interface NameDraft {
   draft_id: string;
+}
+
+export interface NameEntity {
+  world_id: string;
+  entity_id: string;
 }
 
 export interface NameGameSystem {
@@ -1686,6 +1905,10 @@ export interface NameToken {
 
 export interface NameWork {
   id: string;
+}
+
+export interface NameWorld {
+  world_id: string;
 }
 
 export interface NarratorBeat {
@@ -1809,6 +2032,14 @@ export interface PartContents {
   count: number;
 }
 
+/** The entities on the way, the first and the last included; empty where there is none within six steps. */
+export interface PathView {
+  type: "canon_path";
+  world_id: string;
+  entities: string[];
+  edges: GraphEdge[];
+}
+
 /** A part of the day, from an hour on until the next phase begins. */
 export interface Phase {
   name: string;
@@ -1848,6 +2079,22 @@ export interface PlayerProfilesListed {
   next_cursor?: string | null;
   type: "player_profiles_listed";
   player_profiles: PlayerProfileView[];
+}
+
+/** How changes are judged, as data of a world. */
+export interface Policy {
+  authority?: { [key: string]: number };
+  without_evidence?: number;
+  accept_at?: number;
+  reject_below?: number;
+  mentions?: number;
+  retcon?: ("source" | "gm" | "player" | "system")[];
+}
+
+export interface PolicyView {
+  type: "canon_policy";
+  world_id: string;
+  policy: Policy;
 }
 
 export interface PrepareExport {
@@ -2006,6 +2253,19 @@ export interface Progress {
   label: string;
 }
 
+/** `authority` is on whose word it rests; nobody claims more than their own. */
+export interface Proposal {
+  content: EntityContent | FactContent | RelationshipContent | EventContent | StateContent | AxiomContent;
+  evidence?: Evidence[];
+  confidence?: number;
+  authority?: "source" | "gm" | "player" | "system" | null;
+}
+
+export interface Propose {
+  world_id: string;
+  changes: Proposal[];
+}
+
 /** Something that the player may set out to do. Without `opens` it is open from the beginning. */
 export interface Quest {
   quest_id: string;
@@ -2075,6 +2335,18 @@ export interface Regenerate {
   hint?: string | null;
 }
 
+/** How one stands to another; not mirrored. `strength` is from -1 to 1. */
+export interface RelationshipContent {
+  kind?: "relationship";
+  subject: string;
+  predicate: string;
+  object: string;
+  strength?: number;
+  reason?: string;
+  since?: number | null;
+  until?: number | null;
+}
+
 export interface RemoveActiveCharacter {
   type: "RemoveActiveCharacter";
   character: string;
@@ -2130,6 +2402,24 @@ export interface ResponsePlan {
 export interface RetryTurn {
   key?: string | null;
   with?: "understudy" | null;
+}
+
+/** Judges what is pending; with `dry_run` nothing is written. */
+export interface Review {
+  world_id: string;
+  dry_run?: boolean;
+}
+
+/** What a review found; in a dry run nothing of it was written. */
+export interface Reviewed {
+  type: "canon_reviewed";
+  world_id: string;
+  dry_run: boolean;
+  version: number;
+  accepted: number;
+  rejected: number;
+  pending: number;
+  judged: Judged[];
 }
 
 /** `formula` is dice notation, such as `2d6+1`, `4d6kh3` or `4dF`; `reason` says what they are rolled for. */
@@ -2604,6 +2894,12 @@ export interface SiblingsFound {
   turns: TurnSiblings[];
 }
 
+export interface Since {
+  world_id: string;
+  version?: number;
+  limit?: number;
+}
+
 /** What a character has learned: its rank is a number beside the attribute that it goes with. `words` are verbs and things by which a player's line is about it. */
 export interface Skill {
   display_name: string;
@@ -2650,6 +2946,14 @@ export interface StartedFrame {
   type: "started";
 }
 
+/** A variable that changes with every scene: place, mood, health. It is applied, and not reviewed. */
+export interface StateContent {
+  kind?: "state";
+  subject: string;
+  key: string;
+  value: Json;
+}
+
 /** An operation that the schemas do not allow; the turn goes on. */
 export interface StateOpRefused {
   type: "state_op_refused";
@@ -2667,6 +2971,13 @@ export interface Stay {
   node_id: string | null;
   turn_id: string;
   turn_index: number;
+}
+
+/** One step of a verdict: the rule, what it found, and in one sentence why. */
+export interface Step {
+  rule: string;
+  found: Json;
+  sentence: string;
 }
 
 /** A step; `began_ms` counts from the beginning of the attempt it belongs to. */
@@ -3130,6 +3441,11 @@ export interface TurnsListed {
   turns: BranchTurn[];
 }
 
+export interface Undo {
+  change_id: string;
+  reason?: string;
+}
+
 /** Nobody until the condition holds; then those who are named, or everyone. */
 export interface Until {
   until: Comparison | All | Any | Not;
@@ -3242,6 +3558,12 @@ export interface UpdatePlayerProfile {
   description?: string | null;
 }
 
+/** `policy` takes the place of the one before; verdicts that were given stay. */
+export interface UpdatePolicy {
+  world_id: string;
+  policy: Policy;
+}
+
 export interface UpdatePreset {
   preset_id: string;
   display_name?: string | null;
@@ -3324,6 +3646,15 @@ export interface UpdateVariables {
   update: StateUpdate;
 }
 
+export interface UpdateWorld {
+  world_id: string;
+  display_name?: string | null;
+  description?: string | null;
+  genre?: string | null;
+  tone?: string | null;
+  game_system_id?: string | null;
+}
+
 export interface UsageListed {
   next_cursor?: string | null;
   type: "usage_listed";
@@ -3385,6 +3716,16 @@ export interface VariablesChanged {
   type: "variables_changed";
 }
 
+/** What becomes of a change, and every step that led there. `retcons` are changes whose facts it replaces. */
+export interface Verdict {
+  result: "accept" | "reject" | "pending";
+  weight: number;
+  steps: Step[];
+  contradicts: string[];
+  retcons: string[];
+  critical: boolean;
+}
+
 /** How a line read before it was corrected by hand; `updated_at_ms` is when it was worded so. */
 export interface Wording {
   kind: string;
@@ -3424,6 +3765,11 @@ export interface WorkState {
   age_ms: number;
 }
 
+export interface WorldDeleted {
+  type: "world_deleted";
+  world_id: string;
+}
+
 /** All volatile state of a play. */
 export interface WorldState {
   current_node: string;
@@ -3433,6 +3779,25 @@ export interface WorldState {
   character_state: { [key: string]: { [key: string]: Json } };
   actor_shared_history: MemoryEntry[];
   actor_private_memory: { [key: string]: MemoryEntry[] };
+}
+
+/** A world. `version` counts the changes of its canon that were committed or undone. */
+export interface WorldView {
+  type: "world";
+  world_id: string;
+  display_name: string;
+  description: string;
+  genre: string;
+  tone: string;
+  game_system_id?: string | null;
+  policy: Policy;
+  version: number;
+}
+
+export interface WorldsListed {
+  next_cursor?: string | null;
+  type: "worlds_listed";
+  worlds: WorldView[];
 }
 
 export type SceneEvent =
@@ -3522,6 +3887,28 @@ export interface Methods {
   "calendar.get": { params: NameCalendar; result: CalendarView; session: false };
   /** Gives a story a calendar, so that time passes in its plays, or takes it away. */
   "calendar.update": { params: UpdateCalendar; result: CalendarView; session: false };
+  /** Decides upon a change that is pending. What is impossible stays impossible: a critical contradiction blocks. */
+  "canon.decide": { params: Decide; result: ChangeView; session: false };
+  /** Shows a change with its verdict, step by step. */
+  "canon.get": { params: NameChange; result: ChangeView; session: false };
+  /** Shows the part of the knowledge graph around an entity. */
+  "canon.graph": { params: AskGraph; result: GraphView; session: false };
+  /** Lists changes of a world in the order in which they were proposed. */
+  "canon.list": { params: ListChanges; result: ChangesListed; session: false };
+  /** Finds how two entities are connected. */
+  "canon.path": { params: AskPath; result: PathView; session: false };
+  /** Shows by which policy changes of a world's canon are judged. */
+  "canon.policy.get": { params: NameWorld; result: PolicyView; session: false };
+  /** Changes that policy, for what is judged from now on. */
+  "canon.policy.update": { params: UpdatePolicy; result: PolicyView; session: false };
+  /** Proposes changes of a world's canon; they wait for a review or a decision. */
+  "canon.propose": { params: Propose; result: ChangesProposed; session: false };
+  /** Judges all changes of a world that are pending, oldest first, and commits what its policy accepts. */
+  "canon.review": { params: Review; result: Reviewed; session: false };
+  /** Tells what became true, or ceased to be, after a version of a world's canon. */
+  "canon.since": { params: Since; result: CanonSince; session: false };
+  /** Takes a change out of canon; it is kept and marked, and what it had replaced is true again. */
+  "canon.undo": { params: Undo; result: ChangeView; session: false };
   /** Adds a character; its schema must exist. */
   "character.create": { params: CreateCharacter; result: CharacterCreated; session: false };
   /** Removes a character that no story resource uses, and its cover. */
@@ -3542,6 +3929,12 @@ export interface Methods {
   "data_package.import_commit": { params: CommitImport; result: ImportCommitted; session: false };
   /** Opens a place to which an archive can be uploaded; it stays open for 30 minutes. */
   "data_package.import_prepare": { params: NoParams; result: ImportPrepared; session: false };
+  /** Shows an entity of a world's canon. */
+  "entity.get": { params: NameEntity; result: EntityView; session: false };
+  /** Lists the entities of a world's canon. */
+  "entity.list": { params: InWorld; result: EntitiesListed; session: false };
+  /** Lists facts of a world's canon: all, or those about an entity, or those that were true at a moment. */
+  "fact.list": { params: FactsAsked; result: ChangesListed; session: false };
   /** Adds a system; its formulas, bands and names are checked first. */
   "game_system.create": { params: CreateGameSystem; result: GameSystemView; session: false };
   /** Removes a system that nothing uses. */
@@ -3634,6 +4027,8 @@ export interface Methods {
   "preset_preview.runtime": { params: PreviewRuntime; result: PresetPromptPreview; session: false };
   /** Shows a role's prompt as a preset writes it, with placeholders for the context. */
   "preset_preview.template": { params: PreviewTemplate; result: PresetPromptPreview; session: false };
+  /** Lists who stands how to whom. */
+  "relationship.list": { params: InWorld; result: ChangesListed; session: false };
   /** Shows the schedule of a character in a story, on wish with where it was and is in one of its plays. */
   "schedule.get": { params: ShowSchedule; result: ScheduleView; session: false };
   /** Says where a character of a story is at which phase of the day. */
@@ -3808,6 +4203,16 @@ export interface Methods {
   "work.cancel": { params: NameWork; result: WorkItem; session: false };
   /** Lists the work of all servers that is not done, oldest first; what was done is not listed. */
   "work.list": { params: ListWork; result: WorkListed; session: false };
+  /** Adds a world. */
+  "world.create": { params: CreateWorld; result: WorldView; session: false };
+  /** Removes a world that has no canon yet; what really happened is not deleted. */
+  "world.delete": { params: NameWorld; result: WorldDeleted; session: false };
+  /** Shows a world. */
+  "world.get": { params: NameWorld; result: WorldView; session: false };
+  /** Lists worlds by id. */
+  "world.list": { params: Paging; result: WorldsListed; session: false };
+  /** Changes a world; what is not given stays as it is. */
+  "world.update": { params: UpdateWorld; result: WorldView; session: false };
 }
 
 /** Methods that answer with the turn stream. */

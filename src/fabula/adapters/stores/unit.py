@@ -6,6 +6,7 @@ from functools import cached_property
 
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
+from fabula.adapters.stores.canon import SqlCanon
 from fabula.adapters.stores.index import SqlIndex
 from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
 from fabula.adapters.stores.memo import SqlMemo
@@ -68,6 +69,10 @@ class SqlUnit:
     @cached_property
     def npcs(self) -> SqlNpcs:
         return SqlNpcs(self._access)
+
+    @cached_property
+    def canon(self) -> SqlCanon:
+        return SqlCanon(self._access)
 
     @cached_property
     def work(self) -> SqlWork:

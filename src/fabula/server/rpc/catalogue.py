@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.actions import search
+from fabula.actions.canon import changes, questions, worlds
 from fabula.actions.care import (
     backups,
     overview,
@@ -143,6 +144,7 @@ def _authoring() -> list[Method]:
         *_presets(),
         *_schemas(),
         *_game_systems(),
+        *_canon(),
         *_lorebooks(),
         *_profiles(),
         *_characters(),
@@ -188,6 +190,32 @@ def _game_systems() -> list[Method]:
         m("game_system.list", Paging, g.list_game_systems, g.GameSystemsListed),
         m("game_system.update", g.UpdateGameSystem, g.update_game_system, g.GameSystemView),
         m("game_system.delete", g.NameGameSystem, g.delete_game_system, g.GameSystemDeleted),
+    ]
+
+
+def _canon() -> list[Method]:
+    m, w, c, q = method, worlds, changes, questions
+    return [
+        m("world.create", w.CreateWorld, w.create_world, w.WorldView),
+        m("world.get", w.NameWorld, w.get_world, w.WorldView),
+        m("world.list", Paging, w.list_worlds, w.WorldsListed),
+        m("world.update", w.UpdateWorld, w.update_world, w.WorldView),
+        m("world.delete", w.NameWorld, w.delete_world, w.WorldDeleted),
+        m("canon.policy.get", w.NameWorld, w.get_policy, w.PolicyView),
+        m("canon.policy.update", w.UpdatePolicy, w.update_policy, w.PolicyView),
+        m("canon.propose", c.Propose, c.propose, c.ChangesProposed),
+        m("canon.list", c.ListChanges, c.list_changes, c.ChangesListed),
+        m("canon.get", c.NameChange, c.get_change, c.ChangeView),
+        m("canon.decide", c.Decide, c.decide_change, c.ChangeView),
+        m("canon.review", c.Review, c.review_changes, c.Reviewed),
+        m("canon.undo", c.Undo, c.undo_change, c.ChangeView),
+        m("canon.since", c.Since, c.changes_since, c.CanonSince),
+        m("canon.graph", q.AskGraph, q.ask_graph, q.GraphView),
+        m("canon.path", q.AskPath, q.ask_path, q.PathView),
+        m("entity.list", q.InWorld, q.list_entities, q.EntitiesListed),
+        m("entity.get", q.NameEntity, q.get_entity, q.EntityView),
+        m("fact.list", q.FactsAsked, q.list_facts, c.ChangesListed),
+        m("relationship.list", q.InWorld, q.list_relationships, c.ChangesListed),
     ]
 
 

@@ -32,6 +32,7 @@ Shape = Literal[
     "player_profile",
     "character",
     "game_system",
+    "world",
     "story_resources",
     "story",
     "story_draft",
@@ -45,6 +46,10 @@ Shape = Literal[
     "npc_played",
     "trace_part",
     "memory",
+    # canon
+    "canon_change",
+    "canon_verdict",
+    "canon_decision",
 ]
 
 Step = Callable[[Json], JsonObject]
@@ -65,6 +70,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "player_profile": (resource.from_1_to_2,),
     "character": (resource.from_1_to_2,),
     "game_system": (),
+    "world": (),
     "story_resources": (resource.from_1_to_2,),
     "story": (resource.from_1_to_2,),
     "story_draft": (resource.from_1_to_2,),
@@ -77,6 +83,9 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "npc_played": (npc_played.from_1_to_2,),
     "trace_part": (),
     "memory": (),
+    "canon_change": (),
+    "canon_verdict": (),
+    "canon_decision": (),
 }
 
 CURRENT: Mapping[Shape, int] = {shape: len(steps) + 1 for shape, steps in STEPS.items()}

@@ -6,6 +6,7 @@ made, `store`, one that is open there, and `clock`, the FixedClock that this sto
 
 from __future__ import annotations
 
+from fabula.testing.store_kit.canon import CanonLaw
 from fabula.testing.store_kit.index import IndexLaw
 from fabula.testing.store_kit.memories import MemoriesLaw
 from fabula.testing.store_kit.npcs import NpcsLaw
@@ -34,6 +35,7 @@ class StoreKit(
     WritersLaw,
     TurnsLaw,
     NpcsLaw,
+    CanonLaw,
     TracesLaw,
     MemoriesLaw,
 ):

@@ -22,6 +22,7 @@ REVISIONS = (
     "0027",
     "0032",
     "0033",
+    "0038",
 )
 
 REVISION_TABLE = "fabula_revision"

@@ -1,0 +1,329 @@
+"""The canon keeper: changes are proposed, judged by the world's policy, decided upon, and undone; nothing is deleted.
+
+It is the only writer of canon. Each verdict is kept with the steps that led to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from fabula.actions.authority import allowed
+from fabula.actions.house import House
+from fabula.actions.repositories import WORLDS
+from fabula.actions.views import Command, ListView, Paging, View, cursor_after, place_of
+from fabula.canon.policy import Known, review
+from fabula.ports.actors import Actor
+from fabula.ports.canon import ChangeQuestion, ChangeRow
+from fabula.ports.errors import Conflict, InvalidRequest, NotFound
+from fabula.ports.store import Unit
+from fabula.story.canon import (
+    Authority,
+    Change,
+    ChangeKind,
+    ChangeStatus,
+    Content,
+    Decision,
+    Evidence,
+    Policy,
+    Verdict,
+)
+
+PAGE = 100
+MOST_AT_ONCE = 200
+MOST_CANON = 5000
+"""So much of a world's canon a review is held against; a larger world is reviewed by what touches the changes."""
+
+
+class Proposal(Command):
+    """`authority` is on whose word it rests; nobody claims more than their own."""
+
+    content: Content
+    evidence: list[Evidence] = Field(default=[], max_length=20)
+    confidence: float = Field(default=1.0, ge=0, le=1)
+    authority: Authority | None = None
+
+
+class Propose(Command):
+    world_id: str
+    changes: list[Proposal] = Field(min_length=1, max_length=MOST_AT_ONCE)
+
+
+class ListChanges(Paging):
+    """`about` keeps what is about an entity, from either side."""
+
+    world_id: str
+    status: ChangeStatus | None = None
+    kind: ChangeKind | None = None
+    about: str | None = None
+
+
+class NameChange(Command):
+    change_id: str
+
+
+class Decide(Command):
+    """`content` takes the place of what was proposed, where somebody accepts it in other words."""
+
+    change_id: str
+    verdict: Literal["accept", "reject"]
+    reason: str = Field(max_length=2000)
+    content: Content | None = None
+
+
+class Review(Command):
+    """Judges what is pending; with `dry_run` nothing is written."""
+
+    world_id: str
+    dry_run: bool = False
+
+
+class Undo(NameChange):
+    reason: str = Field(default="", max_length=2000)
+
+
+class Since(Command):
+    world_id: str
+    version: int = Field(default=0, ge=0)
+    limit: int = Field(default=PAGE, ge=1, le=1000)
+
+
+class ChangeView(View):
+    """A change with its verdict, the decision upon it, and what took its place."""
+
+    optional = frozenset({"verdict", "decision", "replaced_by", "session_id", "turn_id"})
+    type: Literal["canon_change"] = "canon_change"
+    change_id: str
+    world_id: str
+    session_id: str | None = None
+    turn_id: str | None = None
+    kind: ChangeKind
+    content: Content
+    evidence: list[Evidence]
+    confidence: float
+    authority: Authority
+    proposer: str
+    base_version: int
+    status: ChangeStatus
+    version: int
+    verdict: Verdict | None = None
+    decision: Decision | None = None
+    replaced_by: str | None = None
+    created_at_ms: int
+    updated_at_ms: int
+
+
+class ChangesListed(ListView):
+    type: Literal["canon_changes_listed"] = "canon_changes_listed"
+    changes: list[ChangeView]
+
+
+class ChangesProposed(View):
+    type: Literal["canon_changes_proposed"] = "canon_changes_proposed"
+    changes: list[ChangeView]
+
+
+class Judged(View):
+    """A change and what becomes of it."""
+
+    type: Literal["canon_judged"] = "canon_judged"
+    change_id: str
+    verdict: Verdict
+
+
+class Reviewed(View):
+    """What a review found; in a dry run nothing of it was written."""
+
+    type: Literal["canon_reviewed"] = "canon_reviewed"
+    world_id: str
+    dry_run: bool
+    version: int
+    accepted: int
+    rejected: int
+    pending: int
+    judged: list[Judged]
+
+
+class CanonSince(View):
+    """What was committed or undone after a version, oldest first; `version` is the last of them."""
+
+    type: Literal["canon_since"] = "canon_since"
+    world_id: str
+    version: int
+    changes: list[ChangeView]
+
+
+@allowed("author")
+async def propose(house: House, actor: Actor, command: Propose) -> ChangesProposed:
+    """Proposes changes of a world's canon; they wait for a review or a decision."""
+    proposer = actor.token_id or "operator"
+    async with house.store.writing() as unit:
+        await WORLDS.get(unit, command.world_id)
+        base = await unit.canon.version(command.world_id)
+        rows = [
+            await unit.canon.propose(
+                Change(
+                    change_id=house.ids.new("change"),
+                    world_id=command.world_id,
+                    content=one.content,
+                    evidence=one.evidence,
+                    confidence=one.confidence,
+                    authority=one.authority or "gm",
+                    proposer=proposer,
+                    base_version=base,
+                )
+            )
+            for one in command.changes
+        ]
+    return ChangesProposed(changes=[change_view(row) for row in rows])
+
+
+@allowed("author")
+async def list_changes(house: House, actor: Actor, command: ListChanges) -> ChangesListed:
+    """Lists changes of a world in the order in which they were proposed."""
+    limit = command.limit or PAGE
+    asked = ChangeQuestion(world_id=command.world_id, status=command.status, kind=command.kind, about=command.about)
+    async with house.store.reading() as unit:
+        await WORLDS.get(unit, command.world_id)
+        after = place_of("canon", command.cursor)
+        found = await unit.canon.find(asked, after=after, limit=limit + 1)
+    cursor = cursor_after("canon", found[limit - 1].change.change_id) if len(found) > limit else None
+    return ChangesListed(changes=[change_view(row) for row in found[:limit]], next_cursor=cursor)
+
+
+@allowed("author")
+async def get_change(house: House, actor: Actor, command: NameChange) -> ChangeView:
+    """Shows a change with its verdict, step by step."""
+    async with house.store.reading() as unit:
+        return change_view(await _change(unit, command.change_id))
+
+
+@allowed("author")
+async def decide_change(house: House, actor: Actor, command: Decide) -> ChangeView:
+    """Decides upon a change that is pending. What is impossible stays impossible: a critical contradiction blocks."""
+    decision = Decision(by=actor.token_id or "operator", at_ms=house.clock.now_ms(), reason=command.reason)
+    async with house.store.writing() as unit:
+        row = await _change(unit, command.change_id)
+        if command.verdict == "reject":
+            return change_view(await unit.canon.reject(command.change_id, row.verdict, decision))
+        if row.status != "pending":
+            raise Conflict(f"The change '{command.change_id}' is {row.status}: only what is pending can be decided.")
+        # Whoever decides speaks with the authority of a game master, and may replace what canon says.
+        update = {"authority": "gm", "confidence": 1.0, "evidence": [*row.change.evidence, _word_of(decision)]}
+        if command.content is not None:
+            update["content"] = command.content
+        weighed = row.change.model_copy(update=update)
+        policy = (await WORLDS.get(unit, row.change.world_id)).policy
+        ((_, verdict),) = review([weighed], policy, await _known(unit, [weighed]))
+        if verdict.critical or verdict.result != "accept":
+            raise InvalidRequest(f"This cannot become canon: {verdict.sentence}")
+        if command.content is not None:
+            (row,) = [await _reworded(unit, house, row, weighed, decision)]
+        (committed,) = await unit.canon.commit([(row.change.change_id, verdict)], decision)
+    return change_view(committed)
+
+
+@allowed("author")
+async def review_changes(house: House, actor: Actor, command: Review) -> Reviewed:
+    """Judges all changes of a world that are pending, oldest first, and commits what its policy accepts."""
+    decision = Decision(by="canon keeper", at_ms=house.clock.now_ms(), reason="by the world's policy")
+    asked = ChangeQuestion(world_id=command.world_id, status="pending")
+    async with house.store.writing() as unit:
+        policy = (await WORLDS.get(unit, command.world_id)).policy
+        rows = await unit.canon.find(asked, limit=MOST_AT_ONCE)
+        judged = await _judged(unit, rows, policy)
+        if not command.dry_run:
+            await _write(unit, judged, decision)
+        version = await unit.canon.version(command.world_id)
+    results = [verdict.result for _, verdict in judged]
+    return Reviewed(
+        world_id=command.world_id,
+        dry_run=command.dry_run,
+        version=version,
+        accepted=results.count("accept"),
+        rejected=results.count("reject"),
+        pending=results.count("pending"),
+        judged=[Judged(change_id=change.change_id, verdict=verdict) for change, verdict in judged],
+    )
+
+
+@allowed("author")
+async def undo_change(house: House, actor: Actor, command: Undo) -> ChangeView:
+    """Takes a change out of canon; it is kept and marked, and what it had replaced is true again."""
+    reason = command.reason or "undone"
+    decision = Decision(by=actor.token_id or "operator", at_ms=house.clock.now_ms(), reason=reason)
+    async with house.store.writing() as unit:
+        row = await _change(unit, command.change_id)
+        if not await unit.canon.undo(command.change_id, decision):
+            raise Conflict(f"The change '{command.change_id}' is {row.status}: only what is true now can be undone.")
+        return change_view(await _change(unit, command.change_id))
+
+
+@allowed("author")
+async def changes_since(house: House, actor: Actor, command: Since) -> CanonSince:
+    """Tells what became true, or ceased to be, after a version of a world's canon."""
+    async with house.store.reading() as unit:
+        await WORLDS.get(unit, command.world_id)
+        rows = await unit.canon.since(command.world_id, command.version, limit=command.limit)
+    version = rows[-1].version if rows else command.version
+    return CanonSince(world_id=command.world_id, version=version, changes=[change_view(row) for row in rows])
+
+
+async def _judged(unit: Unit, rows: Sequence[ChangeRow], policy: Policy) -> list[tuple[Change, Verdict]]:
+    changes = [row.change for row in rows]
+    return review(changes, policy, await _known(unit, changes))
+
+
+async def _known(unit: Unit, changes: Sequence[Change]) -> Known:
+    if not changes:
+        return Known()
+    rows = await unit.canon.true_now(changes[0].world_id, limit=MOST_CANON)
+    return Known(canon=[row.change for row in rows])
+
+
+async def _write(unit: Unit, judged: Sequence[tuple[Change, Verdict]], decision: Decision) -> None:
+    accepted = [(change.change_id, verdict) for change, verdict in judged if verdict.result == "accept"]
+    if accepted:
+        await unit.canon.commit(accepted, decision)
+    for change, verdict in judged:
+        if verdict.result == "reject":
+            reason = decision.model_copy(update={"reason": verdict.sentence})
+            await unit.canon.reject(change.change_id, verdict, reason)
+        elif verdict.result == "pending":
+            await unit.canon.note(change.change_id, verdict)
+
+
+async def _reworded(unit: Unit, house: House, row: ChangeRow, change: Change, decision: Decision) -> ChangeRow:
+    """A change in the words of who decides: a new one, and the one that was proposed is rejected in its favour."""
+    new = change.model_copy(update={"change_id": house.ids.new("change"), "proposer": decision.by})
+    reason = decision.model_copy(update={"reason": f"accepted in other words as {new.change_id}"})
+    await unit.canon.reject(row.change.change_id, row.verdict, reason)
+    return await unit.canon.propose(new)
+
+
+def _word_of(decision: Decision) -> Evidence:
+    return Evidence(type="user", ref=decision.by, quote=decision.reason[:1000])
+
+
+async def _change(unit: Unit, change_id: str) -> ChangeRow:
+    row = await unit.canon.get(change_id)
+    if row is None:
+        raise NotFound(f"There is no change named '{change_id}'.", id=change_id)
+    return row
+
+
+def change_view(row: ChangeRow) -> ChangeView:
+    """A change as clients see it."""
+    return ChangeView(
+        **{name: getattr(row.change, name) for name in Change.model_fields},
+        kind=row.change.kind,
+        status=row.status,
+        version=row.version,
+        verdict=row.verdict,
+        decision=row.decision,
+        replaced_by=row.replaced_by,
+        created_at_ms=row.created_at_ms,
+        updated_at_ms=row.updated_at_ms,
+    )

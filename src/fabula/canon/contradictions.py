@@ -1,0 +1,205 @@
+"""Contradictions: found by typed rules on subject, predicate, object and time, never by a model.
+
+A predicate may have one object at a time (`located_in`), exclude another (`alive`, `dead`), or end what somebody can
+do (`dead`). Whatever is not listed contradicts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from fabula.story.canon import (
+    AxiomContent,
+    Change,
+    Content,
+    EntityContent,
+    EventContent,
+    FactContent,
+    Moment,
+    RelationshipContent,
+    StateContent,
+)
+
+Why = Literal["one_at_a_time", "exclusive", "same_entity", "the_dead_act", "two_places", "axiom"]
+CRITICAL: Final[frozenset[Why]] = frozenset({"the_dead_act", "two_places", "axiom"})
+
+ONE_AT_A_TIME: Final = frozenset(
+    ["located_in", "born_in", "ruler_of", "owner", "age", "mother", "father", "spouse", "true_name", "profession"]
+)
+"""Predicates that have one object at a time."""
+PLACES: Final = frozenset(["located_in"])
+DEAD: Final = frozenset(["dead", "killed", "died"])
+EXCLUSIVE: Final[Mapping[str, frozenset[str]]] = {
+    "alive": DEAD,
+    "dead": frozenset(["alive"]),
+    "killed": frozenset(["alive"]),
+    "died": frozenset(["alive"]),
+    "ally_of": frozenset(["enemy_of"]),
+    "enemy_of": frozenset(["ally_of"]),
+    "destroyed": frozenset(["intact"]),
+    "intact": frozenset(["destroyed"]),
+}
+ACTS: Final = frozenset(["says", "does", "travels_to", "attacks", "rules", "located_in", "owns", "made"])
+"""What only the living do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contradiction:
+    """A change of canon that cannot be true beside another one, and which rule says so."""
+
+    change_id: str
+    why: Why
+    sentence: str
+
+    @property
+    def is_critical(self) -> bool:
+        return self.why in CRITICAL
+
+
+def contradictions(change: Change, canon: Sequence[Change]) -> list[Contradiction]:
+    """What of canon a change contradicts, each once, in the order of canon."""
+    kinds = {one.content.entity_id: one.content.entity_kind for one in canon if isinstance(one.content, EntityContent)}
+    if isinstance(change.content, EntityContent):
+        kinds = {**kinds, change.content.entity_id: change.content.entity_kind}
+    found = []
+    for old in canon:
+        why = _why(change.content, old.content, kinds) or _makes_impossible(change.content, old, canon, kinds)
+        if why is not None and old.change_id != change.change_id:
+            found.append(Contradiction(change_id=old.change_id, why=why, sentence=_sentence(why, change, old)))
+    return found
+
+
+def _makes_impossible(
+    new: Content, old: Change, canon: Iterable[Change], kinds: Mapping[str, str]
+) -> Literal["axiom"] | None:
+    """Whether a fact about an entity could be true until its kind was said."""
+    if not isinstance(new, EntityContent) or not isinstance(old.content, (FactContent, RelationshipContent)):
+        return None
+    if old.content.subject != new.entity_id:
+        return None
+    axioms = (one.content for one in canon if isinstance(one.content, AxiomContent))
+    return "axiom" if any(_breaks(old.content, axiom, kinds) for axiom in axioms) else None
+
+
+def _why(new: Content, old: Content, kinds: Mapping[str, str]) -> Why | None:
+    """The rule by which two contents exclude each other; the same whichever came first."""
+    if isinstance(new, StateContent) or isinstance(old, StateContent):
+        return None
+    if isinstance(old, AxiomContent):
+        return "axiom" if _breaks(new, old, kinds) else None
+    if isinstance(new, AxiomContent):
+        return "axiom" if _breaks(old, new, kinds) else None
+    if isinstance(new, EntityContent) and isinstance(old, EntityContent):
+        same = new.entity_id == old.entity_id
+        return "same_entity" if same and (new.entity_kind, new.name) != (old.entity_kind, old.name) else None
+    if isinstance(new, (FactContent, RelationshipContent)) and isinstance(old, (FactContent, RelationshipContent)):
+        return _between_facts(new, old) or _dead_act(new, old) or _dead_act(old, new)
+    if isinstance(new, EventContent) and isinstance(old, (FactContent, RelationshipContent)):
+        return _event_and_fact(new, old)
+    if isinstance(old, EventContent) and isinstance(new, (FactContent, RelationshipContent)):
+        return _event_and_fact(old, new)
+    if isinstance(new, EventContent) and isinstance(old, EventContent):
+        return _two_events(new, old)
+    return None
+
+
+def _between_facts(
+    new: FactContent | RelationshipContent, old: FactContent | RelationshipContent
+) -> Literal["one_at_a_time", "exclusive", "two_places"] | None:
+    if new.subject != old.subject or not _overlap(new.since, new.until, old.since, old.until):
+        return None
+    if new.predicate == old.predicate and new.predicate in ONE_AT_A_TIME and _same(new.object) != _same(old.object):
+        return "two_places" if new.predicate in PLACES and _at_one_moment(new, old) else "one_at_a_time"
+    if old.predicate in EXCLUSIVE.get(new.predicate, ()):
+        whole = isinstance(new, FactContent) and isinstance(old, FactContent)
+        return "exclusive" if whole or _same(new.object) == _same(old.object) else None
+    return None
+
+
+def _dead_act(
+    one: FactContent | RelationshipContent, other: FactContent | RelationshipContent
+) -> Literal["the_dead_act"] | None:
+    """Whether the first says that somebody died, and the second that they did something after."""
+    if one.predicate not in DEAD or other.predicate not in ACTS or one.subject != other.subject:
+        return None
+    if one.since is None or other.since is None:
+        return None
+    return "the_dead_act" if other.since > one.since else None
+
+
+def _event_and_fact(event: EventContent, fact: FactContent | RelationshipContent) -> Why | None:
+    if fact.subject not in event.who or event.at is None or fact.since is None:
+        return None
+    if fact.predicate in DEAD:
+        return "the_dead_act" if event.at > fact.since else None
+    here = fact.since <= event.at and (fact.until is None or event.at < fact.until)
+    if fact.predicate in PLACES and event.where is not None and here and event.at == fact.since:
+        return "two_places" if _same(event.where) != _same(fact.object) else None
+    return None
+
+
+def _two_events(new: EventContent, old: EventContent) -> Literal["two_places"] | None:
+    both = set(new.who) & set(old.who)
+    if not both or new.at is None or new.at != old.at or new.where is None or old.where is None:
+        return None
+    return "two_places" if new.where != old.where else None
+
+
+def _breaks(content: Content, axiom: AxiomContent, kinds: Mapping[str, str]) -> bool:
+    if not isinstance(content, (FactContent, RelationshipContent)) or content.predicate != axiom.predicate:
+        return False
+    if axiom.object is not None and _same(axiom.object) != _same(content.object):
+        return False
+    # Of what kind somebody is may come to be known later: until then the axiom holds for them.
+    kind = kinds.get(content.subject)
+    return not axiom.entity_kinds or kind is None or kind in axiom.entity_kinds
+
+
+def _overlap(since: Moment | None, until: Moment | None, other: Moment | None, other_until: Moment | None) -> bool:
+    """Whether two spans share a moment. A fact with a beginning and no end holds until another takes its place, so two
+    that begin at different times follow each other."""
+    if since is not None and other is not None and since != other:
+        first_until = until if since < other else other_until
+        return first_until is not None and max(since, other) < first_until
+    begins = since if since is not None else other
+    ends = [end for end in (until, other_until) if end is not None]
+    return begins is None or not ends or begins < min(ends)
+
+
+def _at_one_moment(new: FactContent | RelationshipContent, old: FactContent | RelationshipContent) -> bool:
+    return new.since is not None and new.since == old.since
+
+
+def _same(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+_SENTENCES: Final[Mapping[Why, str]] = {
+    "one_at_a_time": "of that there can be one at a time, and canon has another",
+    "exclusive": "the one rules the other out",
+    "same_entity": "canon knows somebody else by this id",
+    "the_dead_act": "the dead do nothing any more",
+    "two_places": "nobody is in two places at one time",
+    "axiom": "an axiom of the world rules it out",
+}
+
+
+def _sentence(why: Why, change: Change, old: Change) -> str:
+    return f"'{said(change.content)}' contradicts '{said(old.content)}': {_SENTENCES[why]}."
+
+
+def said(content: Content) -> str:
+    """A content in words."""
+    match content:
+        case FactContent() | RelationshipContent():
+            return f"{content.subject} {content.predicate} {content.object}"
+        case EntityContent():
+            return f"{content.name} ({content.entity_kind})"
+        case EventContent():
+            return content.what
+        case StateContent():
+            return f"{content.subject}.{content.key}"
+        case AxiomContent():
+            return content.text

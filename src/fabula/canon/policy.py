@@ -1,0 +1,155 @@
+"""The canon keeper's policy: weighs a change, holds it against canon, and answers a verdict with all its steps.
+
+1. What changes with every scene (`state`) is applied, and not reviewed.
+2. A new entity passes a gate first: it must matter, or it stays flavour.
+3. Contradictions: a critical one blocks always; any other is rejected, unless who proposes may retcon.
+4. The weight, authority times confidence, halved without evidence, decides the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fabula.canon.contradictions import Contradiction, contradictions
+from fabula.story.canon import (
+    Change,
+    EntityContent,
+    EventContent,
+    FactContent,
+    Policy,
+    RelationshipContent,
+    Result,
+    StateContent,
+    Step,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What a change is held against: canon, the other changes of the same review that were accepted, how many turns
+    mention an entity, and which entities a rule of the game used."""
+
+    canon: Sequence[Change] = ()
+    accepted: Sequence[Change] = ()
+    mentions: dict[str, int] = field(default_factory=dict)
+    used: frozenset[str] = frozenset()
+
+
+def judge(change: Change, policy: Policy, known: Known) -> Verdict:
+    """The verdict on a change."""
+    weight, steps = weigh(change, policy)
+    if isinstance(change.content, StateContent):
+        return _verdict("accept", weight, steps, "volatile", True, "It changes from scene to scene: it is applied.")
+    if isinstance(change.content, EntityContent):
+        reason = gate(change, change.content, policy, known)
+        passes = reason is not None
+        steps = [*steps, Step(rule="entity_gate", found=reason, sentence=reason or _FLAVOUR)]
+        if not passes:
+            return Verdict(result="reject", weight=weight, steps=steps)
+    found = contradictions(change, [*known.canon, *known.accepted])
+    if found:
+        return _against(change, policy, weight, steps, found)
+    return _by_weight(policy, weight, steps)
+
+
+_FLAVOUR = "Nothing else needs it: it stays flavour, and is dropped."
+
+
+def weigh(change: Change, policy: Policy) -> tuple[float, list[Step]]:
+    """Authority times confidence, less without evidence; with the steps that make it up."""
+    authority = policy.authority.get(change.authority, 0.0)
+    weight = authority * change.confidence
+    steps = [
+        Step(
+            rule="weight",
+            found=round(weight, 4),
+            sentence=f"The word of {change.authority} counts {authority:g}, at a confidence of {change.confidence:g}.",
+        )
+    ]
+    if not change.evidence:
+        weight *= policy.without_evidence
+        sentence = f"Nothing is quoted for it: it counts {policy.without_evidence:g} of that."
+        steps.append(Step(rule="no_evidence", found=round(weight, 4), sentence=sentence))
+    return round(weight, 4), steps
+
+
+def gate(change: Change, entity: EntityContent, policy: Policy, known: Known) -> str | None:
+    """Why a new entity matters; None if nothing says so."""
+    if entity.anchor:
+        return "Its author wants it there."
+    if change.authority in ("source", "gm"):
+        return f"The word of {change.authority} brings it in."
+    if entity.entity_id in known.used:
+        return "A rule of the game used it."
+    if any(entity.entity_id in _about(one) for one in (*known.accepted, *known.canon)):
+        return "Another accepted change is about it."
+    if known.mentions.get(entity.entity_id, 0) > policy.mentions:
+        return f"More than {policy.mentions} turns mention it."
+    return None
+
+
+def _about(change: Change) -> tuple[str, ...]:
+    content = change.content
+    match content:
+        case FactContent():
+            return (content.subject, content.object)
+        case RelationshipContent():
+            return (content.subject, content.object)
+        case EventContent():
+            return (*content.who, *(() if content.where is None else (content.where,)))
+        case _:
+            return ()
+
+
+def _against(change: Change, policy: Policy, weight: float, steps: list[Step], found: list[Contradiction]) -> Verdict:
+    names = [one.change_id for one in found]
+    critical = [one for one in found if one.is_critical]
+    if critical:
+        step = Step(rule="critical", found=[one.change_id for one in critical], sentence=critical[0].sentence)
+        return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names, critical=True)
+    if change.authority in policy.retcon and weight >= policy.accept_at:
+        sentence = f"{found[0].sentence} The word of {change.authority} replaces it; the old one is kept and marked."
+        step = Step(rule="retcon", found=[*names], sentence=sentence)
+        return Verdict(result="accept", weight=weight, steps=[*steps, step], contradicts=names, retcons=names)
+    step = Step(rule="contradiction", found=[*names], sentence=found[0].sentence)
+    return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names)
+
+
+def _by_weight(policy: Policy, weight: float, steps: list[Step]) -> Verdict:
+    if weight >= policy.accept_at:
+        return _verdict("accept", weight, steps, "accept_at", weight, f"{weight:g} is at least {policy.accept_at:g}.")
+    if weight < policy.reject_below:
+        sentence = f"{weight:g} is below {policy.reject_below:g}."
+        return _verdict("reject", weight, steps, "reject_below", weight, sentence)
+    sentence = f"{weight:g} is neither {policy.accept_at:g} nor below {policy.reject_below:g}: somebody has to decide."
+    return _verdict("pending", weight, steps, "pending", weight, sentence)
+
+
+def _verdict(result: Result, weight: float, steps: list[Step], rule: str, found: float | bool, why: str) -> Verdict:
+    return Verdict(result=result, weight=weight, steps=[*steps, Step(rule=rule, found=found, sentence=why)])
+
+
+def review(changes: Sequence[Change], policy: Policy, known: Known) -> list[tuple[Change, Verdict]]:
+    """Judges changes in their order, each against canon and those before it that were accepted.
+
+    Entities come last among those of one review: what is accepted about them is what lets them in. What an accepted
+    change replaced is no part of canon for those after it.
+    """
+    order = sorted(changes, key=lambda change: isinstance(change.content, EntityContent))
+    accepted: list[Change] = [*known.accepted]
+    gone: set[str] = set()
+    verdicts: dict[str, Verdict] = {}
+    for change in order:
+        standing = Known(
+            canon=[one for one in known.canon if one.change_id not in gone],
+            accepted=[one for one in accepted if one.change_id not in gone],
+            mentions=known.mentions,
+            used=known.used,
+        )
+        verdict = verdicts[change.change_id] = judge(change, policy, standing)
+        if verdict.result == "accept":
+            accepted.append(change)
+            gone.update(verdict.retcons)
+    return [(change, verdicts[change.change_id]) for change in changes]

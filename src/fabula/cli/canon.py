@@ -1,0 +1,107 @@
+"""`fabula canon`: see what was proposed about a world, judge it by its policy, decide, and write canon down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import orjson
+import typer
+from rich.table import Table
+
+from fabula.actions.canon.changes import (
+    ChangesListed,
+    Decide,
+    ListChanges,
+    Review,
+    decide_change,
+    list_changes,
+    review_changes,
+)
+from fabula.actions.house import House
+from fabula.canon.contradictions import said
+from fabula.cli.in_house import in_house
+from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.ports.actors import OPERATOR
+from fabula.story.canon import ChangeStatus
+
+app = typer.Typer(help="See, judge and decide what becomes canon.", no_args_is_help=True)
+
+WorldArgument = Annotated[str, typer.Argument(help="The id of the world.")]
+
+
+@app.command("list")
+def list_(
+    world: WorldArgument,
+    status: Annotated[ChangeStatus | None, typer.Option(help="Only changes in this status.")] = None,
+    about: Annotated[str | None, typer.Option(help="Only what is about this entity.")] = None,
+    limit: Annotated[int, typer.Option(help="How many to show.", min=1, max=1000)] = 100,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show changes of a world's canon, in the order in which they were proposed."""
+    asked = ListChanges(world_id=world, status=status, about=about, limit=limit)
+    listed = in_house(settings_from(config, data_dir=data_dir), lambda house: list_changes(house, OPERATOR, asked))
+    if json:
+        print_json([change.as_json() for change in listed.changes])
+        return
+    table = Table("id", "status", "what", "why", box=None, header_style="dim")
+    for change in listed.changes:
+        why = "" if change.verdict is None else change.verdict.sentence
+        table.add_row(change.change_id, change.status, said(change.content), why)
+    screen().print(table)
+
+
+@app.command()
+def review(
+    world: WorldArgument,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would become of them.")] = False,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Judge what is pending by the world's policy, and commit what it accepts."""
+    asked = Review(world_id=world, dry_run=dry_run)
+    found = in_house(settings_from(config, data_dir=data_dir), lambda house: review_changes(house, OPERATOR, asked))
+    for one in found.judged:
+        screen().print(f"{one.change_id}: {one.verdict.result}. {one.verdict.sentence}", markup=False)
+    would = "would be " if dry_run else ""
+    counts = f"{found.accepted} {would}accepted, {found.rejected} {would}rejected, {found.pending} left to decide."
+    screen().print(counts)
+
+
+@app.command()
+def decide(
+    change: Annotated[str, typer.Argument(help="The id of the change.")],
+    verdict: Annotated[Literal["accept", "reject"], typer.Argument(help="What becomes of it.")],
+    reason: Annotated[str, typer.Option(help="Why; it is kept with the change.")] = "",
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Decide upon a change that is pending."""
+    asked = Decide(change_id=change, verdict=verdict, reason=reason or "decided by hand")
+    view = in_house(settings_from(config, data_dir=data_dir), lambda house: decide_change(house, OPERATOR, asked))
+    screen().print(f"{view.change_id} is {view.status}.", markup=False)
+
+
+@app.command()
+def export(
+    world: WorldArgument,
+    file: Annotated[Path, typer.Argument(help="The JSON file to write.", dir_okay=False)],
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Write everything that was ever proposed about a world into a JSON file, with verdicts and decisions."""
+
+    async def every(house: House) -> list[ChangesListed]:
+        pages, cursor = [], None
+        while True:
+            pages.append(await list_changes(house, OPERATOR, ListChanges(world_id=world, limit=1000, cursor=cursor)))
+            cursor = pages[-1].next_cursor
+            if cursor is None:
+                return pages
+
+    pages = in_house(settings_from(config, data_dir=data_dir), every)
+    changes = [change.as_json() for page in pages for change in page.changes]
+    file.write_bytes(orjson.dumps({"world_id": world, "changes": changes}, option=orjson.OPT_INDENT_2))
+    screen().print(f"{len(changes)} changes of '{world}' are in {file.name}.", markup=False)

@@ -1,0 +1,231 @@
+"""What becomes canon and why: weights, evidence, the gate for entities, contradictions; no two truths clash."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.mass import examples
+
+from fabula.canon.contradictions import contradictions
+from fabula.canon.policy import Known, judge, review
+from fabula.story.canon import Authority, Change, Evidence, Policy, Verdict
+
+GOLDEN = Path(__file__).parent / "canon_verdicts.json"
+QUOTE = Evidence(type="turn", ref="t1", quote="as it was told")
+
+
+def fact(subject: str, predicate: str, object: str, **time: Any) -> dict[str, Any]:
+    return {"kind": "fact", "subject": subject, "predicate": predicate, "object": object, **time}
+
+
+def entity(id: str, kind: str = "character", **more: Any) -> dict[str, Any]:
+    return {"kind": "entity", "entity_id": id, "entity_kind": kind, "name": id.title(), **more}
+
+
+def event(what: str, *who: str, where: str | None = None, at: int | None = None) -> dict[str, Any]:
+    return {"kind": "event", "what": what, "who": list(who), "where": where, "at": at}
+
+
+def axiom(predicate: str, object: str | None = None, *kinds: str) -> dict[str, Any]:
+    return {
+        "kind": "axiom",
+        "text": f"nobody {predicate}",
+        "predicate": predicate,
+        "object": object,
+        "entity_kinds": list(kinds),
+    }
+
+
+def change(content: dict[str, Any], name: str = "new", **more: Any) -> Change:
+    fields = {"change_id": name, "world_id": "w", "authority": "gm", "proposer": "author", "evidence": [QUOTE], **more}
+    return Change.model_validate(
+        {**fields, "content": content, "evidence": [one.as_json() for one in fields["evidence"]]}
+    )
+
+
+CANON = [
+    change(one, f"c{number}").as_json()
+    for number, one in enumerate(
+        [
+            entity("orr"),
+            entity("mara"),
+            entity("tower", "place"),
+            fact("orr", "located_in", "tower", since=60),
+            fact("mara", "dead", "drowned", since=100),
+            fact("orr", "spouse", "ilse"),
+            fact("orr", "ally_of", "tam"),
+            axiom("flies", None, "character"),
+            axiom("casts", "fire"),
+            event("the feast", "orr", "tam", where="hall", at=200),
+        ],
+        1,
+    )
+]
+PROPOSED = [
+    fact("orr", "located_in", "cave", since=60),
+    fact("orr", "located_in", "cave", since=90),
+    fact("orr", "located_in", "Tower", since=60),
+    fact("mara", "says", "hello", since=150),
+    fact("mara", "says", "hello", since=50),
+    fact("mara", "alive", "well", since=120),
+    fact("orr", "spouse", "mara"),
+    fact("orr", "spouse", "ilse"),
+    {"kind": "relationship", "subject": "orr", "predicate": "enemy_of", "object": "tam", "strength": -0.5},
+    {"kind": "relationship", "subject": "orr", "predicate": "enemy_of", "object": "brom", "strength": -0.5},
+    fact("orr", "flies", "high"),
+    fact("tower", "flies", "away"),
+    fact("orr", "casts", "fire"),
+    fact("orr", "casts", "light"),
+    event("a swim", "orr", where="sea", at=200),
+    event("a talk", "mara", where="hall", at=300),
+    event("a walk", "tam", where="wood", at=201),
+    entity("nobody"),
+    entity("anchor", anchor=True),
+    entity("orr", "place"),
+]
+
+
+def cases() -> list[dict[str, Any]]:
+    """400 proposals: each content with every authority, sure and unsure, with evidence and without."""
+    return [
+        {"content": content, "authority": authority, "confidence": confidence, "evidence": evidence}
+        for content in PROPOSED
+        for authority in get_args(Authority)
+        for confidence, evidence in ((1.0, True), (1.0, False), (0.9, True), (0.5, True), (0.2, True))
+    ]
+
+
+def judged(case: dict[str, Any]) -> Verdict:
+    proposed = change(
+        case["content"],
+        authority=case["authority"],
+        confidence=case["confidence"],
+        evidence=[QUOTE] if case["evidence"] else [],
+    )
+    return judge(proposed, Policy(), Known(canon=[Change.model_validate(one) for one in CANON]))
+
+
+def shown(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "result": verdict.result,
+        "rule": verdict.steps[-1].rule,
+        "why": verdict.sentence,
+        "against": verdict.contradicts,
+    }
+
+
+def test_four_hundred_proposals_get_the_verdict_and_the_reason_that_are_written() -> None:
+    written = json.loads(GOLDEN.read_text("utf-8"))
+    assert len(written) == 400
+    wrong = [(one["case"], shown(judged(one["case"])), one["verdict"]) for one in written]
+    assert [found for found in wrong if found[1] != found[2]] == []
+
+
+@pytest.mark.parametrize(
+    ("authority", "confidence", "evidence", "result"),
+    [
+        ("gm", 1.0, True, "accept"),
+        ("gm", 1.0, False, "pending"),
+        ("player", 0.9, True, "accept"),
+        ("player", 0.8, True, "pending"),
+        ("system", 1.0, True, "pending"),
+        ("system", 0.5, True, "reject"),
+        ("system", 1.0, False, "reject"),
+    ],
+)
+def test_authority_confidence_and_evidence_weigh_as_the_policy_says(
+    authority: Any, confidence: float, evidence: bool, result: str
+) -> None:
+    case = {"content": fact("tam", "likes", "bread"), "authority": authority, "confidence": confidence}
+    assert judged({**case, "evidence": evidence}).result == result
+
+
+def test_a_critical_contradiction_blocks_even_a_game_master_and_any_other_is_replaced() -> None:
+    sure = {"authority": "gm", "confidence": 1.0, "evidence": True}
+    dead = judged({"content": fact("mara", "says", "hello", since=150), **sure})
+    assert (dead.result, dead.critical) == ("reject", True)
+    spouse = judged({"content": fact("orr", "spouse", "mara"), **sure})
+    assert (spouse.result, spouse.retcons) == ("accept", ["c6"])
+
+
+@pytest.mark.parametrize(
+    ("known", "passes"),
+    [
+        (Known(), False),
+        (Known(mentions={"tam": 3}), False),
+        (Known(mentions={"tam": 4}), True),
+        (Known(used=frozenset({"tam"})), True),
+        (Known(accepted=[change(fact("orr", "likes", "tam"), "x")]), True),
+    ],
+)
+def test_an_entity_that_nothing_needs_stays_flavour(known: Known, passes: bool) -> None:
+    verdict = judge(change(entity("tam"), authority="player"), Policy(), known)
+    assert (verdict.result == "accept") is passes
+
+
+names = st.sampled_from(["orr", "mara", "tam"])
+moments = st.none() | st.integers(0, 4)
+facts = st.builds(
+    fact,
+    names,
+    st.sampled_from(["located_in", "dead", "alive", "says", "spouse", "flies", "likes"]),
+    st.sampled_from(["tower", "cave", "orr"]),
+    since=moments,
+)
+contents = st.one_of(
+    facts,
+    st.builds(event, st.just("a walk"), names, where=st.sampled_from(["tower", "cave"]), at=moments),
+    st.builds(axiom, st.sampled_from(["flies", "says"]), st.none(), st.sampled_from(["character", "place"])),
+    st.builds(entity, names, st.sampled_from(["character", "place"])),
+)
+proposals = st.lists(st.tuples(contents, st.sampled_from(get_args(Authority))), max_size=12)
+
+
+@examples(2000)
+@given(proposals)
+def test_no_two_truths_contradict_each_other_whatever_was_proposed_in_which_order(
+    proposed: list[tuple[dict[str, Any], Any]],
+) -> None:
+    changes = [change(content, f"c{n}", authority=authority) for n, (content, authority) in enumerate(proposed)]
+    verdicts = review(changes, Policy(), Known())
+    gone = {old for _, verdict in verdicts for old in verdict.retcons}
+    true = [one for one, verdict in verdicts if verdict.result == "accept" and one.change_id not in gone]
+    for one in true:
+        assert contradictions(one, [other for other in true if other is not one]) == []
+
+
+@examples(500)
+@given(contents, st.sampled_from(get_args(Authority)), st.floats(0, 1), st.booleans())
+def test_the_explanation_of_a_verdict_leads_to_the_verdict_again(
+    content: dict[str, Any], authority: Any, confidence: float, evidence: bool
+) -> None:
+    policy = Policy()
+    proposed = change(content, authority=authority, confidence=confidence, evidence=[QUOTE] if evidence else [])
+    verdict = judge(proposed, policy, Known(canon=[Change.model_validate(one) for one in CANON]))
+    assert judge(proposed, policy, Known(canon=[Change.model_validate(one) for one in CANON])) == verdict
+    last = verdict.steps[-1]
+    match last.rule:
+        case "accept_at":
+            assert verdict.result == "accept" and verdict.weight >= policy.accept_at
+        case "reject_below":
+            assert verdict.result == "reject" and verdict.weight < policy.reject_below
+        case "pending":
+            assert verdict.result == "pending" and policy.reject_below <= verdict.weight < policy.accept_at
+        case "critical" | "contradiction" | "entity_gate":
+            assert verdict.result == "reject"
+        case "retcon":
+            assert verdict.result == "accept" and authority in policy.retcon
+        case rule:
+            raise AssertionError(rule)
+    assert all(step.sentence.endswith(".") for step in verdict.steps)
+
+
+if __name__ == "__main__":
+    # Writes the golden verdicts anew: read what changed.
+    rows = [json.dumps({"case": case, "verdict": shown(judged(case))}) for case in cases()]
+    GOLDEN.write_text("[\n" + ",\n".join(rows) + "\n]\n", "utf-8")
