@@ -34,6 +34,7 @@ class RoundRobin:
             finally:
                 for way in ways:
                     way.cancel()
+                await asyncio.wait(ways)
                 far_writer.transport.abort()
         with suppress(OSError):
             await writer.drain()
@@ -58,6 +59,15 @@ def round_robin(*addresses: str) -> Iterator[tuple[str, RoundRobin]]:
     try:
         yield f"http://127.0.0.1:{begun.sockets[0].getsockname()[1]}", robin
     finally:
-        loop.call_soon_threadsafe(begun.close)
+        begun.close()
+        asyncio.run_coroutine_threadsafe(_end_all(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
+
+
+async def _end_all() -> None:
+    """Ends what is still passed on, so that nothing is left to complain about."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -131,3 +131,12 @@ describe("the window", () => {
     expect(withTurn(cut, turn!).turns.at(-1)?.turnId).toBe("t00500");
   });
 });
+
+describe("a window that is read anew", () => {
+  it("keeps the turns that read as before, so that they are not drawn again", () => {
+    const window: Window = { turns: turnsOf(transcript(5)), hasOlder: false, hasNewer: false };
+    const again = transcript(5).map((one, n) => (n === 7 ? { ...one, text: "other words", updated_at_ms: 9 } : one));
+    const now = refreshed(window, turnsOf(again), false);
+    expect(now.turns.map((turn, n) => turn === window.turns[n])).toEqual([true, true, true, false, true]);
+  });
+});

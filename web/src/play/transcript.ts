@@ -175,12 +175,21 @@ export function withTurn(window: Window, turn: Turn): Window {
   return { ...window, turns: window.turns.map((one, n) => (n === at ? turn : one)) };
 }
 
+function sameLines(one: readonly Line[], other: readonly Line[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every((line, n) => line.message_id === other[n]?.message_id && line.text === other[n]?.text && line.updated_at_ms === other[n]?.updated_at_ms)
+  );
+}
+
 /** The window with the newest turns as the server has them; what was seen live of them stays. */
 export function refreshed(window: Window, newest: readonly Turn[], hasOlder: boolean): Window {
   const known = new Map(window.turns.map((turn) => [turn.turnId, turn]));
   const fresh = newest.map((turn) => {
     const before = known.get(turn.turnId);
-    return before === undefined || before.lines === turn.lines ? turn : withLines(before, turn.lines);
+    if (before === undefined) return turn;
+    // A turn that reads as before stays the same object, so that nothing of it is drawn again.
+    return sameLines(before.lines, turn.lines) ? before : withLines(before, turn.lines);
   });
   const first = window.turns.findIndex((turn) => turn.turnId === newest[0]?.turnId);
   if (first < 0 || newest.length === 0) return { turns: fresh, hasOlder, hasNewer: false };
