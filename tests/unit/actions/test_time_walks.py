@@ -9,6 +9,7 @@ from tests.functional.test_world_follower import WORLD
 from tests.mass import Mass
 from tests.unit.actions.conftest import Stage
 
+from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.library.schemas import CreateSchema, create_schema
 from fabula.actions.plays.branches import Backtrack, SwitchBranch, backtrack, switch_branch
 from fabula.actions.plays.journal import ListJournal, list_journal
@@ -18,6 +19,8 @@ from fabula.actions.plays.start_session import StartSession, start_session
 
 LINES = ("I wait until night.", "I look at the gate.", "I rest for two hours.", "I sleep.")
 STEPS = 9
+CHECKED = 5
+"""Every so many walks are walked once more after followers have applied them."""
 
 
 async def standing(stage: Stage, session_id: str) -> tuple[str, Any]:
@@ -72,4 +75,27 @@ async def test_state_after_going_back_is_the_state_before(stage: Stage, mass: Ma
             turn_id, found = await standing(stage, session_id)
             assert known.setdefault(turn_id, found) == found
             seen += 1
+        if walk % CHECKED == 0:
+            await followers_are_done(stage)
+            await same_when_applied(stage, session_id, known)
     assert seen == mass(200) * STEPS
+
+
+async def followers_are_done(stage: Stage) -> None:
+    """Does everything that follows the turns so far, in whatever order it comes."""
+    for _ in range(400):
+        async with stage.house.store.reading() as unit:
+            if not await unit.work.unfinished(FOLLOWER_WORK):
+                return
+        await stage.house.work.take_up()
+        for work_id in stage.house.work.ids():
+            await stage.house.work.wait(work_id)
+    raise AssertionError("what follows the turns is not done")
+
+
+async def same_when_applied(stage: Stage, session_id: str, known: dict[str, Any]) -> None:
+    """At every turn of every branch followers wrote what was worked out there, and left no gap."""
+    for turn_id, before in known.items():
+        session = await stage.play(session_id, switch_branch, SwitchBranch(turn_id=turn_id))
+        assert session.snapshot.applied_version == session.snapshot.world_version
+        assert (await standing(stage, session_id))[1] == before
