@@ -128,6 +128,7 @@ def test_a_turn_takes_the_minutes_of_its_scene_and_a_journey_more() -> None:
 
 def test_a_scene_that_is_played_at_night_begins_at_night() -> None:
     assert passed("I go.", node(phase="night"), moved=True) == 14 * 60
+    assert passed("I wait until evening.", node(phase="afternoon"), moved=True) == 4 * 60, "it is not missed"
     # A phase that the calendar does not have says nothing.
     assert passed("I go.", node(phase="teatime"), moved=True) == 25
 
@@ -198,6 +199,16 @@ def test_prompts_tell_the_time_after_the_history_and_only_where_there_is_a_clock
     told = prompt(caravan, begun)
     assert told.index("It is Kettleday, 9 Wells 60, 5:40, dawn.") > told.index("## What happened so far")
     assert re.search(r"^It is .+:\d\d", prompt(lighthouse, play_of(lighthouse).play), re.MULTILINE) is None
+
+
+@pytest.mark.parametrize("line", ["What time is it?", "How late is it?", "Hadda, what day is it today?"])
+def test_who_asks_without_a_model_is_told_what_the_clock_says(line: str) -> None:
+    lighthouse, caravan = samples()
+    assert caravan.world is not None
+    here = play_of(caravan)
+    here.play = begin_time(caravan.world, here.play, here.node)
+    assert "It is 5:46, dawn. Kettleday, 9 Wells." in here.say(line).text
+    assert not re.search(r"It is \d+:\d\d", play_of(lighthouse).say(line).text)
 
 
 def prompt(setup: PlaySetup, state: PlayState) -> str:

@@ -55,7 +55,9 @@ def with_time(play: PlayState, now: StoryTime) -> PlayState:
 def time_after(calendar: Calendar, before: StoryTime, line: str, node: Node, *, moved: bool) -> StoryTime:
     """What time it is after a turn."""
     turn = calendar.minutes_per_turn if node.minutes is None else node.minutes
-    passed = max(turn, minutes_of_rest(calendar, before, line))
+    # A scene that says when it begins is not missed by who waits on the way to it.
+    is_set = moved and calendar.phase_named(node.phase) is not None
+    passed = turn if is_set else max(turn, minutes_of_rest(calendar, before, line))
     if moved:
         passed += calendar.minutes_per_journey if node.journey is None else node.journey
     now = moment(calendar, before.minutes + passed)

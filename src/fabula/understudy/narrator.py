@@ -14,7 +14,7 @@ from fabula.understudy.director import is_spoken
 from fabula.understudy.doubts import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.line import Line, absent_person, line_of
 from fabula.understudy.outcomes import outcome
-from fabula.understudy.reminders import AGAIN, remind
+from fabula.understudy.reminders import AGAIN, remind, time_now
 from fabula.understudy.scene_view import (
     details,
     first_trait,
@@ -157,7 +157,8 @@ def _result(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
         case "look":
             return _look_around(context, voice)
         case _ if line.is_question:
-            return _answered_by_the_place(context, line, voice)
+            clock = time_now(context, line.text)
+            return [clock] if clock else _answered_by_the_place(context, line, voice)
         case _ if line.negated or line.mood in ("maybe", "wish", "past", "statement"):
             return [voice.pick(phrases.LEFT), _watched(context, line, voice)]
         case _:

@@ -39,6 +39,23 @@ def asks_time(text: str) -> bool:
     return _ASKS_TIME.search(text) is not None
 
 
+_ASKS_CLOCK = re.compile(
+    r"\bwhat(?:'s| is)? ?(?:the )?(?:time|hour|date)\b(?! of)"
+    r"|\bwhat (?:time|day|weekday|month|year|date) (?:is it|it is|have we)\b"
+    r"|\bhow late (?:is it|it is)\b|\bwhat day (?:is )?(?:it |is )?today\b",
+    re.IGNORECASE,
+)
+
+
+def time_now(context: SceneContext, text: str) -> str:
+    """What the clock of the play says to a line that asks for it; nothing where it has none."""
+    if context.time is None or _ASKS_CLOCK.search(text.replace("’", "'")) is None:
+        return ""
+    now = context.time
+    day = f"{now.weekday}, " if now.weekday else ""
+    return f"It is {now.hour}:{now.minute:02d}, {now.phase}. {day}{now.day} {now.month}."
+
+
 def remind(
     context: SceneContext, topic: frozenset[str], leads: Sequence[str], voice: FreshVoice, *, line: str = ""
 ) -> str:

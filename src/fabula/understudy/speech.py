@@ -8,7 +8,7 @@ from fabula.language.english import closed
 from fabula.language.words import stems, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
 from fabula.understudy.line import Line
-from fabula.understudy.reminders import SEEN, asks_time, remind, remind_of_time
+from fabula.understudy.reminders import SEEN, asks_time, remind, remind_of_time, time_now
 from fabula.understudy.scene_view import first_trait, goal_line, in_own_mouth, place_name, player_name
 from fabula.understudy.tones import Tone, is_terse, sayings_of, tone_of
 from fabula.understudy.topics import Subject, find_subjects, near_best
@@ -194,6 +194,9 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
         return [_fresh(voice, _place(context)), _saying(actor, voice)]
     if _WHAT_NOW.search(text):
         return [_point(context, actor, voice) or _saying(actor, voice)]
+    clock = time_now(context, line.said or line.text)
+    if clock:
+        return [clock]
     if asks_time(text):
         timed = remind_of_time(context, line.topic, SEEN, voice)
         if timed:
