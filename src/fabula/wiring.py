@@ -19,7 +19,7 @@ from fabula.actions.npcs.left_turns import settle_left_turns
 from fabula.actions.periodic_jobs import periodic_jobs
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.turns.turn_runner import adopt_old_turns
-from fabula.actions.work.periodic import Beat
+from fabula.actions.work.periodic import Scheduler
 from fabula.actions.work.work_runner import MOST_TAKEN_UP, WorkRunner
 from fabula.actions.work_kinds import work_kinds
 from fabula.adapters.bus import open_bus, open_feeds
@@ -82,15 +82,15 @@ async def open_house(
     *,
     tends_turns: bool = False,
     worker: WorkerPart | None = None,
-    beats: bool = False,
+    begins_periodic: bool = False,
     store: SqlStore | None = None,
     machine_clock: Clock | None = None,
 ) -> AsyncIterator[House]:
     """A house that is ready: the store is at its newest revision and the built-ins are set out.
 
     A process that stays `tends_turns`: it takes up those that others left behind. A short command must not. A `worker`
-    does what the queues tell it. One that `beats` begins periodic work; so does a server without a broker. A test may
-    bring a store of its own, which is not open yet, and a clock that is wrong.
+    does what the queues tell it. Periodic work is begun by one that `begins_periodic`, and by a server without a
+    broker. A test may bring a store of its own, which is not open yet, and a clock that is wrong.
     """
     machine: Clock = machine_clock or SystemClock()
     async with AsyncExitStack() as closing:
@@ -162,10 +162,10 @@ async def open_house(
             await _listen(queue, work, settings, worker)
             # First of all no more announcements are taken, and what was taken may end.
             closing.push_async_callback(queue.close)
-        if beats or (tends_turns and not settings.broker_url):
-            beat = Beat(periodic_jobs(house), store=store, clock=clock, ids=house.ids, runner=work)
-            beat.start()
-            closing.push_async_callback(beat.close)
+        if begins_periodic or (tends_turns and not settings.broker_url):
+            scheduler = Scheduler(periodic_jobs(house), store=store, clock=clock, ids=house.ids, runner=work)
+            scheduler.start()
+            closing.push_async_callback(scheduler.close)
         yield house
 
 

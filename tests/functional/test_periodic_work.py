@@ -13,7 +13,7 @@ from tests.functional.test_followers import all_done, ladder_at, played
 from tests.live import Client, gate_session, live_server
 
 from fabula.actions.followers.catch_up import LEFT_BEHIND, catch_up_summaries
-from fabula.actions.work.periodic import Beat, PeriodicJob, periodic_kind
+from fabula.actions.work.periodic import PeriodicJob, Scheduler, periodic_kind
 from fabula.actions.work.work_kind import HeldWork
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.adapters.bus.local import LocalBus
@@ -36,7 +36,7 @@ JOBS = [
 
 
 @asynccontextmanager
-async def beat(store: Store, clock: FixedClock, ids: CountingIds) -> AsyncIterator[Beat]:
+async def scheduler(store: Store, clock: FixedClock, ids: CountingIds) -> AsyncIterator[Scheduler]:
     assert isinstance(store, SqlStore)
     runner = WorkRunner(
         store=store,
@@ -47,13 +47,13 @@ async def beat(store: Store, clock: FixedClock, ids: CountingIds) -> AsyncIterat
         owner="me",
     )
     await runner.open({job.kind: periodic_kind(job) for job in JOBS}, takes_up=False)
-    yield Beat(JOBS, store=store, clock=clock, ids=ids, runner=runner)
+    yield Scheduler(JOBS, store=store, clock=clock, ids=ids, runner=runner)
     await runner.close()
 
 
 async def test_each_job_is_begun_once_in_each_of_its_periods_by_two_schedulers(store: Store, clock: FixedClock) -> None:
     ids = CountingIds()
-    async with beat(store, clock, ids) as one, beat(store, clock, ids) as two:
+    async with scheduler(store, clock, ids) as one, scheduler(store, clock, ids) as two:
         for _ in range(3):
             begun = [work for works in await asyncio.gather(one.tick(), two.tick()) for work in works]
             assert sorted(work.kind for work in begun) in (["count", "sweep"], ["sweep"])
@@ -66,7 +66,7 @@ async def test_each_job_is_begun_once_in_each_of_its_periods_by_two_schedulers(s
 
 async def test_what_was_buried_is_not_begun_again_before_its_next_period(store: Store, clock: FixedClock) -> None:
     ids = CountingIds()
-    async with beat(store, clock, ids) as one, beat(store, clock, ids) as two:
+    async with scheduler(store, clock, ids) as one, scheduler(store, clock, ids) as two:
         await one.tick()
         async with store.writing() as unit:
             for work in await unit.work.unfinished(["sweep"]):

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.conftest import Place
 from tests.fork_server import Child, ForkServer
@@ -17,6 +18,7 @@ from tests.live import Client, gate_session, live_server
 
 from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
+from fabula.adapters.queues import broker_queue
 from fabula.adapters.world import SystemClock
 from fabula.cli.check_up import check_up
 from fabula.ports.work import NewWork, Work
@@ -119,6 +121,28 @@ async def test_a_worker_that_is_asked_to_stop_ends_in_good_order(yard: Yard) -> 
     await asyncio.to_thread(worker.kill, signal.SIGTERM)
     log = await asyncio.to_thread((yard.folder / "worker-0.log").read_text, "utf-8")
     assert "Stopping" in log and "Traceback" not in log
+
+
+@pytest.mark.all
+async def test_of_several_processes_one_that_dies_is_followed_by_another(yard: Yard) -> None:
+    parent = await yard.worker("--processes", "2")
+    queue = broker_queue(yard.settings.broker_url)
+
+    async def listeners() -> set[str]:
+        return set((await queue.status()).listeners)
+
+    async def both_listen() -> bool:
+        return len(await listeners() - dead) == 2
+
+    dead: set[str] = set()
+    await until(both_listen)
+    first = psutil.Process(parent.pid).children()[0]
+    dead = {name for name in await listeners() if name.endswith(f".{first.pid}")}
+    first.kill()
+    await until(both_listen)
+    await asyncio.to_thread(parent.kill, signal.SIGTERM)
+    await queue.close()
+    assert psutil.pid_exists(parent.pid) is False
 
 
 @pytest.mark.all

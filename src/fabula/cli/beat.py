@@ -25,7 +25,7 @@ def beat(config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
 
 async def _beat(settings: Settings) -> None:
     stop = told_to_stop()
-    async with open_house(settings, beats=True) as house:
+    async with open_house(settings, begins_periodic=True) as house:
         names = ", ".join(job.kind for job in periodic_jobs(house))
         screen().print(f"Fabula begins periodic work: {names}")
         await stop.wait()

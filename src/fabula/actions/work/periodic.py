@@ -18,7 +18,7 @@ from fabula.ports.store import Store, Unit
 from fabula.ports.work import NewWork, Work
 from fabula.ports.world import Clock, Ids
 
-log = logging.getLogger("fabula.beat")
+log = logging.getLogger("fabula.periodic")
 
 LOOK_EVERY_S = 5.0
 DEADLINE_S = 600.0
@@ -53,7 +53,7 @@ def periodic_kind(job: PeriodicJob) -> WorkKind:
     )
 
 
-class Beat:
+class Scheduler:
     """Begins what is due of some jobs."""
 
     def __init__(
@@ -61,15 +61,15 @@ class Beat:
     ) -> None:
         self._jobs, self._store, self._clock, self._ids, self._runner = jobs, store, clock, ids, runner
         self._begun: dict[str, int] = {}
-        self._beating: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._beating = asyncio.create_task(self._beat())
+        self._looking = asyncio.create_task(self._look_on())
 
     async def close(self) -> None:
-        if self._beating is not None:
-            self._beating.cancel()
-            await asyncio.wait([self._beating])
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
 
     async def tick(self) -> list[Work]:
         """Begins every job whose period nobody has begun yet; answers what was begun here."""
@@ -93,7 +93,7 @@ class Beat:
         self._runner.announce(*begun)
         return begun
 
-    async def _beat(self) -> None:
+    async def _look_on(self) -> None:
         """Looks for as long as the process lives. This is a door: a failure is logged, and waited out."""
         while True:
             try:
