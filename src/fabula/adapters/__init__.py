@@ -1,1 +1,1 @@
-"""The outside world behind ports: databases, model SDKs, embedders, the bus."""
+"""The outside world behind ports: databases, models, embedders, the bus, queues, limits, traces."""

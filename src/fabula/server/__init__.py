@@ -1,1 +1,1 @@
-"""Doors to the actions over HTTP: this room speaks protocols and knows no story rules."""
+"""Doors to the actions over HTTP and sockets: this room speaks protocols and knows no story rules."""

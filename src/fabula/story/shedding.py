@@ -1,6 +1,7 @@
 """Load shedding: when what follows turns is late, what matters least is left out or done later.
 
-The order is lore, npc, conflict, memory. World changes are never shed: the next prompts are wrong without them.
+The order is lore, npc, conflict, memory; no work of the kinds npc and conflict follows turns yet. World changes are
+never shed: the next prompts are wrong without them.
 Pure: the lag is measured elsewhere.
 """
 

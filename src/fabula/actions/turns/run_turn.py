@@ -1,11 +1,11 @@
-"""Run a turn: the player's words are safe before anything else happens, then the scene loop takes them up.
+"""Run a turn: the player's words are safe before anything else happens, then the loop of its kind takes them up.
 
 1. One read brings what the turn starts from; what to play is decided; one write keeps the input durably and takes the
    session, if it still stands where it stood (a second turn in flight is refused).
 2. The work on the turn stands in the same transaction. It runs apart from the request (see `turn_runner`): whoever
    asked may listen, leave, and come back.
 3. It ends committed, or failed or cancelled whole with the input kept for `retry_turn`.
-4. After a crash it is taken up again, at the node it was in.
+4. After a crash it is taken up again: at the node it was in, or, where it has no nodes (a swift turn), from its start.
 
 A client that names what it asks for by a `key` may ask again, when it does not know what became of it: it gets the turn
 that its first request began (see `turn_keys`).

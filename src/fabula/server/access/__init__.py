@@ -4,9 +4,10 @@
 
 1. the Host must be one under which this server may be addressed (against DNS rebinding),
 2. a web page's Origin must be the server's own or a configured one (against cross-site requests),
-3. a body may not be larger than its route allows,
-4. an access token, where one is required, says who is calling; browsers get it as a cookie at `/enter`,
-5. every answer carries the security headers.
+3. an access token, where one is required, says who is calling; browsers get it as a cookie at `/enter`,
+4. nobody may call too often, or have too much open at once,
+5. a body may not be larger than its route allows,
+6. every answer carries the security headers.
 """
 
 from fabula.actions.care.door_policy import is_loopback, tokens_required
