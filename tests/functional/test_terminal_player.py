@@ -139,6 +139,15 @@ def test_a_play_is_named_left_and_taken_up_again(data: Path) -> None:
     assert again.count("> Hello.") == 2
 
 
+def test_dice_are_rolled_and_the_story_so_far_is_told(data: Path) -> None:
+    told = play(data, "/recap", "Hello. Who are you?", "/roll 2d6+1 to climb", "/roll", "/recap", "/character")
+    assert "Nothing has happened yet." in told
+    assert re.search(r"rolls 2d6\+1 for to climb: \d+ \[\d, \d\]\.", told)
+    assert "Say which dice" in told
+    assert "Tobias Finch" in told.rpartition("> /recap")[2]
+    assert "This play has no game system." in told
+
+
 def test_a_fork_goes_on_beside_the_first_play(data: Path) -> None:
     told = play(data, "Hello.", "/fork What if", "I go to the inn.", "/status")
     assert "You go on in a copy, “What if”." in told

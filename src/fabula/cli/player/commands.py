@@ -25,6 +25,7 @@ from fabula.actions.plays.branches import (
 )
 from fabula.actions.plays.journal import ListJournal, list_journal
 from fabula.actions.plays.play_memories import ListMemories, SearchMemories, list_memories, search_memories
+from fabula.actions.plays.recap_session import RecapSession, recap_session
 from fabula.actions.plays.sessions import (
     RenameSession,
     SessionView,
@@ -281,6 +282,11 @@ async def _character(player_session: Seated, rest: str) -> None:
         writer.say(", ".join(system.conditions[str(name)].display_name for name in there), "yellow")
 
 
+async def _recap(player_session: Seated, _: str) -> None:
+    recap = await recap_session(player_session.house, OPERATOR, player_session.session_id, RecapSession())
+    player_session.writer.say(recap.text or "Nothing has happened yet.")
+
+
 async def _transcript(player_session: Seated, _: str) -> None:
     show_history(player_session.writer, await player_session.session(), most=None)
 
@@ -332,6 +338,7 @@ _OF_ALL: Commands[Seated] = {
     "model": PlayerCommand(arguments="[NAME]", sentence="Shows the models, or takes another one.", run=_model),
     "roll": PlayerCommand(arguments="DICE [WHY]", sentence="Rolls dice: /roll 2d6+1 to climb.", run=_roll),
     "character": PlayerCommand(arguments="[ID]", sentence="Shows your sheet, or somebody's.", run=_character),
+    "recap": PlayerCommand(sentence="Tells the story so far, in short.", run=_recap),
     "transcript": PlayerCommand(sentence="Shows everything that was said so far.", run=_transcript),
     "trace": PlayerCommand(
         arguments="[TURN]", sentence="Shows what happened in the last turn, or in one by its number.", run=_trace
