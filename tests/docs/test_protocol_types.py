@@ -12,9 +12,10 @@ from typing import Any, get_args
 
 import pytest
 from docs.build import ROOT
+from pydantic.json_schema import models_json_schema
 
 from fabula.server.rpc.catalogue import build_catalogue
-from fabula.server.rpc.openrpc import openrpc
+from fabula.server.rpc.openrpc import openrpc, stream_schemas
 from fabula.story.events import Progress, TurnEvent
 
 FILE = ROOT / "web/src/protocol/protocol.gen.ts"
@@ -81,3 +82,13 @@ def test_every_name_that_is_used_is_declared() -> None:
     types = re.sub(r'"[^"\n]*"|/\*\*.*?\*/|//.*|\b\w+\??:', "", WRITTEN, flags=re.S)
     used = {*re.findall(r"\b[A-Z]\w+", types)} - {"Record"}
     assert used - {*re.findall(r"export (?:interface|type) (\w+)", WRITTEN)} == set()
+
+
+def test_no_two_shapes_of_the_protocol_share_a_name() -> None:
+    methods = build_catalogue()
+    models = {model for one in methods for model in (one.command, *one.results)}
+    wanted = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
+    definitions = models_json_schema(wanted, ref_template="#/{model}")[1]["$defs"]
+    told = stream_schemas()
+    for name in definitions.keys() & told.keys():
+        assert definitions[name].get("properties", {}).keys() == told[name].get("properties", {}).keys(), name

@@ -152,7 +152,7 @@ export interface ApiTested {
   base_url: string;
   model: string;
   ok: boolean;
-  checks: Check[];
+  checks: ModelCheck[];
   first_word_ms?: number | null;
   tokens_per_second?: number | null;
   slow: boolean;
@@ -1754,6 +1754,14 @@ export interface MessagesListed {
   messages: MessageLine[];
   more_before?: boolean;
   more_after?: boolean;
+}
+
+/** What became of one question; `note` says what failed, or what to know. */
+export interface ModelCheck {
+  name: "stream" | "json" | "system_role";
+  ok: boolean;
+  latency_ms: number;
+  note: string;
 }
 
 export interface ModelMessage {

@@ -72,7 +72,7 @@ class TryApi(Command):
     seconds: float = Field(default=60.0, ge=1.0, le=600.0)
 
 
-class Check(Value):
+class ModelCheck(Value):
     """What became of one question; `note` says what failed, or what to know."""
 
     name: CheckName
@@ -91,7 +91,7 @@ class ApiTested(View):
     base_url: str
     model: str
     ok: bool
-    checks: list[Check]
+    checks: list[ModelCheck]
     first_word_ms: int | None = None
     tokens_per_second: float | None = None
     slow: bool = False
@@ -158,14 +158,14 @@ async def _candidate(house: House, command: TryApi) -> Candidate:
 class _Trial:
     def __init__(self, house: House, candidate: Candidate, seconds: float) -> None:
         self._house, self._candidate, self._seconds = house, candidate, seconds
-        self.checks: list[Check] = []
+        self.checks: list[ModelCheck] = []
         self.first_word_ms: int | None = None
         self.tokens_per_second: float | None = None
 
     async def run(self) -> None:
         if self._candidate.api.provider == "understudy":
             # It answers from the context of a role, not from a prompt, and needs none of these.
-            self.checks = [Check(name=name, ok=True, latency_ms=0) for name in ("stream", "json", "system_role")]
+            self.checks = [ModelCheck(name=name, ok=True, latency_ms=0) for name in ("stream", "json", "system_role")]
             return
         steps: dict[CheckName, Callable[[GuardedModel], Awaitable[str]]] = {
             "stream": self._streams,
@@ -185,7 +185,7 @@ class _Trial:
         except ModelError as error:
             note, ok = error.message, False
         took = round((self._house.clock.monotonic() - started) * 1000)
-        self.checks.append(Check(name=name, ok=ok, latency_ms=took, note=note))
+        self.checks.append(ModelCheck(name=name, ok=ok, latency_ms=took, note=note))
         return ok
 
     async def _streams(self, client: GuardedModel) -> str:

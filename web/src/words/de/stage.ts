@@ -183,6 +183,7 @@ export const stage: Words["stage"] = {
   },
 
   rail: {
+    moreLines: (count: number) => (count === 1 ? "1 weitere Linie" : `${count} weitere Linien`),
     smaller: "Kleiner",
     larger: "Größer",
     size: "Größe des Baums",

@@ -179,6 +179,7 @@ export const stage = {
   },
 
   rail: {
+    moreLines: (count: number) => (count === 1 ? "1 more line" : `${count} more lines`),
     smaller: "Smaller",
     larger: "Larger",
     size: "Size of the tree",

@@ -179,6 +179,7 @@ export const stage: Words["stage"] = {
   },
 
   rail: {
+    moreLines: (count: number) => `另外 ${count} 条线`,
     smaller: "缩小",
     larger: "放大",
     size: "树的大小",
