@@ -7,7 +7,8 @@ Candidates come as whole scenes in their order, because a memory is understood i
 2. The scene as a whole adds to all of its memories.
 3. Added are: who speaks, word pairs, dates, the sort of answer that is asked for, and likeness of meaning.
 4. What is told about oneself, at some length, and not as a question, is rather worth recalling than a remark.
-5. A moment, where there is one, adds what it brings along: newness, importance, mood, place and people.
+5. A moment, where there is one, adds what it brings along: newness, importance, mood, place and people; and what has
+   faded by then does not come to mind.
 
 The weights were chosen by leaving one conversation out at a time; see ADR 67.
 """
@@ -22,6 +23,7 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from fabula.language.stemming import stem_in
+from fabula.recall.moods import fidelity_at
 from fabula.recall.questions import RecallQuestion
 
 Part = Literal[
@@ -236,6 +238,8 @@ class _Ranking:
             shares = [rarity * n / (n + norm) if n else 0.0 for n, norm in zip(in_scene, scene_norms, strict=True)]
             scenes = [score + shares[scene] for score, scene in zip(scenes, self._scene_of, strict=True)]
         for stem in self._question.joined:
+            if not self._counts.get(stem):
+                continue
             # `ice cream` may have been written as one word.
             found = {at: 1.0 for at, stems in enumerate(self._stems) if stem in stems}
             for at in self._lend(found):
@@ -343,6 +347,9 @@ class _Ranking:
 
     def _add_moment(self, moment: Moment) -> None:
         weights, rows = self._weights, self._rows
+        for at, row in enumerate(rows):
+            kept = fidelity_at(moment.minute, remembered=row.minute, importance=row.importance, pinned=bool(row.pinned))
+            self.relevant[at] = self.relevant[at] and kept > 0
         self._parts["recent"] = [
             weights.recent * 0.5 ** (max(0, moment.minute - row.minute) / max(1, moment.half_life)) for row in rows
         ]

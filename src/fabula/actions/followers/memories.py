@@ -6,10 +6,10 @@ No model is asked. What is kept has the id of the line it came from, so that it 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 
 from fabula.actions.house import House
 from fabula.actions.memories.remember import findable
+from fabula.actions.memories.story_time import story_day, story_minute
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.ports.memories import NewMemory
@@ -17,7 +17,6 @@ from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
 from fabula.recall.feelings import feeling_in, importance_of
 from fabula.recall.perception import PLAYER_OWNER, NoticedLine, Presence, observers, speakers_of
-from fabula.recall.spoken_dates import month_number
 from fabula.story.plays import PlayState
 from fabula.story.values import JsonObject
 
@@ -25,8 +24,6 @@ TURNS_AT_ONCE = 256
 MOST_LINES = 64
 SCENE_PART = 8
 """A scene that goes on for long is remembered in parts of so many turns."""
-MINUTES_PER_TURN = 10
-"""Story time where the world has no calendar."""
 
 
 async def remember_turn(house: House, held: HeldWork) -> JsonObject | None:
@@ -148,21 +145,3 @@ def shared_memories(
             )
         )
     return made
-
-
-def story_minute(state: PlayState) -> int:
-    """When it is in the story, in minutes since the play began."""
-    time = state.snapshot.time
-    return state.snapshot.turn_index * MINUTES_PER_TURN if time is None else time.minutes
-
-
-def story_day(state: PlayState) -> date | None:
-    """The day of the story, if its calendar has our months."""
-    time = state.snapshot.time
-    month = None if time is None else month_number(time.month)
-    if time is None or month is None:
-        return None
-    try:
-        return date(time.year, month, time.day)
-    except ValueError:
-        return None

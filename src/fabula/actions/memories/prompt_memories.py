@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 
 from fabula.actions.house import House
 from fabula.actions.memories.recall_memories import Recollection, recall_in
+from fabula.actions.memories.story_time import story_minute
 from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.memories import Memory, Owner, OwnerAt
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
+from fabula.recall.moods import mood_of
 from fabula.recall.perception import PLAYER_OWNER
 from fabula.recall.ranking import Moment
 from fabula.story.contexts import RecalledLine
@@ -25,6 +27,8 @@ from fabula.story.values import JsonObject
 
 MOST_OWNERS = 6
 MOST_LINES = 5
+MOOD_LINES = 12
+"""So many of the last memories make up a mood."""
 LONGEST_LINE = 400
 LEAST_MEANING = 1.6
 """What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
@@ -46,17 +50,13 @@ async def prompt_memories(
         at = await unit.plays.ancestor(turn.parent_id or "", max(0, first - 1))
         known = set(await unit.memories.owners(turn.tree_id, at.turn_id))
         owners = [owner for owner in (PLAYER_OWNER, *names) if owner in known][:MOST_OWNERS]
-        return {
-            owner: await recall_in(
-                house,
-                unit,
-                OwnerAt(owner=Owner(scope=turn.tree_id, name=owner), turn_id=at.turn_id),
-                turn.player_input,
-                moment=_moment(before, names),
-                most=MOST_LINES,
-            )
-            for owner in owners
-        }
+        found: dict[str, list[Recollection]] = {}
+        for name in owners:
+            owner = OwnerAt(owner=Owner(scope=turn.tree_id, name=name), turn_id=at.turn_id)
+            lately = await unit.memories.page(owner, limit=MOOD_LINES)
+            moment = _moment(before, names, lately)
+            found[name] = await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
+        return found
 
     found = {owner: list(filter(_is_telling, some)) for owner, some in (await house.store.read(read)).items()}
     recorder.rows["memories"] = [_row(one) for some in found.values() for one in some]
@@ -94,10 +94,11 @@ def _names(setup: PlaySetup, state: PlayState) -> dict[str, str]:
     return found
 
 
-def _moment(state: PlayState, names: Mapping[str, str]) -> Moment:
-    time = state.snapshot.time
+def _moment(state: PlayState, names: Mapping[str, str], lately: Sequence[Memory]) -> Moment:
+    minute = story_minute(state)
     return Moment(
-        minute=state.snapshot.turn_index * 10 if time is None else time.minutes,
+        minute=minute,
+        valence=mood_of(((one.minute, one.feeling.valence) for one in lately), minute),
         where=state.world.current_node,
         people=frozenset(names.values()),
     )

@@ -47,7 +47,7 @@ async def recall_in(
     """The same inside a unit of work."""
     names = await unit.memories.names(owner)
     question = read_question(text[:LONGEST_QUESTION], names)
-    found = await unit.memories.candidates(owner, [*question.terms, *question.joined])
+    found = await unit.memories.candidates(owner, question.terms)
     if not found.rows:
         return []
     candidates = [Candidate._make(row) for row in found.rows]

@@ -39,11 +39,11 @@ STEPS_UP = 256
 MOST_STRETCHES = 64
 READ_WHOLE = 700
 """A past of up to so many memories is read whole."""
-COUNTED = 1000
+COUNTED = 300
 """So many postings of a word are read at most; how common a more common one is, is reckoned from their density."""
-POSTINGS_BUDGET = 1500
-BEST_PLACES = 100
-BEST_SCENES = 24
+POSTINGS_BUDGET = 1000
+BEST_PLACES = 64
+BEST_SCENES = 16
 MOST_NAMES = 64
 
 Stretch = tuple[int, int]
@@ -129,11 +129,18 @@ def _add_memories(scope: str, turn_id: str | None, memories: Sequence[NewMemory]
             first, end = 0, 1 << 62
         else:
             first, end = depth * PLACES, (depth + 1) * PLACES - 1
-        last = (yield t.LAST_PLACE, {"space": space, "first": first, "last": end}).scalar()
-        start = first if last is None else last + 1
+        last = (yield t.LAST_PLACE, {"space": space, "first": 0, "last": end}).first()
+        start = first if last is None or last.place < first else last.place + 1
         placed = list(zip(range(start, end + 1), new, strict=False))
+        number = 0 if last is None else last.number
         if placed:
-            yield t.ADD_MEMORIES, [_row(space, place, turn_id, one, now) for place, one in placed]
+            yield (
+                t.ADD_MEMORIES,
+                [
+                    _row(space, place, turn_id, one, now) | {"number": number + count}
+                    for count, (place, one) in enumerate(placed, 1)
+                ],
+            )
         words = [word for place, one in placed for word in _words(space, place, one.findable)]
         if words:
             yield t.ADD_WORDS, words
@@ -271,19 +278,18 @@ def _find_candidates(owner: OwnerAt, stems: Sequence[str]) -> Steps[Candidates]:
     spaces = yield from _spaces_at(owner)
     if not spaces:
         return Candidates()
+    total = 0
+    for space, last, _ in spaces:
+        total += (yield t.LAST_NUMBER, {"space": space, "last": last}).scalar() or 0
+    if total > READ_WHOLE:
+        return (yield from _find_by_postings([(space, last) for space, last, _ in spaces], stems, total))
     rows: list[Any] = []
     for space, last, _ in spaces:
-        if len(rows) <= READ_WHOLE:
-            rows += yield t.WHOLE_PAST, {"space": space, "last": last, "most": READ_WHOLE + 1 - len(rows)}
-    if len(rows) <= READ_WHOLE:
-        return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=len(rows))
-    return (yield from _find_by_postings([(space, last) for space, last, _ in spaces], stems))
+        rows += yield t.WHOLE_PAST, {"space": space, "last": last, "most": READ_WHOLE}
+    return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=len(rows))
 
 
-def _find_by_postings(spaces: Sequence[tuple[int, int]], stems: Sequence[str]) -> Steps[Candidates]:
-    total = 0
-    for space, last in spaces:
-        total += (yield t.COUNT_ALL, {"space": space, "last": last}).scalar()
+def _find_by_postings(spaces: Sequence[tuple[int, int]], stems: Sequence[str], total: int) -> Steps[Candidates]:
     postings: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
     for stem in stems:
@@ -330,7 +336,8 @@ def _read_best_scenes(
     for space, last in spaces:
         scenes = [scene for number, scene in chosen if number == space]
         for named in portions(scenes):
-            rows += yield t.WHOLE_SCENES, {"space": space, "last": last, "scenes": named, "most": READ_WHOLE}
+            found = yield t.WHOLE_SCENES, {"space": space, "last": last, "scenes": named, "most": READ_WHOLE}
+            rows += sorted(found, key=lambda row: row.place)
     return rows
 
 

@@ -70,6 +70,7 @@ MEMORIES = Table(
     Column("space_no", NUMBER, nullable=False),
     Column("place", NUMBER, nullable=False),
     Column("memory_id", NAME, nullable=False),
+    Column("number", NUMBER, nullable=False, server_default="0"),
     Column("turn_id", NAME),
     Column("kind", NAME, nullable=False),
     Column("text", Text, nullable=False),
@@ -136,13 +137,14 @@ OWNERS_OF = (
 )
 RENAME_SPACE = update(SPACES).where(_s.space_no == bindparam("space")).values(names=bindparam("new_names"))
 LAST_PLACE = (
-    select(_m.place)
+    select(_m.place, _m.number)
     .where(_m.space_no == bindparam("space"), _m.place >= bindparam("first"), _m.place <= bindparam("last"))
     .order_by(_m.place.desc())
     .limit(1)
 )
 KNOWN = select(_m.memory_id).where(_m.memory_id.in_(bindparam("memories", expanding=True)))
-COUNT_ALL = select(func.count()).select_from(MEMORIES).where(*_in_space)
+LAST_NUMBER = select(_m.number).where(*_in_space).order_by(_m.place.desc()).limit(1)
+"""How many there are up to a place; counting them would read them all."""
 
 CANDIDATE_COLUMNS = (
     _m.space_no, _m.place, _m.scene, _m.speaker, _m.words, _m.language, _m.signs, _m.dates, _m.day, _m.minute,
@@ -154,9 +156,9 @@ WHOLE_PAST = (
 WHOLE_SCENES = (
     select(*CANDIDATE_COLUMNS)
     .where(*_in_space, _alive, _m.scene.in_(bindparam("scenes", expanding=True)))
-    .order_by(_m.place)
     .limit(bindparam("most"))
 )
+"""Not ordered: the planner would rather walk all places in their order than sort a few."""
 POSTINGS = (
     select(_w.place)
     .where(_w.space_no == bindparam("space"), _w.word == bindparam("word"), _w.place <= bindparam("last"))

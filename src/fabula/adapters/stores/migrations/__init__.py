@@ -23,6 +23,7 @@ REVISIONS = (
     "0032",
     "0033",
     "0038",
+    "0034",
 )
 
 REVISION_TABLE = "fabula_revision"
