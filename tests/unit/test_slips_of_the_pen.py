@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from random import Random
 from string import ascii_lowercase
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.growth import calls_of
 
@@ -23,15 +23,16 @@ def all_slips(one: str, other: str) -> int:
 
 
 def plainly_nearest(word: str, among: Iterable[str], most: int) -> str:
-    """The nearest word, each one looked at."""
+    """The nearest word, each one looked at; of two that are as near, the longer one."""
     found = [
-        (all_slips(word, other), sorted(other) != sorted(word), other)
+        (all_slips(word, other), sorted(other) != sorted(word), -len(other), other)
         for other in among
         if abs(len(other) - len(word)) <= most and (other[0] == word[0] or sorted(other) == sorted(word))
     ]
-    return next((other for distance, _, other in sorted(found) if distance <= most), word)
+    return next((other for distance, _, _, other in sorted(found) if distance <= most), word)
 
 
+@example(others={"aaa", "aaab"}, word="xaab")
 @given(st.sets(WORDS, max_size=30), WORDS.map(lambda word: f"x{word}"))
 def test_the_nearest_word_is_found_although_few_are_looked_at(others: set[str], word: str) -> None:
     story = frozenset(f"x{other}" for other in others)
