@@ -64,8 +64,9 @@ def _page(browser: Browser, size: tuple[int, int], paper: str) -> Iterator[Page]
 def _take(browser: Browser, name: str, address: str, *, size: tuple[int, int] = DESK, paper: str = "day") -> None:
     with _page(browser, size, paper) as page:
         page.goto(address)
-        page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(600)
+        # A stage never stops listening, so that there is no moment at which nothing is asked for.
+        page.locator("main h1, main h2").first.wait_for(state="attached")
+        page.wait_for_timeout(1500)
         picture = Image.open(io.BytesIO(page.screenshot()))
     # Few colours are enough for type on paper, and make a picture a tenth as large.
     picture.convert("RGB").quantize(COLOURS).save(FOLDER / f"{name}.png", optimize=True)
