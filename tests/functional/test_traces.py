@@ -10,6 +10,8 @@ from tests.doors import doors
 from tests.live import Client, RpcFailed, gate_session, live_server
 
 from fabula.actions.care.prune_traces import prune_traces
+from fabula.actions.turns.turn_trace import describe
+from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.store import Unit
 
 PARTS, TEXTS = "trace_parts", "trace_texts"
@@ -31,6 +33,12 @@ async def test_a_turn_is_explained_with_its_steps_prompts_replies_sections_and_o
     assert all({"op", "by", "accepted"} <= one.keys() for one in told["operations"])
 
 
+def test_what_others_note_in_a_turn_is_told_with_it() -> None:
+    recorder = TurnRecorder(lambda: 0.0)
+    recorder.rows["memories"] = [{"memory_id": "m1", "owner": "mara", "text": "Rain.", "score": 0.5, "reasons": []}]
+    assert describe(recorder)["rows"] == {"memories": recorder.rows["memories"]}
+
+
 async def test_what_prompts_have_in_common_is_kept_once(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         session = await gate_session(client)
@@ -50,7 +58,8 @@ async def test_players_are_told_how_a_turn_went_and_not_what_was_in_it() -> None
         everything = await house["admin"].client.call("session.explain_turn", session, turn_id=turn_id)
         with pytest.raises(RpcFailed, match="There is no session"):
             await house["other"].client.call("session.explain_turn", session, turn_id=turn_id)
-    assert told["steps"] and not {"calls", "sections", "lore", "checks", "operations", "plan"} & told.keys()
+    hidden = {"calls", "sections", "lore", "degraded", "operations", "plan", "memories"}
+    assert told["steps"] and not hidden & told.keys()
     assert everything["calls"] and "plan" in everything
 
 

@@ -25,6 +25,8 @@ from fabula.ports.work import Work
 from fabula.story.values import Json, JsonObject, Sparse, Value
 
 FORGOTTEN = "(this text is no longer kept)"
+NOTED = ("checks", "verdicts")
+"""The names under which others note what they did in a turn: see `TurnRecorder.rows`."""
 
 
 class ExplainTurn(Command):
@@ -79,11 +81,10 @@ class LoreShown(Value):
     word: str | None
 
 
-class CheckShown(Value):
-    """An answer that was looked at and found wanting."""
+class DegradedShown(Value):
+    """An answer that could not be used, wholly or in part; something else was taken in its place."""
 
     agent: str
-    result: str
     reason: str
 
 
@@ -126,13 +127,15 @@ class MemoryShown(View):
 class TurnTraceView(View):
     """What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false.
 
-    What only authors may know is left out for players: `calls`, `sections`, `lore`, `memories`, `checks`,
-    `operations`, `plan`.
+    What only authors may know is left out for players: all from `calls` on. `checks` and `verdicts` are there
+    where the turn noted some.
     """
 
     type: Literal["turn_trace"] = "turn_trace"
     may_be_large = True
-    optional = frozenset({"calls", "sections", "lore", "memories", "checks", "operations", "plan"})
+    optional = frozenset(
+        {"calls", "sections", "lore", "degraded", "operations", "plan", "memories", "checks", "verdicts"}
+    )
     turn_id: str
     trace_id: str
     turn_index: int
@@ -146,9 +149,11 @@ class TurnTraceView(View):
     sections: list[SectionShown] | None = None
     lore: list[LoreShown] | None = None
     memories: list[MemoryShown] | None = None
-    checks: list[CheckShown] | None = None
+    degraded: list[DegradedShown] | None = None
     operations: list[OperationShown] | None = None
     plan: JsonObject | None = None
+    checks: list[JsonObject] | None = None
+    verdicts: list[JsonObject] | None = None
 
 
 @allowed("player")
@@ -192,16 +197,18 @@ async def _inside(unit: Unit, turn: Turn, parts: Sequence[StoredPart]) -> dict[s
         "calls": [_call(number, part.doc, texts) for number, part in enumerate(calls, 1)],
         "sections": [SectionShown.model_validate(row) for doc in docs for row in _rows(doc, "sections")],
         "lore": [LoreShown.model_validate(row) for doc in docs for row in _rows(doc, "lore")],
-        "memories": [
-            MemoryShown.model_validate(row)
-            for doc in docs
-            if isinstance(rows := doc.get("rows"), dict)
-            for row in _rows(rows, "memories")
-        ],
-        "checks": [CheckShown.model_validate(row) for doc in docs for row in _rows(doc, "checks")],
+        "memories": [MemoryShown.model_validate(row) for doc in docs for row in _noted(doc, "memories")],
+        "degraded": [DegradedShown.model_validate(row) for doc in docs for row in _rows(doc, "degraded")],
         "operations": [OperationShown.model_validate(row) for doc in docs for row in _rows(doc, "operations")],
         "plan": _plan(result or {}),
+        **{name: rows for name in NOTED if (rows := [row for doc in docs for row in _noted(doc, name)])},
     }
+
+
+def _noted(doc: JsonObject, name: str) -> list[JsonObject]:
+    """What somebody noted in the recorder of the turn under a name."""
+    noted = doc.get("rows")
+    return _rows(noted, name) if isinstance(noted, dict) else []
 
 
 def _plan(result: JsonObject) -> JsonObject | None:

@@ -68,7 +68,7 @@ def describe(recorder: TurnRecorder) -> JsonObject:
     return {
         "sections": [row for context, prompt in recorder.asked for row in _sections(context, prompt)],
         "lore": list[Json](_lore([context for context, _ in recorder.asked])),
-        "checks": [{"agent": agent, "result": "degraded", "reason": reason} for agent, reason in recorder.degraded],
+        "degraded": [{"agent": agent, "reason": reason} for agent, reason in recorder.degraded],
         "operations": [
             {"op": one.op.as_json(), "by": one.by, "accepted": one.refused is None, "reason": one.refused}
             for one in recorder.operations

@@ -53,8 +53,8 @@ def _show_rest(writer: TerminalWriter, trace: TurnTraceView) -> None:
     for lore in trace.lore or []:
         word = "" if lore.word is None else f" (“{lore.word}”)"
         writer.row(f"lore: {lore.entry}, because {lore.because}{word}", indent=2)
-    for check in trace.checks or []:
-        writer.row(f"{check.agent} {check.result}: {check.reason}", "yellow", indent=2)
+    for answer in trace.degraded or []:
+        writer.row(f"{answer.agent}: {answer.reason}", "yellow", indent=2)
     for operation in trace.operations or []:
         writer.row(_operation(operation), "" if operation.accepted else "yellow", indent=2)
     for follower in trace.followers:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from fabula.story.stored import error, memo_reply, npc_played, resource, turn_result
+from fabula.story.stored import error, memo_reply, npc_played, resource, trace_part, turn_result
 from fabula.story.values import Json, JsonObject
 
 Shape = Literal[
@@ -81,7 +81,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "memo_reply": (memo_reply.from_1_to_2,),
     "npc_event": (),
     "npc_played": (npc_played.from_1_to_2,),
-    "trace_part": (),
+    "trace_part": (trace_part.from_1_to_2,),
     "memory": (),
     "canon_change": (),
     "canon_verdict": (),
