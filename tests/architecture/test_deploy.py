@@ -22,7 +22,7 @@ from fabula.settings import OTHER_NAMES, Settings, aliases_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
-OURS = ("server", "worker")
+OURS = ("server", "worker", "beat")
 KNOWN = {alias for name in Settings.model_fields for alias in aliases_of(name)} | OTHER_NAMES
 
 TOP_LEVEL = {"name", "services", "volumes", "secrets", "networks", "configs"}
@@ -60,7 +60,7 @@ def services() -> dict[str, dict[str, Any]]:
 def test_the_compose_file_has_the_shape_that_its_specification_asks_for() -> None:
     whole = compose()
     assert {key for key in whole if not key.startswith("x-")} <= TOP_LEVEL
-    assert {"server", "worker", "postgres", "redis", "rabbitmq", "prometheus", "grafana"} <= set(services())
+    assert {"server", "worker", "beat", "postgres", "redis", "rabbitmq", "prometheus", "grafana"} <= set(services())
     for name, service in services().items():
         assert set(service) <= set(SERVICE.split()), name
         assert "image" in service or "build" in service, name
@@ -184,7 +184,7 @@ def test_prometheus_looks_for_processes_that_compose_starts() -> None:
     [found] = job["dns_sd_configs"]
     assert set(found["names"]) == set(OURS) and found["port"] == Settings.model_fields["port"].default
     assert Path(job["authorization"]["credentials_file"]).name in services()["prometheus"]["secrets"]
-    for name in ("worker",):
+    for name in ("worker", "beat"):
         assert services()[name]["command"][-2:] == ["--ops-port", "8420"], "whoever is scraped must answer there"
 
 
@@ -205,7 +205,7 @@ def test_the_compose_file_starts(tmp_path: Path) -> None:
         subprocess.run([*up, "config", "--quiet"], check=True, timeout=60)
         subprocess.run([*up, "build"], check=True, timeout=1800)
         subprocess.run([*up, "run", "--rm", "server", "token", "create", "--role", "admin"], check=True, timeout=300)
-        subprocess.run([*up, "up", "--detach", "--wait", "server", "worker"], check=True, timeout=600)
+        subprocess.run([*up, "up", "--detach", "--wait", "server", "worker", "beat"], check=True, timeout=600)
     finally:
         subprocess.run([*up, "down", "--volumes"], check=False, timeout=300)
         if not was_there:

@@ -6,6 +6,7 @@ import typer
 
 from fabula.actions.periodic_jobs import periodic_jobs
 from fabula.cli.log_lines import start_log
+from fabula.cli.ops_door import OpsPortOption, ops_door
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.cli.worker import need_broker, run_to_the_end, told_to_stop
 from fabula.settings import Settings
@@ -15,17 +16,17 @@ app = typer.Typer()
 
 
 @app.command()
-def beat(config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
+def beat(ops_port: OpsPortOption = None, config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
     """Begin periodic work, beside workers."""
     settings = settings_from(config, data_dir=data_dir)
     need_broker(settings, "beat")
     start_log(settings)
-    run_to_the_end(_beat(settings))
+    run_to_the_end(_beat(settings, ops_port))
 
 
-async def _beat(settings: Settings) -> None:
+async def _beat(settings: Settings, ops_port: int | None) -> None:
     stop = told_to_stop()
-    async with open_house(settings, begins_periodic=True) as house:
+    async with open_house(settings, begins_periodic=True) as house, ops_door(house, ops_port):
         names = ", ".join(job.kind for job in periodic_jobs(house))
         screen().print(f"Fabula begins periodic work: {names}")
         await stop.wait()

@@ -501,13 +501,6 @@ export interface CheckResolved {
   sentence: string;
 }
 
-/** An answer that was looked at and found wanting. */
-export interface CheckShown {
-  agent: string;
-  result: string;
-  reason: string;
-}
-
 /** `stream` true answers with events of progress before the result. */
 export interface CommitImport {
   import_id: string;
@@ -790,6 +783,12 @@ export interface Decide {
 export interface Decision {
   by: string;
   at_ms: number;
+  reason: string;
+}
+
+/** An answer that could not be used, wholly or in part; something else was taken in its place. */
+export interface DegradedShown {
+  agent: string;
   reason: string;
 }
 
@@ -3412,7 +3411,7 @@ export interface TurnStarted {
   player_input: string;
 }
 
-/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: `calls`, `sections`, `lore`, `memories`, `checks`, `operations`, `plan`. */
+/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: all from `calls` on. `checks` and `verdicts` are there where the turn noted some. */
 export interface TurnTraceView {
   type: "turn_trace";
   turn_id: string;
@@ -3428,9 +3427,11 @@ export interface TurnTraceView {
   sections?: SectionShown[] | null;
   lore?: LoreShown[] | null;
   memories?: MemoryShown[] | null;
-  checks?: CheckShown[] | null;
+  degraded?: DegradedShown[] | null;
   operations?: OperationShown[] | null;
   plan?: { [key: string]: Json } | null;
+  checks?: ({ [key: string]: Json })[] | null;
+  verdicts?: ({ [key: string]: Json })[] | null;
 }
 
 /** The model calls of one turn, added up. */
