@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
-import orjson
-
 from fabula.adapters.stores import memory_tables as t
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import Access, legible, pack, portions, spelled, unpack
@@ -215,16 +213,25 @@ def _space(line: int, owner: str, names: Sequence[str]) -> Steps[int]:
     row = (yield t.SPACE_OF, {"line": line, "owner": owner}).first()
     if row is None:
         number: int = (yield t.NEXT_SPACE, None).scalar()
-        packed = orjson.dumps(list(names)[:MOST_NAMES]).decode()
+        packed = _packed(names)
         yield t.ADD_SPACE, {"space_no": number, "line_no": line, "owner": owner, "names": packed}
         return number
-    known = orjson.loads(row.names)
+    known = _unpacked(row.names)
     new = [name for name in names if name not in known]
     if new and len(known) < MOST_NAMES:
-        packed = orjson.dumps([*known, *new][:MOST_NAMES]).decode()
+        packed = _packed([*known, *new])
         yield t.RENAME_SPACE, {"space": row.space_no, "new_names": packed}
     number = row.space_no
     return number
+
+
+def _packed(names: Sequence[str]) -> str:
+    """Names as they are kept, one a line."""
+    return "\n".join(" ".join(legible(name).split()) for name in names[:MOST_NAMES])
+
+
+def _unpacked(text: str) -> list[str]:
+    return text.splitlines()
 
 
 def line_stretches(scope: str, turn_id: str | None) -> Steps[list[Stretch]]:
@@ -264,7 +271,7 @@ def _spaces_at(owner: OwnerAt) -> Steps[list[tuple[int, int, str]]]:
 
 def _read_names(owner: OwnerAt) -> Steps[list[str]]:
     spaces = yield from _spaces_at(owner)
-    return list(dict.fromkeys(name for _, _, names in spaces for name in orjson.loads(names)))
+    return list(dict.fromkeys(name for _, _, names in spaces for name in _unpacked(names)))
 
 
 def _read_owners(scope: str, turn_id: str | None) -> Steps[list[str]]:
