@@ -31,10 +31,10 @@ async def test_the_status_tells_what_runs_here_and_what_waits_anywhere(tmp_path:
 async def test_work_that_waits_is_listed_by_kind_and_can_be_cancelled_once(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         await _leave_work(client)
-        [item] = (await client.call("work.list", state="waiting"))["work"]
+        [item] = (await client.call("work.list", state="waiting", kind="package_import"))["work"]
         assert (await client.call("work.list", kind="turn"))["work"] == []
         assert (await client.call("work.cancel", id=item["id"]))["state"] == "cancelled"
-        assert (await client.call("work.list"))["work"] == []
+        assert (await client.call("work.list", kind="package_import"))["work"] == []
         with pytest.raises(RpcFailed, match="only what waits or runs can be cancelled"):
             await client.call("work.cancel", id=item["id"])
         with pytest.raises(RpcFailed, match="no kind of work named 'nonsense'"):

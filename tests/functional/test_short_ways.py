@@ -74,11 +74,10 @@ async def test_a_server_that_remembers_nothing_asks_the_same(tmp_path: Path, pac
     assert len(remembering) >= len(WORDS)
 
 
-@pytest.mark.parametrize("pace", PACES)
 async def test_what_is_asked_ahead_is_what_the_step_itself_would_ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pace: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ahead = await asked(tmp_path / "one", pace)
+    ahead = await asked(tmp_path / "one", "ensemble")
 
     sent = list[str]()
 
@@ -86,9 +85,13 @@ async def test_what_is_asked_ahead_is_what_the_step_itself_would_ask(
         sent.append(question.call)
 
     monkeypatch.setattr("fabula.loops.scene.graph.ask_ahead", not_ahead)
-    assert ahead == await asked(tmp_path / "two", pace)
-    assert len(sent) == (1 if pace == "swift" else 3) * len(WORDS)
-    assert len(ahead) == len(WORDS) if pace == "swift" else len(ahead) >= 4 * len(WORDS)
+    assert ahead == await asked(tmp_path / "two", "ensemble")
+    assert len(sent) == 3 * len(WORDS)
+    assert len(ahead) >= 4 * len(WORDS)
+
+
+async def test_a_swift_turn_asks_one_question(tmp_path: Path) -> None:
+    assert len(await asked(tmp_path, "swift")) == len(WORDS)
 
 
 async def test_words_that_the_store_spells_differently_are_not_remembered(tmp_path: Path) -> None:

@@ -46,10 +46,11 @@ async def test_a_turn_goes_out_as_spans_of_one_trace_with_nobodys_words(tmp_path
             frames = await client.turn(session, WORDS)
             turn_id = frames[-1]["response"]["result"]["turn_id"]
     sent = [ExportTraceServiceRequest.FromString(body) for body in bodies]
-    spans = [span for one in sent for of in one.resource_spans for scope in of.scope_spans for span in scope.spans]
+    every = [span for one in sent for of in one.resource_spans for scope in of.scope_spans for span in scope.spans]
+    # Periodic work of the server leaves traces of its own.
+    spans = [span for span in every if span.trace_id == ULID.from_str(turn_id.removeprefix("turn_")).bytes]
     names = {span.name for span in spans}
     assert {"turn", "narrate", "commit"} <= names and any(name.startswith("ask ") for name in names)
-    assert {span.trace_id for span in spans} == {ULID.from_str(turn_id.removeprefix("turn_")).bytes}
     [root] = [span for span in spans if span.name == "turn"]
     assert {span.parent_span_id for span in spans if span.name != "turn"} == {root.span_id}
     assert not any(b"whistle" in body or b"Mara" in body for body in bodies)

@@ -241,7 +241,7 @@ async def test_deleting_a_session_ends_its_turn_and_tells_its_listeners(house: T
     await asyncio.wait_for(house.models.left.wait(), 10)
     async with house.client.house.store.reading() as unit:
         assert await unit.plays.running() == []
-    assert await house.client.house.work.take_up() == 0
+        assert not any(work.is_open for work in await unit.work.of_subject(session_id))
     if other is not None:
         assert (await house.client.turn(other, "I whistle."))[-1]["type"] == "completed"
 

@@ -11,6 +11,7 @@ import pytest
 from fabula.loops.turns.stage import GATHER_S, Stage, gather_s
 from fabula.server.stream.envelope import frame_json
 from fabula.story import events as told
+from fabula.story.checks import Check, Modifier, Resolution, RollView
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import (
     Completed,
@@ -43,6 +44,14 @@ GUEST = GuestOnStage(
 RESULT = DirectorResult(
     previous_node_id="gate", current_node_id="yard", transitioned=True, response_plan=ResponsePlan()
 )
+HELP = Modifier(source="help", value=1)
+RESOLUTION = Resolution(
+    check=Check(check_id="c", act="risk", deed="I climb.", stat="cool", modifiers=[HELP]),
+    roll=RollView(formula="2d6", total=9),
+    target=7,
+    margin=2,
+    level="partial",
+)
 NARRATION = {"beat_index": 0, "purpose": "DescribeScene"}
 ACTING = {"beat_index": 1, "speaker_id": "cook"}
 EXAMPLES: dict[type[Any], dict[str, Any]] = {
@@ -53,6 +62,8 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     },
     told.KeeperApplied: {"phase": "after_player_input", "update": StateUpdate(), "snapshot": SNAPSHOT},
     told.StateOpRefused: {"op": SetState(key="lamp", value=[1, None]), "reason": "no such variable"},
+    told.CheckAsked: {"check_id": "c", "actor": "player", "stat": "cool", "target": 7, "modifiers": (HELP,)},
+    told.CheckResolved: {"check_id": "c", "resolution": RESOLUTION, "sentence": "Cool: 9 against 7, partial."},
     told.DirectorCompleted: {"result": RESULT, "snapshot": SNAPSHOT},
     told.SessionCharacterCreated: {"session_character": GUEST, "snapshot": SNAPSHOT},
     told.SessionCharacterEnteredScene: {"session_character_id": "cook", "snapshot": SNAPSHOT},
@@ -157,7 +168,7 @@ async def test_the_first_piece_is_told_at_once_and_what_follows_quickly_together
 
 
 def test_a_few_turns_are_told_piece_by_piece_and_many_in_longer_ones() -> None:
-    assert [gather_s(calls) for calls in (1, 7, 10, 50, 1000)] == [0.0, 0.0, 0.02, 0.06, 0.06]
+    assert [gather_s(calls) for calls in (1, 7, 10, 50, 1000)] == [0.0, 0.0, 0.02, 0.1, 0.1]
 
 
 async def test_text_of_another_place_is_never_joined_and_order_stays() -> None:
