@@ -87,7 +87,7 @@ def test_every_name_that_is_used_is_declared() -> None:
 def test_no_two_shapes_of_the_protocol_share_a_name() -> None:
     methods = build_catalogue()
     models = {model for one in methods for model in (one.command, *one.results)}
-    wanted = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
+    wanted: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
     definitions = models_json_schema(wanted, ref_template="#/{model}")[1]["$defs"]
     told = stream_schemas()
     for name in definitions.keys() & told.keys():
