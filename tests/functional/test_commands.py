@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -103,7 +104,8 @@ def test_a_token_is_shown_once_lets_its_owner_in_and_can_be_revoked(tmp_path: Pa
         assert rpc(address, "dashboard.get", made["token"]).json()["result"]["type"] == "dashboard"
         denied = rpc(address, "api.delete", made["token"], api_id="understudy").json()
         assert denied["error"]["code"] == 40303
-    assert fabula("token", "create", "--role", "player", "--label", "Bo", *here).returncode == 0
+    bo = fabula("token", "create", "--role", "player", "--label", "Bo", *here)
+    assert re.fullmatch(r"fabula_\S+\n", bo.stdout) and "not shown again" in bo.stderr
     listed = fabula("token", "list", "--json", *here)
     used = {token["label"]: token["last_used_at_ms"] for token in json.loads(listed.stdout)}
     assert used["Ada"] >= made["created_at_ms"] and used["Bo"] is None

@@ -57,9 +57,9 @@ def tell(error: Exception) -> int:
     return NOT_DONE
 
 
-def screen() -> Console:
+def screen(*, stderr: bool = False) -> Console:
     """The terminal for people; markup in what users wrote is never interpreted."""
-    return Console(highlight=False, soft_wrap=True, markup=False)
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
 
 
 def shown_time(ms: int) -> str:
@@ -89,11 +89,11 @@ def write_whole(file: Path, data: bytes) -> None:
 
 
 def say_error(sentence: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(sentence, style="red")
+    screen(stderr=True).print(sentence, style="red")
 
 
 def say_warning(sentence: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True, markup=False).print(sentence, style="yellow")
+    screen(stderr=True).print(sentence, style="yellow")
 
 
 def program() -> str:

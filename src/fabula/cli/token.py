@@ -35,8 +35,11 @@ def create(
         if json:
             print_json({**_row(made.token), "token": made.secret})
             return
-        print(made.secret)
-        screen().print(f"Keep it: it is not shown again. To end it: fabula token revoke {made.token.token_id}")
+        # The token alone goes to standard output, so that a file it is sent to holds nothing else.
+        print(made.secret, flush=True)
+        screen(stderr=True).print(
+            f"Keep it: it is not shown again. To end it: fabula token revoke {made.token.token_id}"
+        )
 
     asyncio.run(make(settings_from(config, data_dir=data_dir)))
 
