@@ -44,7 +44,7 @@ async def _make(house: House, author: Author, console: Console) -> str | None:
     draft = await build_draft(house, author, resources.resource_id, console)
     show_draft(author, draft)
     if not await author.agrees("Make a story of it?"):
-        author.writer.say(f"The draft {draft.draft_id} is kept; you find it in the browser app under drafts.")
+        author.writer.say(f"The draft {draft.draft_id} is kept. The method story_draft.finalize makes a story of it.")
         return None
     story = await finish(house, draft)
     author.writer.say(f"Done. Play it with: fabula play --story {story.story_id}")
