@@ -145,7 +145,7 @@ The door opens. # clear
 
 
 def test_lines_look_as_their_tags_say_and_tags_are_never_shown(page: Page, house: Playhouse) -> None:
-    story = house.call("story.create_ink", display_name="The Lamp", source=TAGGED)["story_id"]
+    story = house.call("story.create_ink", display_name="A Light", source=TAGGED)["story_id"]
     open_stage(page, house, house.begin(ink=True, story=str(story)))
     opening = turns(page).first
     expect(opening.locator(".heading")).to_contain_text("The Lamp")

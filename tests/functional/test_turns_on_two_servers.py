@@ -95,7 +95,7 @@ async def test_words_with_one_key_are_played_once_whichever_server_they_are_sent
 ) -> None:
     one, two = linked
     session_id = await one.session("ensemble")
-    one.troupe.pace = Pace(tokens_per_second=60)
+    one.troupe.pace = Pace(tokens_per_second=20)
     told = await asyncio.gather(*(keyed(it, session_id, "I knock.", "k1") for it in (one, two, one, two)))
     assert all(other == told[0] for other in told)
     assert (told[0][0]["frame"]["type"], told[0][-1]["frame"]["type"]) == ("started", "completed")
