@@ -176,6 +176,6 @@ def test_a_talk_that_is_over_folds_to_one_line(page: Page, house: Playhouse) -> 
     page.get_by_role("button", name="Fold this talk").click()
     expect(page.get_by_role("button", name="You talked with Guard: 4 messages")).to_be_visible()
     expect(turns(page)).to_have_count(count - 2)
-    expect(page.get_by_text("Eleven winters.")).to_have_count(0)
+    expect(page.get_by_text("Eleven winters.", exact=True)).to_have_count(0)
     page.get_by_role("button", name="You talked with Guard").click()
-    expect(page.get_by_text("Eleven winters.")).to_be_visible()
+    expect(page.get_by_text("Eleven winters.", exact=True)).to_be_visible()

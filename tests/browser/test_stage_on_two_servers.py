@@ -112,7 +112,7 @@ def test_a_talk_of_an_ink_story_goes_on_whichever_server_hears_it(
     expect(page.get_by_role("button", name="Go in")).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="Go in")).to_be_visible()
-    expect(page.get_by_text("Eleven winters.")).to_be_visible()
+    expect(page.get_by_text("Eleven winters.", exact=True)).to_be_visible()
 
 
 def test_a_branch_bookmark_and_variable_are_the_same_on_both(page: Page, table: tuple[Playhouse, RoundRobin]) -> None:

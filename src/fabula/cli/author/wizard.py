@@ -44,7 +44,9 @@ async def _make(house: House, author: Author, console: Console) -> str | None:
     draft = await build_draft(house, author, resources.resource_id, console)
     show_draft(author, draft)
     if not await author.agrees("Make a story of it?"):
-        author.writer.say(f"The draft {draft.draft_id} is kept. The method story_draft.finalize makes a story of it.")
+        author.writer.say(
+            f"The draft {draft.draft_id} is kept. The how-to `build a story` says how to make a story of it later."
+        )
         return None
     story = await finish(house, draft)
     author.writer.say(f"Done. Play it with: fabula play --story {story.story_id}")
