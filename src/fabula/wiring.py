@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from fabula.actions.npcs.left_turns import settle_left_turns
 from fabula.actions.periodic_jobs import periodic_jobs
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.turns.turn_runner import adopt_old_turns
+from fabula.actions.work.owners import owner_name
 from fabula.actions.work.periodic import Scheduler
 from fabula.actions.work.work_runner import MOST_TAKEN_UP, WorkRunner
 from fabula.actions.work_kinds import work_kinds
@@ -117,7 +116,7 @@ async def open_house(
         closing.push_async_callback(feeds.close)
         limits = open_limits(settings, clock)
         closing.push_async_callback(limits.close)
-        owner = f"{socket.gethostname()}/{os.getpid()}/{clock.now_ms()}"
+        owner = owner_name(str(clock.now_ms()))
         queue = open_queue(settings)
         closing.push_async_callback(queue.close)
         work = WorkRunner(

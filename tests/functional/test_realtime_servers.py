@@ -61,9 +61,6 @@ async def test_who_watches_on_at_another_server_hears_what_was_missed_and_nothin
             await one.turn(session_id, "I wait.")
             await two.turn(session_id, "I knock again.")
             await whole.until("feed", times=10)
-        # A turn is over in the store a moment before its last events have crossed to the other server; who comes in
-        # between hears its end alone.
-        await asyncio.sleep(1)
         for after, seen in ((place, 3), (start, 0)):
             async with listener(two) as back:
                 await watching(back, session_id, after)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from tests.conftest import Place
 
+from fabula.actions.work.owners import is_dead, owner_name
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind, doubling
 from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, MOST_TAKEN_UP, Chore, WorkRunner
 from fabula.adapters.bus.local import LocalBus
@@ -20,11 +22,12 @@ from fabula.adapters.queues.local import LocalQueue
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.world import SystemClock
+from fabula.ports.bus import Frame
 from fabula.ports.errors import Cancelled, Conflict, FabulaError, NotFound
 from fabula.ports.store import Store, Unit
 from fabula.ports.work import Lease, NewWork, Work
 from fabula.story.error_values import ErrorValue
-from fabula.story.events import Completed, Progress
+from fabula.story.events import Completed, Progress, Told
 from fabula.story.values import JsonObject
 from fabula.testing.world import FixedClock
 
@@ -292,6 +295,71 @@ async def test_events_are_read_on_after_the_last_one_seen_and_in_the_end_from_th
     assert [(frame.sequence, frame.last) async for frame in forgotten.frames] == [(2, True)]
     with pytest.raises(NotFound):
         await other.watch("nobody")
+
+
+class SlowBus(LocalBus[Told]):
+    """Another process's end of a bus: events reach it only after it asked in vain so often."""
+
+    def __init__(self, behind: LocalBus[Told], *, in_vain: int) -> None:
+        super().__init__()
+        self._behind, self._in_vain = behind, in_vain
+
+    async def subscribe(self, stream: str, *, after: int = -1) -> AsyncGenerator[Frame[Told], None] | None:
+        self._in_vain -= 1
+        return None if self._in_vain >= 0 else await self._behind.subscribe(stream, after=after)
+
+
+@pytest.mark.parametrize("after", [-1, 1])
+async def test_who_comes_to_another_process_before_the_last_events_have_crossed_hears_all_of_them(
+    store: Store, runners: Runners, after: int
+) -> None:
+    async def count(held: HeldWork) -> JsonObject:
+        for done in range(3):
+            held.tell_progress(Progress(done=done, total=3, label="counting"))
+        return {}
+
+    bus: LocalBus[Told] = LocalBus()
+    ann = await runners("ann", errand(count), bus=bus)
+    bob = await runners("bob", errand(count), bus=SlowBus(bus, in_vain=5))
+    await ann.start(await begun(store, ann.lease()))
+    await ann.result_of("w1")
+    watched = await bob.watch("w1", after=after)
+    heard = [(frame.sequence, frame.last) async for frame in watched.frames]
+    assert heard == [(number, number == 3) for number in range(after + 1, 4)]
+
+
+async def test_of_work_whose_events_never_come_the_end_is_told_after_a_moment(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    ann = await runners("ann", errand(answer))
+    bob = await runners("bob", errand(answer), bus=SlowBus(LocalBus(), in_vain=0))
+    await ann.start(await begun(store, ann.lease()))
+    await ann.result_of("w1")
+    ended = clock.now_ms()
+    watched = await bob.watch("w1")
+    assert [(frame.sequence, frame.last) async for frame in watched.frames] == [(0, True)]
+    assert 2000 <= clock.now_ms() - ended <= 2100
+
+
+async def test_nobody_waits_for_events_of_a_process_that_is_dead(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    dead = f"{socket.gethostname()}/{os.getpid()}/another/1"
+    ann = await runners(dead, errand(answer))
+    bob = await runners("bob", errand(answer))
+    await ann.start(await begun(store, ann.lease()))
+    await ann.result_of("w1")
+    ended = clock.now_ms()
+    watched = await bob.watch("w1")
+    assert [frame.last async for frame in watched.frames] == [True]
+    assert clock.now_ms() == ended
+
+
+def test_two_houses_of_one_process_do_not_take_each_other_for_dead() -> None:
+    mine, other = owner_name("1"), owner_name("2")
+    assert not is_dead(other, seen_by=mine) and not is_dead(mine, seen_by=mine)
+    before = f"{socket.gethostname()}/{os.getpid()}/1700000000000"
+    assert is_dead(before, seen_by=mine), "an earlier process had the same number"
 
 
 async def test_work_of_a_killed_process_is_given_out_again_at_once(place: Place, runners: Runners) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from fabula.ports.bus import Bus, Frame
 from fabula.ports.world import Clock
@@ -12,10 +13,25 @@ from fabula.story.events import Completed, Failed, Told
 
 LOOK_AGAIN_S = 0.5
 SILENCE_S = 2.0
+CROSSING_S = 0.05
+"""How often the bus is asked again for events that are still on their way here."""
 
 Frames = AsyncGenerator[Frame[Told], None]
-Look = Callable[[], Awaitable[tuple[str, Completed | Failed | None]]]
-"""What the store says of work: the name of its stream now, and its last event once it has ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What the store says of work: the name of its stream now, and its last event once it has ended.
+
+    `may_cross`: it ended only now, in a process that may still be bringing its events to the bus.
+    """
+
+    stream: str
+    ending: Completed | Failed | None
+    may_cross: bool
+
+
+Look = Callable[[], Awaitable[Known]]
 
 
 async def follow(stream: str, live: Frames | None, *, after: int, bus: Bus[Told], clock: Clock, look: Look) -> Frames:
@@ -36,17 +52,18 @@ async def follow(stream: str, live: Frames | None, *, after: int, bus: Bus[Told]
                     return
                 sequence, ended_before = frame.sequence + 1, False
                 continue
-            now, ending = await look()
-            if ending is not None and (ended_before or not following.is_live):
+            now = await look()
+            if now.ending is not None and (ended_before or not (following.is_live or now.may_cross)):
                 if not await _is_last(bus, stream, sequence - 1):
-                    yield Frame(sequence=sequence, event=ending, last=True)
+                    yield Frame(sequence=sequence, event=now.ending, last=True)
                 return
-            if now != stream:
+            if now.stream != stream:
                 return
-            # Work ends in the store a moment before its last event is sent: who is live may wait for that.
-            ended_before = ending is not None
+            # Work ends in the store a moment before its last event is sent, and that crosses a moment later. An end
+            # that is told before would have a number that another event has.
+            ended_before = now.ending is not None and following.is_live
             if not following.is_live:
-                await clock.sleep(LOOK_AGAIN_S)
+                await clock.sleep(LOOK_AGAIN_S if now.ending is None else CROSSING_S)
                 following = _Following(await bus.subscribe(stream, after=sequence - 1))
     finally:
         await following.aclose()

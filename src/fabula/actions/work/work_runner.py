@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from fabula.actions.work.hold_batch import HoldBatch
 from fabula.actions.work.owners import is_dead
-from fabula.actions.work.work_events import Frames, follow
+from fabula.actions.work.work_events import SILENCE_S, Frames, Known, follow
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, Unheard, WorkKind, taken_over
 from fabula.loops.turns.cut import Cut
 from fabula.ports.bus import Bus, Frame
@@ -321,12 +321,18 @@ class WorkRunner:
         if live is not None and work.owner == self.owner:
             return WatchedWork(stream=work.stream, frames=live)
 
-        async def look() -> tuple[str, Completed | Failed | None]:
+        async def look() -> Known:
             now = await self._store.read(lambda unit: unit.work.get(work_id)) or replace(work, status="cancelled")
-            return now.stream, None if now.is_open else await self._last_event(now)
+            ending = None if now.is_open else await self._last_event(now)
+            return Known(stream=now.stream, ending=ending, may_cross=self._may_cross(now))
 
         followed = follow(work.stream, live, after=seen, bus=self._bus, clock=self._clock, look=look)
         return WatchedWork(stream=work.stream, frames=followed)
+
+    def _may_cross(self, work: Work) -> bool:
+        """Whether events of work that ended now may still be on their way here, from another process that lives."""
+        is_recent = self._clock.now_ms() < work.updated_at_ms + round(SILENCE_S * 1000)
+        return is_recent and work.owner not in ("", self.owner) and not is_dead(work.owner, seen_by=self.owner)
 
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
         """Ends work that waits or runs, wherever that is; False when it had ended before."""
