@@ -105,9 +105,11 @@ def metrics_page() -> str:
     ]
     return (
         f"{_NOTE}# Metrics\n\n"
-        "`GET /metrics` tells these figures of one server process in the format of Prometheus, to callers with the\n"
-        "role `admin`; beside them stand those of Python and the process. Labels come from closed sets: ids, names of\n"
-        "players and words of stories are never among them. They are counted since the process started.\n\n"
+        "`GET /metrics` tells these figures in the format of Prometheus, to callers with the role `admin`; beside\n"
+        "them stand those of Python and the process. Labels come from closed sets: ids, names of players and words of\n"
+        "stories are never among them. They are counted since the process started. Processes that share a port\n"
+        "(`serve --workers`, `worker --processes`) tell the figures of all of them, each with the number of its\n"
+        "process in the label `process`.\n\n"
         "| name | kind | labels | ends in | what it tells |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 

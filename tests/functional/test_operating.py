@@ -88,12 +88,11 @@ async def test_a_server_is_not_ready_before_what_the_first_turn_needs_is_loaded(
 
 
 async def test_a_process_that_serves_nobody_can_say_how_it_is(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with memory_place() as place:
+    with memory_place() as place, socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         async with (
             open_house(place.settings, store=place.store(SystemClock())) as house,
-            ops_door(house, port),
+            ops_door(house, listener),
             httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http,
         ):
             answers = [await http.get(path) for path in ("/healthz", "/readyz", "/metrics", "/rpc")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -156,6 +157,35 @@ async def test_a_client_that_polls_is_answered_by_the_process_that_holds_its_lin
         gone = await client.http.get("/socket.io/?EIO=4&transport=polling&sid=7.none")
         assert gone.status_code == 400 and "has ended" in gone.text
         await client.http.aclose()
+
+
+def series(text: str, name: str) -> dict[str, float]:
+    """The figures of a name, by the process that counted them."""
+    lines = (line.rsplit(" ", 1) for line in text.splitlines() if line.startswith(name))
+    return {re.findall(r'process="(\d+)"', labels)[0]: float(value) for labels, value in lines}
+
+
+async def test_whichever_process_is_asked_tells_the_figures_of_all(postgres_place: Place, tmp_path: Path) -> None:
+    with processes(postgres_place, tmp_path / "server", 3) as (parent, address):
+        served = await asyncio.to_thread(children, parent, 3)
+        for calls, one in enumerate(served, start=1):
+            async with at_process(one, address) as http:
+                for _ in range(calls):
+                    await http.post("/rpc", json={"jsonrpc": "2.0", "id": "1", "method": "story.list", "params": {}})
+        for one in served:
+            async with at_process(one, address) as http:
+                text = (await http.get("/metrics")).text
+            counted = series(text, 'fabula_rpc_calls_total{method="story.list",outcome="ok"')
+            assert sorted(counted) == ["0", "1", "2"] and sorted(counted.values()) == [1, 2, 3]
+            assert set(series(text, "process_resident_memory_bytes{")) == {"0", "1", "2"}
+            assert "\nfabula_processes 3.0\n" in text and text.count("# TYPE fabula_rpc_calls_total") == 1
+        served[0].suspend()
+        try:
+            async with at_process(served[1], address) as http:
+                text = (await http.get("/metrics")).text
+        finally:
+            served[0].resume()
+        assert "\nfabula_processes 2.0\n" in text, "one that hangs is left out, and keeps nobody waiting"
 
 
 async def _lost(playing: Any) -> None:

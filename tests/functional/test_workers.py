@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from tests.conftest import Place
@@ -143,6 +145,22 @@ async def test_of_several_processes_one_that_dies_is_followed_by_another(yard: Y
     await asyncio.to_thread(parent.kill, signal.SIGTERM)
     await queue.close()
     assert psutil.pid_exists(parent.pid) is False
+
+
+@pytest.mark.all
+async def test_several_worker_processes_tell_their_figures_at_one_port(yard: Yard) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    await yard.worker("--processes", "2", "--ops-port", str(port))
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
+
+        async def both_tell() -> bool:
+            return "\nfabula_processes 2.0\n" in (await http.get("/metrics")).text
+
+        await until(both_tell)
+        assert (await http.get("/readyz")).json()["status"] == "ready"
+        figures = (await http.get("/metrics")).text
+    assert 'fabula_ready{process="0"} 1.0' in figures and 'fabula_ready{process="1"} 1.0' in figures
 
 
 @pytest.mark.all

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+
 import typer
 
 from fabula.actions.periodic_jobs import periodic_jobs
 from fabula.cli.log_lines import start_log
-from fabula.cli.ops_door import OpsPortOption, ops_door
+from fabula.cli.ops_door import OpsPortOption, ops_door, take_ops_port
 from fabula.cli.options import ConfigOption, DataDirOption, screen, settings_from
 from fabula.cli.worker import need_broker, run_to_the_end, told_to_stop
 from fabula.settings import Settings
@@ -21,12 +23,12 @@ def beat(ops_port: OpsPortOption = None, config: ConfigOption = None, data_dir: 
     settings = settings_from(config, data_dir=data_dir)
     need_broker(settings, "beat")
     start_log(settings)
-    run_to_the_end(_beat(settings, ops_port))
+    run_to_the_end(_beat(settings, take_ops_port(settings, ops_port)))
 
 
-async def _beat(settings: Settings, ops_port: int | None) -> None:
+async def _beat(settings: Settings, ops: socket.socket | None) -> None:
     stop = told_to_stop()
-    async with open_house(settings, begins_periodic=True) as house, ops_door(house, ops_port):
+    async with open_house(settings, begins_periodic=True) as house, ops_door(house, ops):
         names = ", ".join(job.kind for job in periodic_jobs(house))
         screen().print(f"Fabula begins periodic work: {names}")
         await stop.wait()

@@ -37,7 +37,7 @@ from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
 from fabula.server.game_socket.wire import LARGEST_FRAME
 from fabula.server.ops.watchdog import watched_loop
-from fabula.server.realtime.siblings import Siblings
+from fabula.server.siblings import Siblings
 from fabula.server.web import is_built
 from fabula.settings import Settings, SettingsError
 from fabula.wiring import open_house
@@ -204,19 +204,9 @@ async def _serve(settings: Settings, listener: socket.socket, process: ServerPro
             _greet(listener)
         warming, tidying = asyncio.create_task(_warm_up(house)), asyncio.create_task(_tidy_up(house))
         with watched_loop(house.meters):
-            await server.serve(sockets=[listener, *([] if siblings is None else [_own_socket(siblings)])])
+            await server.serve(sockets=[listener, *([] if siblings is None else [siblings.open_socket()])])
         tidying.cancel()
         await warming
-
-
-def _own_socket(siblings: Siblings) -> socket.socket:
-    """Where the other processes of this port reach this one."""
-    path = siblings.socket_of(siblings.own)
-    path.unlink(missing_ok=True)
-    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    own.bind(str(path))
-    own.listen(128)
-    return own
 
 
 async def _warm_up(house: House) -> None:

@@ -7,20 +7,27 @@ the others (`server_processes.py`).
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
+import socket
 import sys
+import tempfile
 from collections.abc import Coroutine
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fabula.cli.log_lines import start_log
-from fabula.cli.ops_door import OpsPortOption, ops_door
+from fabula.cli.ops_door import OpsPortOption, ops_door, take_ops_port
 from fabula.cli.options import ConfigOption, DataDirOption, program, screen, settings_from
 from fabula.cli.server_processes import ServerProcess, serve_with
 from fabula.ports.work import QUEUES, QueueName
 from fabula.settings import Settings, SettingsError
 from fabula.wiring import WorkerPart, open_house
+
+if TYPE_CHECKING:
+    from fabula.server.siblings import Siblings
 
 app = typer.Typer()
 
@@ -41,17 +48,16 @@ def worker(
     part = WorkerPart(queues=queue_names(queues), concurrency=concurrency)
     need_broker(settings, "worker")
     start_log(settings)
-    if processes > 1 and ops_port is not None:
-        raise SettingsError("Several processes cannot answer at one port: leave --processes out, or --ops-port.")
+    ops = take_ops_port(settings, ops_port)
     process = None
     if processes > 1:
-        found = serve_with(
-            processes, folder=settings.data_folder, serving=lambda: _greet(part, f"in {processes} processes")
-        )
+        folder = Path(tempfile.mkdtemp(prefix="fabula-"))
+        found = serve_with(processes, folder=folder, serving=lambda: _greet(part, f"in {processes} processes"))
         if isinstance(found, int):
+            shutil.rmtree(folder, ignore_errors=True)
             raise typer.Exit(found)
         process = found
-    run_to_the_end(_work(settings, part, process, ops_port))
+    run_to_the_end(_work(settings, part, process, ops))
 
 
 def queue_names(asked: str) -> tuple[QueueName, ...]:
@@ -89,11 +95,13 @@ def told_to_stop() -> asyncio.Event:
     return stop
 
 
-async def _work(settings: Settings, part: WorkerPart, process: ServerProcess | None, ops_port: int | None) -> None:
+async def _work(settings: Settings, part: WorkerPart, process: ServerProcess | None, ops: socket.socket | None) -> None:
     stop = told_to_stop()
+    siblings = None
     if process is not None:
         process.watch_parent(stop.set)
-    async with open_house(settings, worker=part) as house, ops_door(house, ops_port):
+        siblings = None if ops is None else _siblings(process)
+    async with open_house(settings, worker=part) as house, ops_door(house, ops, siblings):
         if process is None:
             _greet(part, f"on {(await house.store.status()).place}")
         else:
@@ -101,6 +109,12 @@ async def _work(settings: Settings, part: WorkerPart, process: ServerProcess | N
         await stop.wait()
         if process is None:
             screen().print("Stopping: what was begun is ended or given back.")
+
+
+def _siblings(process: ServerProcess) -> Siblings:
+    from fabula.server.siblings import Siblings
+
+    return Siblings(own=process.number, folder=process.folder)
 
 
 def _greet(part: WorkerPart, where: str) -> None:

@@ -116,6 +116,11 @@ FOLLOWER_AGE_SECONDS = Meter(
 READY = Meter(
     name="fabula_ready", kind="gauge", sentence="Whether this process can work (1) or not (0), as `/readyz` says."
 )
+PROCESSES = Meter(
+    name="fabula_processes",
+    kind="gauge",
+    sentence="Processes whose figures these are: of those that share a port, one that hangs is missing.",
+)
 RECALL_SECONDS = Meter(
     name="fabula_recall_seconds",
     kind="seconds",
@@ -164,12 +169,16 @@ METERS: Final = (
     FOLLOWERS,
     FOLLOWER_AGE_SECONDS,
     READY,
+    PROCESSES,
     RECALL_SECONDS,
     REALTIME_CONNECTED,
     TRACE_PARTS,
     LOOP_STALL_SECONDS,
     LOOP_BUSY_SECONDS,
 )
+
+SHARED: Final = (FOLLOWERS, FOLLOWER_AGE_SECONDS, PROCESSES)
+"""What is looked up when somebody asks, and is the same whichever process of a port answers."""
 
 
 class Durations:

@@ -19,9 +19,9 @@ from fabula.server.head_requests import answer_heads
 from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.realtime.routes import mount_realtime
-from fabula.server.realtime.siblings import Siblings
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.server.rpc.routes import rpc_routes, with_discovery
+from fabula.server.siblings import Siblings
 from fabula.server.stream.feed_routes import feed_routes
 from fabula.server.stream.routes import stream_routes
 from fabula.server.web import mount_web
@@ -32,10 +32,10 @@ def create_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
     return _guarded(house, open_doors(house, siblings))
 
 
-def create_ops_app(house: House) -> ASGIApp:
+def create_ops_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
     """Only what operators look at: for processes that serve nobody else."""
     app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(ops_routes(house))
+    app.include_router(ops_routes(house, siblings))
     return _guarded(house, app)
 
 
@@ -53,7 +53,7 @@ def _guarded(house: House, app: FastAPI) -> ASGIApp:
 def open_doors(house: House, siblings: Siblings | None = None) -> FastAPI:
     """All routes, with no guard before them."""
     app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(ops_routes(house))
+    app.include_router(ops_routes(house, siblings))
     app.include_router(seat_routes(house))
     app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
     app.include_router(stream_routes(house))

@@ -1,36 +1,73 @@
-"""`/metrics` in the format of Prometheus: the meters of this process, and what Python tells of itself."""
+"""`/metrics` in the format of Prometheus: the meters of this process, and what Python tells of itself.
+
+Of processes that share a port, the one that is asked tells the figures of all, each with the number of its process:
+sums over processes would fall when one dies, and be taken for a start from nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from fabula.actions.house import House
-from fabula.ports.meters import METERS, Meter
+from fabula.ports.meters import METERS, SHARED, Meter
 
 Counts = Mapping[tuple[str, ...], float]
 
 
-def write_metrics(house: House, seen: Mapping[Meter, Counts]) -> bytes:
-    """All figures as text; `seen` are those that nobody counts, because they are looked up when they are asked for.
+PROCESS: Final = "process"
+"""The label that tells processes of one port apart."""
 
-    The registry is made anew: a process may open one house after another.
-    """
+
+def write_metrics(house: House, seen: Mapping[Meter, Counts], meters: Sequence[Meter] = METERS) -> bytes:
+    """Figures as text; `seen` are those that nobody counts, because they are looked up when they are asked for."""
+    return _text(_OfHouse(house, seen, meters)) + generate_latest(REGISTRY)
+
+
+def write_shared(house: House, seen: Mapping[Meter, Counts]) -> bytes:
+    """The figures that are the same whichever process is asked."""
+    return _text(_OfHouse(house, seen, SHARED))
+
+
+def gather_metrics(told: Mapping[int, bytes]) -> bytes:
+    """The figures of several processes as one text, by the numbers of the processes."""
+    families: dict[str, Metric] = {}
+    for number, text in sorted(told.items()):
+        for family in text_string_to_metric_families(text.decode("utf-8")):
+            whole = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            whole.samples += [
+                sample._replace(labels={**sample.labels, PROCESS: str(number)}) for sample in family.samples
+            ]
+    return _text(_Gathered(list(families.values())))
+
+
+def _text(collector: Collector) -> bytes:
+    # The registry is made anew: a process may open one house after another.
     registry = CollectorRegistry()
-    registry.register(_OfHouse(house, seen))
-    return generate_latest(registry) + generate_latest(REGISTRY)
+    registry.register(collector)
+    return generate_latest(registry)
+
+
+class _Gathered(Collector):
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._families
 
 
 class _OfHouse(Collector):
-    def __init__(self, house: House, seen: Mapping[Meter, Counts]) -> None:
-        self._house, self._seen = house, seen
+    def __init__(self, house: House, seen: Mapping[Meter, Counts], meters: Sequence[Meter]) -> None:
+        self._house, self._seen, self._meters = house, seen, meters
 
     def collect(self) -> Iterator[Metric]:
-        for meter in METERS:
+        for meter in self._meters:
             yield self._family(meter)
 
     def _family(self, meter: Meter) -> Metric:

@@ -25,7 +25,7 @@ from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.refusals import plain
 from fabula.server.game_socket.pace import Pace
 from fabula.server.realtime.events import CLIENT_EVENTS
-from fabula.server.realtime.siblings import Siblings, whole_body
+from fabula.server.siblings import Siblings, whole_body
 
 LARGEST_PACKET: Final = 128 * 1024
 LARGEST_OF_A_STRANGER: Final = 4 * 1024

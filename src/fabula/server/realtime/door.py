@@ -27,7 +27,7 @@ from fabula.server.json_answers import error_response
 from fabula.server.realtime.bounded_server import BoundedServer, checked_body, checked_receive
 from fabula.server.realtime.connection import Line, RealtimeConnection
 from fabula.server.realtime.events import CLIENT_EVENTS
-from fabula.server.realtime.siblings import Siblings
+from fabula.server.siblings import Siblings
 
 log = logging.getLogger("fabula.realtime")
 

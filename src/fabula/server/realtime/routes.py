@@ -16,7 +16,7 @@ from fabula.ports.errors import FabulaError, InvalidRequest, NotFound
 from fabula.ports.threads import run_in_thread
 from fabula.server.access.rules import REALTIME_PATH
 from fabula.server.json_answers import error_response
-from fabula.server.realtime.siblings import Siblings
+from fabula.server.siblings import Siblings
 
 MOST_FIELDS: Final = 20
 _DOOR: Final = "fabula.server.realtime.door"

@@ -1,13 +1,18 @@
-"""Server processes that share a port: a request of Socket.IO that reached the wrong one is passed on to the right one.
+"""Processes that share a port: one that was asked has others answer, over sockets in a folder that they share.
 
-A client that polls sends each request on any connection, and any process may get it, but one of them holds the line.
-Its number stands in the id of the line. Each process listens on a socket of its own in a folder that they share;
-whoever is passed on goes through the guard there as well. A WebSocket is not passed on: a client that cannot change
-over goes on polling.
+1. A client of Socket.IO that polls sends each request on any connection, and any process may get it, but one of them
+   holds the line. Its number stands in the id of the line, and the request is passed on to it. A WebSocket is not: a
+   client that cannot change over goes on polling.
+2. Whoever asks for figures reaches one process, and is told those of all.
+
+Whatever is passed on goes through the guard there as well.
 """
 
 from __future__ import annotations
 
+import asyncio
+import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,7 +24,10 @@ from starlette.types import Receive, Scope, Send
 from fabula.ports.errors import BackendError
 from fabula.server.error_codes import error_payload
 
+Headers = Iterable[tuple[bytes, bytes]]
+
 SECONDS_TO_POLL: Final = 60.0
+SECONDS_TO_TELL: Final = 3.0
 _OF_THE_CONNECTION: Final = frozenset({b"connection", b"keep-alive", b"transfer-encoding", b"te", b"upgrade"})
 _WRITTEN_HERE: Final = (b"content-length", b"access-control-", b"vary", b"date")
 _LONGEST_NUMBER: Final = 4
@@ -35,6 +43,24 @@ class Siblings:
     def socket_of(self, number: int) -> Path:
         return self.folder / f"{number}.sock"
 
+    def open_socket(self) -> socket.socket:
+        """Where the other processes of this port reach this one."""
+        path = self.socket_of(self.own)
+        path.unlink(missing_ok=True)
+        own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        own.bind(str(path))
+        own.listen(128)
+        return own
+
+    async def ask_others(self, path: str, headers: Headers) -> dict[int, bytes]:
+        """What the others answer to a question, by their numbers; who does not answer soon, or refuses, is left out."""
+        others = await asyncio.to_thread(self._others)
+        answers = await asyncio.gather(*(self._answer_of(other, path, headers) for other in others))
+        return {other: body for other, (status, _, body) in zip(others, answers, strict=True) if status == 200}
+
+    def _others(self) -> list[int]:
+        return sorted({int(one.stem) for one in self.folder.glob("*.sock") if one.stem.isdecimal()} - {self.own})
+
     def mark(self, line_id: str) -> str:
         """The id of a line that this process holds."""
         return f"{self.own}.{line_id}"
@@ -49,27 +75,43 @@ class Siblings:
 
     async def pass_on(self, holder: int, scope: Scope, receive: Receive, send: Send) -> None:
         """Has the holder answer a request."""
-        status, headers, body = await self._answer_of(holder, scope, await whole_body(receive))
+        path = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
+        status, headers, body = await self._answer_of(
+            holder,
+            path,
+            scope["headers"],
+            method=scope["method"],
+            body=await whole_body(receive),
+            patience_s=SECONDS_TO_POLL,
+        )
         headers = [*headers, (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answer_of(self, holder: int, scope: Scope, body: bytes) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    async def _answer_of(
+        self,
+        number: int,
+        path: str,
+        headers: Headers,
+        *,
+        method: str = "GET",
+        body: bytes = b"",
+        patience_s: float = SECONDS_TO_TELL,
+    ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         import aiohttp
         from yarl import URL
 
-        connector = aiohttp.UnixConnector(path=str(self.socket_of(holder)))
-        timeout = aiohttp.ClientTimeout(total=SECONDS_TO_POLL)
-        address = URL(f"http://sibling{scope['path']}?{scope['query_string'].decode('latin-1')}", encoded=True)
-        headers = [
+        connector = aiohttp.UnixConnector(path=str(self.socket_of(number)))
+        timeout = aiohttp.ClientTimeout(total=patience_s)
+        sent = [
             (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in scope["headers"]
+            for name, value in headers
             if name.lower() not in _OF_THE_CONNECTION
         ]
         try:
             async with (
                 aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False) as http,
-                http.request(scope["method"], address, data=body, headers=headers) as answer,
+                http.request(method, URL(f"http://sibling{path}", encoded=True), data=body, headers=sent) as answer,
             ):
                 kept = [pair for name, value in answer.headers.items() if (pair := _kept(name, value)) is not None]
                 return answer.status, kept, await answer.read()
