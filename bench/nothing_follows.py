@@ -8,7 +8,7 @@ from fabula.story.followers import FollowerKind
 from fabula.story.plays import PlayState
 
 
-def none_of(before: PlayState, after: PlayState, *, much_lore: bool = False) -> tuple[FollowerKind, ...]:
+def none_of(before: PlayState, after: PlayState, *, wants_lore: bool = False) -> tuple[FollowerKind, ...]:
     return ()
 
 

@@ -16,16 +16,19 @@ import pytest
 from tests.conftest import Place
 from tests.fork_server import Child, ForkServer
 from tests.functional.test_followers import buried, ladder_at, played
-from tests.live import Client, gate_session, live_server
+from tests.live import Client, gate_session, gate_story, live_server
 
-from fabula.actions.followers.dispatch import FOLLOWER_WORK
+from fabula.actions.followers.dispatch import FOLLOWER_WORK, follower_of
 from fabula.actions.house import House
+from fabula.actions.plays.play_states import known_state
 from fabula.adapters.queues import broker_queue
 from fabula.adapters.world import SystemClock
 from fabula.cli.check_up import check_up
+from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.work import NewWork, Work
 from fabula.settings import Settings
 from fabula.story.followers import SUMMARY_EVERY
+from fabula.story.lore import has_book
 from fabula.testing.redis import RedisServer
 from fabula.testing.server_process import clean_environment
 from fabula.wiring import open_house
@@ -115,6 +118,40 @@ async def test_while_the_broker_is_away_work_waits_in_the_table_and_is_swept_up(
     await played(yard.client, session_id, SUMMARY_EVERY)
     await until(lambda: nothing_follows(yard.client.house))
     assert await ladder_at(yard.client, session_id) is not None
+
+
+@pytest.mark.all
+async def test_lore_that_a_worker_prepared_is_used_by_a_server_that_did_not_see_it_made(yard: Yard) -> None:
+    entries = [{"entry_id": f"e{n}", "title": f"t{n}", "content": "x", "keywords": [f"word{n}"]} for n in range(40)]
+    await yard.client.call("lorebook.create", lorebook_id="lore", display_name="Lore")
+    for entry in entries:
+        await yard.client.call("lorebook_entry.create", lorebook_id="lore", **entry)
+    story_id = await gate_story(yard.client)
+    story = await yard.client.call("story.get", story_id=story_id)
+    await yard.client.call("story_resources.update", resource_id=story["resource_id"], lorebook_ids=["lore"])
+    session_id = str((await yard.client.raw("story.start_session", story_id=story_id))["session_id"])
+    assert (await setup_at(yard.client, session_id)).wants_bundle
+    house, head = yard.client.house, (await yard.client.call("session.get", session_id))["head_turn_id"]
+    begun = await begin(house, follower_of(house, "lore", session_id, {"turn_id": head}))
+    await yard.worker("--queues", "background")
+    house.work.announce(begun)
+    await until(lambda: nothing_follows(house))
+    async with live_server(yard.folder / "other", database_url=yard.settings.database_url) as other:
+        setup = await setup_at(other, session_id)
+        assert setup.lore_bundle is not None and not setup.wants_bundle
+        await played(other, session_id, 1)
+        assert has_book(setup.lore)
+        await other.call("lorebook_entry.update", lorebook_id="lore", entry_id="e1", keywords=["another"])
+        assert (await setup_at(other, session_id)).lore_bundle is None, "it does not fit any more"
+
+
+async def setup_at(client: Client, session_id: str) -> PlaySetup:
+    """What a session plays, as the server of a client gathers it."""
+    async with client.house.store.reading() as unit:
+        play = await unit.plays.get(session_id)
+        assert play is not None
+        state = await known_state(client.house, unit, play.head_turn_id)
+        return await client.house.play_setups.played_by(unit, session_id, state.graph)
 
 
 @pytest.mark.all

@@ -123,6 +123,7 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "canon_decision": Decision.model_validate,
     "trace_part": dict,
     "memory": dict,
+    "lore_bundle": dict,
 }
 """What the engine makes of each shape."""
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from fabula.actions.care.prune_traces import prune_traces
 from fabula.actions.followers.catch_up import catch_up_summaries
+from fabula.actions.followers.lore_bundles import prune_lore_bundles, refresh_lore
 from fabula.actions.house import House
 from fabula.actions.work.periodic import PeriodicJob
 from fabula.actions.work.work_kind import HeldWork
@@ -35,6 +36,18 @@ def periodic_jobs(house: House) -> list[PeriodicJob]:
             every_s=10 * MINUTE,
             does="removes what is kept of turns that are older than the setting `trace_days` says",
             run=_counted(partial(prune_traces, house)),
+        ),
+        PeriodicJob(
+            kind="lore.refresh",
+            every_s=HOUR,
+            does="prepares the lore of large stories that was changed, of the plays that changed last",
+            run=_counted(partial(refresh_lore, house)),
+        ),
+        PeriodicJob(
+            kind="prune.lore_bundles",
+            every_s=HOUR,
+            does="removes lore that was prepared long ago; it is prepared again when it is needed",
+            run=_counted(partial(prune_lore_bundles, house)),
         ),
         PeriodicJob(
             kind="summary.catch_up",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from fabula.language.caches import cached_if_short
@@ -19,28 +19,52 @@ _FEW = 32
 LONGEST_TEXT = 20_000
 
 
+Sought = tuple[int, str, str]
+"""The number of a group, a keyword of it that is searched for, and its way of matching."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SortedKeywords:
+    """The work that an index takes to make: plain words with their groups, other keywords by a piece of them.
+
+    `named` are texts of which is known which groups they name. All of it can be written down as JSON.
+    """
+
+    words: Mapping[str, Sequence[int]]
+    others: Mapping[str, Sequence[Sought]]
+    named: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+def sort_keywords(groups: Iterable[tuple[Sequence[str], str]]) -> SortedKeywords:
+    """Groups of keywords, each with its way of matching, `word` or `substring`, ready to be looked for."""
+    words: dict[str, list[int]] = {}
+    others: list[Sought] = []
+    for number, (keywords, match) in enumerate(groups):
+        for keyword in filter(lambda one: one.folded, map(_keyword, keywords)):
+            if match == "word" and keyword.is_word:
+                words.setdefault(keyword.folded, []).append(number)
+            else:
+                others.append((number, keyword.folded, match))
+    return SortedKeywords(words=words, others=_by_rarest_piece(others))
+
+
 class KeywordIndex:
-    """Groups of keywords, each with its way of matching, `word` or `substring`; made once, asked for many texts.
+    """Groups of keywords; made once, asked for many texts.
 
     The lines of a history are asked for again in every turn, so what a text names is remembered. Of a longer text only
     its first letters are looked at.
     """
 
-    def __init__(self, groups: Iterable[tuple[Sequence[str], str]]) -> None:
-        self._words: dict[str, list[int]] = {}
-        others: list[tuple[int, str, str]] = []
-        for number, (keywords, match) in enumerate(groups):
-            for keyword in filter(lambda one: one.folded, map(_keyword, keywords)):
-                if match == "word" and keyword.is_word:
-                    self._words.setdefault(keyword.folded, []).append(number)
-                else:
-                    others.append((number, keyword.folded, match))
-        self._others = _by_rarest_piece(others)
+    def __init__(self, keywords: SortedKeywords) -> None:
+        self._words, self._others, self._known = keywords.words, keywords.others, keywords.named
         self._lengths = {len(piece) for piece in self._others}
         self.named_in: Callable[[str], tuple[int, ...]] = cached_if_short(most=512, longest=4_000)(self._named_in)
         """The numbers of the groups of which a text names a keyword, in their order."""
 
     def _named_in(self, text: str) -> tuple[int, ...]:
+        known = self._known.get(text)
+        if known is not None:
+            return tuple(known)
         folded = text[:LONGEST_TEXT].casefold()
         found = {number for word in _WORD.findall(folded) for number in self._words.get(word, ())}
         for piece in self._pieces_in(folded):
@@ -57,11 +81,11 @@ class KeywordIndex:
         return pieces & self._others.keys()
 
 
-def _by_rarest_piece(keywords: list[tuple[int, str, str]]) -> dict[str, list[tuple[int, str, str]]]:
+def _by_rarest_piece(keywords: list[Sought]) -> dict[str, list[Sought]]:
     """Keywords by a piece of them that as few as possible have in common."""
     pieces = [_pieces(keyword) for _, keyword, _ in keywords]
     common = Counter(piece for some in pieces for piece in some)
-    found: dict[str, list[tuple[int, str, str]]] = {}
+    found: dict[str, list[Sought]] = {}
     for one, some in zip(keywords, pieces, strict=True):
         found.setdefault(min(some, key=lambda piece: common[piece]), []).append(one)
     return found

@@ -13,6 +13,7 @@ from typing import Literal, Protocol, TypeVar
 
 from fabula.ports.canon import CanonTable
 from fabula.ports.index import Index
+from fabula.ports.lore_bundles import LoreBundles
 from fabula.ports.memories import Memories
 from fabula.ports.models import CallGroup, CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
@@ -319,6 +320,9 @@ class Unit(Protocol):
 
     @property
     def traces(self) -> TraceTable: ...
+
+    @property
+    def lore_bundles(self) -> LoreBundles: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,11 @@ class IdentityCache(Generic[T, V]):
         """Whether something was made of a thing."""
         return (id(thing), use) in self._made
 
+    def get(self, thing: T, *, use: Hashable = None) -> V | None:
+        """What was made of a thing, if it was."""
+        known = self._made.get((id(thing), use))
+        return None if known is None else known[1]
+
     def put(self, thing: T, made: V, *, use: Hashable = None) -> None:
         """Keeps what was made of a thing elsewhere, such as in a thread."""
         self._made[id(thing), use] = (thing, made)

@@ -16,16 +16,17 @@ MEMORY_EVERY: Final = 4
 """Memories are written down for so many turns at once: until then all of them stand in the history of prompts."""
 
 
-def followers_of(before: PlayState, after: PlayState, *, much_lore: bool = False) -> tuple[FollowerKind, ...]:
+def followers_of(before: PlayState, after: PlayState, *, wants_lore: bool = False) -> tuple[FollowerKind, ...]:
     """The kinds that follow a turn between these states; most turns have none.
 
-    `much_lore` says that so much is written for the story that its lore is better prepared before a scene is entered.
+    `wants_lore` says that so much is written for the story that its lore is better prepared once for everybody, and
+    that nobody has done it yet.
     """
     moved = before.world.current_node != after.world.current_node
     wanted: list[tuple[FollowerKind, bool]] = [
         ("world", before.world_mark != after.world_mark),
         ("memory", moved or after.ended or after.snapshot.turn_index % MEMORY_EVERY == 0),
-        ("lore", much_lore and moved and not after.ended),
+        ("lore", wants_lore and moved and not after.ended),
         ("summary", _ends_a_part(before, after)),
     ]
     return tuple(kind for kind, is_wanted in wanted if is_wanted)

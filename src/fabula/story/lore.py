@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
-from fabula.language.keywords import KeywordIndex
+from fabula.language.keywords import KeywordIndex, SortedKeywords, sort_keywords
 from fabula.story.caches import IdentityCache
 from fabula.story.contexts import Lore, LoreNote
 from fabula.story.knowledge import Reader, is_open, known_to, open_if_revealed, was_revealed
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry, WorldState
+from fabula.story.state_hash import json_hash
+from fabula.story.values import Json, JsonObject
 
 MOST_BASE = 4
 MOST_MATCHED = 8
@@ -22,6 +25,9 @@ LONGEST_CONTENT = 800
 MOST_FOLLOWED = 64
 LONGEST_FOLLOWED = 4_000
 """How many recursive entries call up others in one turn, and how much of each is looked at."""
+
+BUNDLE_FORMAT = 1
+"""Part of every version: raise it when an index finds other things, or a bundle is written otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +54,7 @@ def active_lore(
     if not book.candidates:
         return Lore(base=book.base_notes, matched=[])
     found = _called_up(book, _placed(texts, history, scenes))
-    here = {number for text in texts for number in book.index.named_in(text)}
+    here = {number for text in texts for number in book.named_in(text)}
     matches = [
         Match(entry=book.candidates[n], place=found[n], of_scene=found[n] is None or n in here) for n in sorted(found)
     ]
@@ -56,8 +62,17 @@ def active_lore(
     return Lore(base=book.base_notes, matched=[note(one.entry, one) for one in kept])
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Choice:
+    """Entries that were chosen from others, and their places among those."""
+
+    entries: tuple[LorebookEntry, ...]
+    places: Sequence[int]
+
+
 _held: IdentityCache[tuple[LorebookEntry, ...], tuple[int, ...]] = IdentityCache(64)
 _readable: IdentityCache[tuple[LorebookEntry, ...], tuple[LorebookEntry, ...]] = IdentityCache(256)
+_chosen_from: IdentityCache[tuple[LorebookEntry, ...], _Choice] = IdentityCache(256)
 
 
 def readable_lore(entries: tuple[LorebookEntry, ...], reader: Reader, state: WorldState) -> tuple[LorebookEntry, ...]:
@@ -68,59 +83,122 @@ def readable_lore(entries: tuple[LorebookEntry, ...], reader: Reader, state: Wor
     told = {n: open_if_revealed(entries[n], state) for n in held if reader.may_read(entries[n], state)}
     hidden = frozenset(n for n in held if n not in told)
     kept = frozenset(n for n, entry in told.items() if entry.secret)
-    return _readable.of(
-        entries,
-        lambda: tuple(told.get(n, entry) for n, entry in enumerate(entries) if n not in hidden),
-        use=(hidden, kept),
-    )
+
+    def choose() -> tuple[LorebookEntry, ...]:
+        places = [n for n in range(len(entries)) if n not in hidden]
+        chosen = tuple(told.get(n, entries[n]) for n in places)
+        _chosen_from.put(chosen, _Choice(entries=entries, places=places))
+        return chosen
+
+    return _readable.of(entries, choose, use=(hidden, kept))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Book:
-    """All entries that may apply: those that always do, and candidates with an index of their keywords."""
+    """All entries that may apply: those that always do, and candidates by their numbers in an index of keywords.
+
+    The index may know more entries than these: one is made of all lore of a story, whoever reads of it. `numbers` are
+    those of the candidates by their places among the entries.
+    """
 
     base: Sequence[LorebookEntry]
     base_notes: list[LoreNote]
-    candidates: Sequence[LorebookEntry]
+    candidates: Mapping[int, LorebookEntry]
+    numbers: Mapping[int, int]
     index: KeywordIndex
 
+    def named_in(self, text: str) -> list[int]:
+        """The numbers of the candidates that a text names. Nothing else may ask the index: it knows secrets."""
+        return [number for number in self.index.named_in(text) if number in self.candidates]
 
-_books: IdentityCache[Iterable[LorebookEntry], _Book] = IdentityCache(64)
+
+_books: IdentityCache[tuple[LorebookEntry, ...], _Book] = IdentityCache(64)
+_parts: IdentityCache[tuple[LorebookEntry, ...], _Book] = IdentityCache(128)
 
 
 def _book_of(entries: Iterable[LorebookEntry]) -> _Book:
     """The entries in order. A tuple never changes, so what is made of one is made once."""
-    return _books.of(entries, lambda: _book(entries)) if isinstance(entries, tuple) else _book(entries)
+    if not isinstance(entries, tuple):
+        return _book(entries)
+    choice = _chosen_from.get(entries)
+    if choice is None:
+        return _books.of(entries, lambda: _book(entries))
+    return _parts.of(entries, lambda: _part_of(_book_of(choice.entries), choice, entries))
 
 
-def has_book(entries: Iterable[LorebookEntry]) -> bool:
+def has_book(entries: tuple[LorebookEntry, ...]) -> bool:
     """Whether lore is at hand: the first question about a large book takes long."""
     return _books.has(entries)
 
 
-def prepare_book(entries: tuple[LorebookEntry, ...]) -> Callable[[], None]:
+def prepare_book(entries: tuple[LorebookEntry, ...], bundle: JsonObject | None = None) -> Callable[[], None]:
     """Does what the first question about a book takes; what it answers keeps it, and belongs on the event loop."""
-    made = _book(entries)
+    made = _book(entries, None if bundle is None else _unpacked(bundle))
     return lambda: _books.put(entries, made)
 
 
-def call_up(entries: tuple[LorebookEntry, ...], texts: Sequence[str]) -> None:
-    """Looks for the keywords of a book in some texts, as `active_lore` will; what is found is remembered with it."""
-    book = _book_of(entries)
-    for text in texts:
-        book.index.named_in(text)
+def lore_version(entries: Sequence[LorebookEntry], texts: Iterable[str]) -> str:
+    """Names exactly what a bundle of this lore and these texts would be made of."""
+    looked_for: list[Json] = [[entry.order, entry.match, *entry.keywords] for entry in _candidates(entries).values()]
+    return json_hash([BUNDLE_FORMAT, looked_for, [*texts]])
 
 
-def _book(entries: Iterable[LorebookEntry]) -> _Book:
-    enabled = sorted((entry for entry in entries if entry.enabled), key=lambda entry: entry.order)
-    base = [entry for entry in enabled if entry.always_include][:MOST_BASE]
-    candidates = [entry for entry in enabled if not entry.always_include]
+def lore_bundle(entries: Sequence[LorebookEntry], texts: Iterable[str]) -> JsonObject:
+    """What takes long about lore, as JSON: its keywords sorted, and which of them some texts name."""
+    sorted_ = _sorted(_candidates(entries))
+    index = KeywordIndex(sorted_)
+    return {
+        "words": {word: list(numbers) for word, numbers in sorted_.words.items()},
+        "others": {piece: [list(one) for one in sought] for piece, sought in sorted_.others.items()},
+        "named": {text: list(index.named_in(text)) for text in texts},
+    }
+
+
+def _unpacked(bundle: JsonObject) -> SortedKeywords:
+    # It was made here, of what its version says: nothing in it need be checked or made anew.
+    parts = cast(dict[str, dict[str, Any]], bundle)
+    return SortedKeywords(words=parts["words"], others=parts["others"], named=parts["named"])
+
+
+def _book(entries: Iterable[LorebookEntry], keywords: SortedKeywords | None = None) -> _Book:
+    entries = list(entries)
+    placed = _candidates(entries)
+    base = _base(entries)
     return _Book(
         base=base,
         base_notes=[note(entry) for entry in base],
-        candidates=candidates,
-        index=KeywordIndex((entry.keywords, entry.match) for entry in candidates),
+        candidates=dict(enumerate(placed.values())),
+        numbers={place: number for number, place in enumerate(placed)},
+        index=KeywordIndex(keywords or _sorted(placed)),
     )
+
+
+def _part_of(whole: _Book, choice: _Choice, entries: tuple[LorebookEntry, ...]) -> _Book:
+    """The book of those who may read only some entries: it asks the index of the whole."""
+    base = _base(entries)
+    placed = zip(choice.places, entries, strict=True)
+    return _Book(
+        base=base,
+        base_notes=[note(entry) for entry in base],
+        candidates={whole.numbers[place]: entry for place, entry in placed if place in whole.numbers},
+        numbers={},
+        index=whole.index,
+    )
+
+
+def _base(entries: Iterable[LorebookEntry]) -> list[LorebookEntry]:
+    always = [entry for entry in entries if entry.enabled and entry.always_include]
+    return sorted(always, key=lambda entry: entry.order)[:MOST_BASE]
+
+
+def _candidates(entries: Sequence[LorebookEntry]) -> dict[int, LorebookEntry]:
+    """The entries that words call to mind, in order, each with its place among all."""
+    enabled = [(place, one) for place, one in enumerate(entries) if one.enabled and not one.always_include]
+    return dict(sorted(enabled, key=lambda placed: placed[1].order))
+
+
+def _sorted(candidates: Mapping[int, LorebookEntry]) -> SortedKeywords:
+    return sort_keywords((entry.keywords, entry.match) for entry in candidates.values())
 
 
 def scene_began(history: Sequence[MemoryEntry], turns_ago: int, *, complete: bool) -> int | None:
@@ -183,7 +261,7 @@ def _named_first(book: _Book, texts: Sequence[Placed]) -> dict[int, int | None]:
     """The candidates that some texts name, each with the place of the first that does."""
     first: dict[int, int | None] = {}
     for place, text in texts:
-        for number in book.index.named_in(text):
+        for number in book.named_in(text):
             first.setdefault(number, place)
     return first
 

@@ -57,7 +57,10 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
             partial(remember_turn, house), "heavy", 5, "writes down what everyone noticed in the turns up to this one"
         ),
         WORK_NAMES["lore"]: _kind(
-            partial(precompute_lore, house), "background", 1, "prepares the lore of scenes that may come next"
+            partial(precompute_lore, house),
+            "background",
+            1,
+            "prepares the lore of a large story, once for everybody",
         ),
         WORK_NAMES["summary"]: _kind(
             partial(summarise_turn, house), "heavy", 3, "sums up what was told since the last summary on this line"

@@ -1,13 +1,13 @@
-"""Prepare the lore of likely next scenes: what of it their people may know, with an index, and what the scenes call up.
+"""Prepare the lore of a large story once, for every process that plays it.
 
-A bundle belongs to the very entries that it was made of: when a lorebook, a character or the story changes, plays get
-other entries, and prompts that find no bundle for them work it out themselves. So it never changes what a prompt says,
-only when the work for it is done. Bundles are kept in the process that made them.
+A bundle is an index of all its lore and what each of its scenes calls up, kept under the version of exactly what it was
+made of. Whoever gathers what a session plays reads it with the rest; whoever finds none works the same out itself. So
+it never changes what a prompt says, only who did the work for it, and when.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import known_state
@@ -16,29 +16,22 @@ from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.changes import enter
-from fabula.story.graph import Node
-from fabula.story.knowledge import Reader
-from fabula.story.lore import call_up, has_book, prepare_book, readable_lore
-from fabula.story.plays import PlayState
-from fabula.story.schedules import with_presence
-from fabula.story.state import WorldState
 from fabula.story.values import JsonObject
 
-MOST_SCENES = 8
+MOST_KEPT = 500
+"""So many bundles are kept. They take some hundred kilobytes each; one that went is made again when it is missed."""
+
+
+MOST_PLAYS = 100
 
 
 async def precompute_lore(house: House, held: HeldWork) -> JsonObject | None:
-    """Prepares the lore of the scenes to which the one after a turn leads."""
-    async with house.store.reading() as unit:
-        session = await SESSIONS.find(unit, held.work.subject)
-        turn = await unit.plays.turn(str(held.work.input["turn_id"]))
-        if session is not None and turn is not None and turn.status == "committed":
-            state = await known_state(house, unit, turn.turn_id)
-            setup = await house.play_setups.of(unit, session, state.graph)
-            await prepare_next_scenes(setup, state)
+    """Keeps a bundle of the lore that a turn was played with, unless there is one."""
+    made = await _missing_bundle(house, held.work.subject, str(held.work.input["turn_id"]))
 
     async def end(unit: Unit) -> None:
+        if made is not None:
+            await unit.lore_bundles.put(*made)
         if not await unit.work.finish(held.work):
             raise taken_over(held.work)
 
@@ -46,37 +39,41 @@ async def precompute_lore(house: House, held: HeldWork) -> JsonObject | None:
     return None
 
 
-async def prepare_next_scenes(setup: PlaySetup, state: PlayState) -> None:
-    """Prepares what the prompts of each scene that may come next ask of the lore."""
-    for node in likely_next(setup, state):
-        there = arrival(setup, state, node)
-        for reader in _readers(state, there):
-            known = readable_lore(setup.lore, reader, there)
-            if not has_book(known):
-                keep = await run_in_thread(prepare_book, known)
-                keep()
-            call_up(known, [node.title, node.scene, node.goal])
+async def refresh_lore(house: House) -> int:
+    """Keeps bundles of lore that was changed meanwhile, for the plays that changed last; answers how many."""
+    plays = await house.store.read(lambda unit: unit.plays.recent(limit=MOST_PLAYS))
+    count = 0
+    for play in plays:
+        made = await _missing_bundle(house, play.session_id, play.head_turn_id)
+        if made is not None:
+            await house.store.write(partial(_keep, *made), durable=False)
+            count += 1
+    return count
 
 
-def likely_next(setup: PlaySetup, state: PlayState) -> list[Node]:
-    """The scenes to which the present one leads."""
-    here = setup.nodes.get(state.world.current_node)
-    ways = [] if here is None else here.transitions
-    return [setup.nodes[id] for id in dict.fromkeys(way.to for way in ways) if id in setup.nodes][:MOST_SCENES]
+async def prune_lore_bundles(house: House) -> int:
+    """Removes all but the newest bundles; answers how many."""
+    return await house.store.write(lambda unit: unit.lore_bundles.prune(keep=MOST_KEPT), durable=False)
 
 
-def arrival(setup: PlaySetup, state: PlayState, node: Node) -> WorldState:
-    """The world as a scene is entered, with those who are met there."""
-    there = enter(node, state.world, setup.bounds(state)).state
-    now = state.snapshot.time
-    if setup.world is None or now is None:
-        return there
-    return with_presence(setup.world.schedules, node, there, before=None, now=now)
+async def _keep(version: str, bundle: JsonObject, unit: Unit) -> None:
+    await unit.lore_bundles.put(version, bundle)
 
 
-def _readers(before: PlayState, there: WorldState) -> Iterator[Reader]:
-    """For whom prompts are written when a scene is entered: who tells of it, on the way there too, and its people."""
-    yield Reader.scene(there.active_characters)
-    yield Reader.scene([*before.world.active_characters, *there.active_characters])
-    for id in there.active_characters:
-        yield Reader.character(id)
+async def _missing_bundle(house: House, session_id: str, turn_id: str) -> tuple[str, JsonObject] | None:
+    """A bundle of what a session plays after a turn, under its version; None where it needs none, or there is one."""
+    async with house.store.reading() as unit:
+        setup = await _played_after(house, unit, session_id, turn_id)
+        if setup is None or not setup.wants_bundle or await unit.lore_bundles.has(setup.lore_version):
+            return None
+    return setup.lore_version, await run_in_thread(setup.make_lore_bundle)
+
+
+async def _played_after(house: House, unit: Unit, session_id: str, turn_id: str) -> PlaySetup | None:
+    session = await SESSIONS.find(unit, session_id)
+    turn = await unit.plays.turn(turn_id)
+    if session is None or turn is None or turn.status != "committed":
+        return None
+    state = await known_state(house, unit, turn_id)
+    # Ink stories have no lorebooks.
+    return await house.play_setups.of(unit, session, state.graph) if state.ink is None else None

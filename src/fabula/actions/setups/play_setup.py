@@ -33,6 +33,7 @@ from fabula.rules.sheets import with_sheet
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
+from fabula.story.values import JsonObject
 
 SMALL_GRAPH, SMALL_DOCUMENT = 100, 100_000
 """Graphs of so many nodes or letters are read and written faster than a thread is reached."""
@@ -140,7 +141,13 @@ async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _K
     names = _names(setup, story, resource.lorebook_ids)
     revisions = await unit.resources.revisions(names)
     of_apis = {name.id: revision for name, revision in revisions.items() if name.kind == "api"}
-    return _Kept(setup=replace(setup, api_revisions=of_apis), graph_blob=graph_blob, revisions=revisions)
+    setup = replace(setup, api_revisions=of_apis, lore_bundle=await _lore_bundle(unit, setup))
+    return _Kept(setup=setup, graph_blob=graph_blob, revisions=revisions)
+
+
+async def _lore_bundle(unit: Unit, setup: PlaySetup) -> JsonObject | None:
+    """What some process prepared of this very lore; read with all else that is gathered, and never by a turn alone."""
+    return await unit.lore_bundles.get(setup.lore_version) if setup.wants_bundle else None
 
 
 def _names(setup: PlaySetup, story: Story, lorebook_ids: list[str]) -> list[Reference]:

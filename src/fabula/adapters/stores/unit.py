@@ -9,6 +9,7 @@ from fabula.adapters.stores.calls import SqlCalls
 from fabula.adapters.stores.canon import SqlCanon
 from fabula.adapters.stores.index import SqlIndex
 from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
+from fabula.adapters.stores.lore_bundles import SqlLoreBundles
 from fabula.adapters.stores.memo import SqlMemo
 from fabula.adapters.stores.memories import SqlMemories
 from fabula.adapters.stores.npcs import SqlNpcs
@@ -81,6 +82,10 @@ class SqlUnit:
     @cached_property
     def traces(self) -> SqlTraces:
         return SqlTraces(self._access)
+
+    @cached_property
+    def lore_bundles(self) -> SqlLoreBundles:
+        return SqlLoreBundles(self._access)
 
     @cached_property
     def loop_checkpoints(self) -> SqlLoopCheckpoints:

@@ -72,7 +72,7 @@ async def persist(
         messages=messages,
         ended=play.ended,
         cut=cut,
-        follow=follow_up(run.ids, run.turn, run.before, play, much_lore=run.setup.is_large),
+        follow=follow_up(run.ids, run.turn, run.before, play, wants_lore=run.setup.wants_bundle),
     )
     with run.stage.recorder.step("commit"):
         is_committed = await run.store.commit_turn(finished, work=run.held)

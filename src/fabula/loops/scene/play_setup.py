@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from fabula.story.changes import Bounds
 from fabula.story.game_systems import GameSystem
 from fabula.story.gate import Place, moving_places
 from fabula.story.graph import Graph, Node
-from fabula.story.lore import has_book, prepare_book
+from fabula.story.lore import has_book, lore_bundle, lore_version, prepare_book
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.resources import (
     ROLES,
@@ -28,9 +29,12 @@ from fabula.story.resources import (
 from fabula.story.schemas import Schema
 from fabula.story.story_spoilers import StorySpoilers, story_spoilers
 from fabula.story.story_worlds import StoryWorld
+from fabula.story.values import JsonObject
 from fabula.understudy.reading.ways import SceneText
 
 SMALL_STORY = 10_000
+MOST_SCENES = 500
+"""So many scenes of a story have what they call up prepared."""
 LINES_BY_RULE = 1_000
 TRIES_BEFORE_WEAK = 2
 """So many turns in a row a model may fail to answer in a shape before it is no longer asked to."""
@@ -39,7 +43,10 @@ _spoilers: IdentityCache[Graph, StorySpoilers] = IdentityCache(64)
 
 @dataclass(frozen=True, kw_only=True)
 class PlaySetup:
-    """What a session plays: its story as it is for this session, its cast and lore, its prompts and models."""
+    """What a session plays: its story as it is for this session, its cast and lore, its prompts and models.
+
+    `lore_bundle` is what another process prepared of exactly this lore, if one did.
+    """
 
     session: SessionSettings
     graph: Graph
@@ -56,6 +63,7 @@ class PlaySetup:
     api_revisions: dict[str, int] = field(default_factory=dict)
     system: GameSystem | None = None
     world: StoryWorld | None = None
+    lore_bundle: JsonObject | None = None
 
     @property
     def spoilers(self) -> StorySpoilers:
@@ -67,8 +75,27 @@ class PlaySetup:
         if self.is_large and not _spoilers.has(self.graph):
             _spoilers.put(self.graph, await run_in_thread(lambda: self._find_spoilers().prepare()))
         if self.is_large and not has_book(self.lore):
-            keep = await run_in_thread(prepare_book, self.lore)
+            keep = await run_in_thread(prepare_book, self.lore, self.lore_bundle)
             keep()
+
+    @property
+    def wants_bundle(self) -> bool:
+        """Whether its lore takes so long to prepare that it should be done once for everybody, and was not."""
+        return self.is_large and bool(self.lore) and self.lore_bundle is None
+
+    @cached_property
+    def lore_version(self) -> str:
+        """Names what a bundle of its lore is made of."""
+        return lore_version(self.lore, self._scene_words)
+
+    def make_lore_bundle(self) -> JsonObject:
+        """What takes long about its lore, and what each scene calls up."""
+        return lore_bundle(self.lore, self._scene_words)
+
+    @property
+    def _scene_words(self) -> Iterator[str]:
+        for node in self.graph.nodes[:MOST_SCENES]:
+            yield from (node.title, node.scene, node.goal)
 
     @cached_property
     def is_large(self) -> bool:

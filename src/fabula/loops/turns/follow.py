@@ -14,9 +14,9 @@ from fabula.story.values import JsonObject
 FOLLOWERS = "followers"
 
 
-def follow_up(ids: Ids, turn: Turn, before: PlayState, after: PlayState, *, much_lore: bool = False) -> NewWork | None:
+def follow_up(ids: Ids, turn: Turn, before: PlayState, after: PlayState, *, wants_lore: bool = False) -> NewWork | None:
     """The work on what follows a turn, to be begun in the transaction that commits it; None where nothing does."""
-    return follow_with(ids, turn.turn_id, turn.session_id, followers_of(before, after, much_lore=much_lore))
+    return follow_with(ids, turn.turn_id, turn.session_id, followers_of(before, after, wants_lore=wants_lore))
 
 
 def follow_with(

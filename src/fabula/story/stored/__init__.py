@@ -46,6 +46,7 @@ Shape = Literal[
     "npc_played",
     "trace_part",
     "memory",
+    "lore_bundle",
     # canon
     "canon_change",
     "canon_verdict",
@@ -83,6 +84,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "npc_played": (npc_played.from_1_to_2,),
     "trace_part": (trace_part.from_1_to_2,),
     "memory": (),
+    "lore_bundle": (),
     "canon_change": (),
     "canon_verdict": (),
     "canon_decision": (),

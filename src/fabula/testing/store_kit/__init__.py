@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fabula.testing.store_kit.canon import CanonLaw
 from fabula.testing.store_kit.index import IndexLaw
+from fabula.testing.store_kit.lore_bundles import LoreBundlesLaw
 from fabula.testing.store_kit.memories import MemoriesLaw
 from fabula.testing.store_kit.npcs import NpcsLaw
 from fabula.testing.store_kit.places import StorePlace
@@ -38,6 +39,7 @@ class StoreKit(
     CanonLaw,
     TracesLaw,
     MemoriesLaw,
+    LoreBundlesLaw,
 ):
     """The whole law."""
 

@@ -24,6 +24,7 @@ REVISIONS = (
     "0033",
     "0038",
     "0034",
+    "0040",
 )
 
 REVISION_TABLE = "fabula_revision"
