@@ -143,6 +143,7 @@ async def test_what_was_buried_is_listed_with_its_reason_and_can_be_tried_again(
     work = await buried(client)
     [item] = (await client.call("outbox.list", state="dead"))["items"]
     assert (item["id"], item["state"], item["error"]) == (work.work_id, "dead", "It did not work.")
+    assert [item] == (await client.call("work.list", state="dead"))["work"], "both show the same"
     assert (await client.call("outbox.retry", id=work.work_id))["state"] == "waiting"
     await all_done(client)  # the turn is gone: there is nothing to sum up
     assert (await client.call("outbox.list"))["items"] == []

@@ -7,20 +7,12 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from fabula.actions.followers.outbox import (
-    ListOutbox,
-    NameOutboxItem,
-    OutboxItem,
-    drop_outbox,
-    list_outbox,
-    retry_outbox,
-)
-from fabula.actions.house import House
+from fabula.actions.followers.outbox import drop_outbox, list_outbox, retry_outbox, show_outbox
+from fabula.actions.work_items import ListUnfinished, NameWork, WorkItem
 from fabula.cli.in_house import in_house
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from, shown_time
 from fabula.cli.player.sentences import shortened
 from fabula.ports.actors import OPERATOR
-from fabula.ports.errors import NotFound
 
 app = typer.Typer(help="See what still follows turns; try it again, or drop it.", no_args_is_help=True)
 
@@ -39,7 +31,7 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """Show what follows turns and is not done yet."""
-    asked = ListOutbox(state=state, limit=limit)
+    asked = ListUnfinished(state=state, limit=limit)
     listed = in_house(settings_from(config, data_dir=data_dir), lambda house: list_outbox(house, OPERATOR, asked))
     if json:
         print_json([item.as_json() for item in listed.items])
@@ -54,19 +46,8 @@ def list_(
 @app.command()
 def show(id: IdArgument, config: ConfigOption = None, data_dir: DataDirOption = None, json: JsonOption = False) -> None:
     """Show one piece of work whole, with the reason why its last try failed."""
-
-    async def find(house: House) -> OutboxItem:
-        cursor = None
-        while True:
-            part = await list_outbox(house, OPERATOR, ListOutbox(limit=1000, cursor=cursor))
-            for item in part.items:
-                if item.id == id:
-                    return item
-            cursor = part.next_cursor
-            if cursor is None:
-                raise NotFound(f"There is nothing named '{id}' in the outbox; what was done is not kept there.")
-
-    item = in_house(settings_from(config, data_dir=data_dir), find)
+    asked = NameWork(id=id)
+    item = in_house(settings_from(config, data_dir=data_dir), lambda house: show_outbox(house, OPERATOR, asked))
     if json:
         print_json(item.as_json())
         return
@@ -79,7 +60,7 @@ def show(id: IdArgument, config: ConfigOption = None, data_dir: DataDirOption = 
 @app.command()
 def retry(id: IdArgument, config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
     """Try work again that was buried; a running server takes it up within seconds."""
-    asked = NameOutboxItem(id=id)
+    asked = NameWork(id=id)
     in_house(settings_from(config, data_dir=data_dir), lambda house: retry_outbox(house, OPERATOR, asked))
     screen().print(f"{id} waits to be tried again. A running server takes it up.")
 
@@ -87,12 +68,12 @@ def retry(id: IdArgument, config: ConfigOption = None, data_dir: DataDirOption =
 @app.command()
 def drop(id: IdArgument, config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
     """Give work up that waits or was buried; the turn that it follows stays as it is."""
-    asked = NameOutboxItem(id=id)
+    asked = NameWork(id=id)
     in_house(settings_from(config, data_dir=data_dir), lambda house: drop_outbox(house, OPERATOR, asked))
     screen().print(f"{id} was dropped.")
 
 
-def _table(items: list[OutboxItem]) -> Table:
+def _table(items: list[WorkItem]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("id", "kind", "state", "tries", "due", "why"):
         table.add_column(name, overflow="fold")

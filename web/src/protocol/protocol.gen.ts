@@ -1505,13 +1505,6 @@ export interface ListModels {
   api_key: string;
 }
 
-/** `state` keeps only what waits, runs, or is dead: buried after all its tries failed. */
-export interface ListOutbox {
-  limit?: number | null;
-  cursor?: string | null;
-  state?: "waiting" | "running" | "dead" | null;
-}
-
 /** Of one story, in one state, or both. */
 export interface ListSessions {
   limit?: number | null;
@@ -1532,6 +1525,13 @@ export interface ListTurns {
   limit?: number | null;
   cursor?: string | null;
   bookmarked?: boolean;
+}
+
+/** `state` keeps only what waits, runs, or is dead: buried after all its tries failed. */
+export interface ListUnfinished {
+  limit?: number | null;
+  cursor?: string | null;
+  state?: "waiting" | "running" | "dead" | null;
 }
 
 /** Calls that were made for a draft are found under its id as `story_id`. */
@@ -1866,10 +1866,6 @@ export interface NameModel {
   api_id: string;
 }
 
-export interface NameOutboxItem {
-  id: string;
-}
-
 export interface NamePlayerProfile {
   player_profile_id: string;
 }
@@ -1997,25 +1993,10 @@ export interface OutboxDropped {
   id: string;
 }
 
-/** A piece of work that follows a turn. `error` says why its last try failed. */
-export interface OutboxItem {
-  type: "outbox_item";
-  id: string;
-  kind: string;
-  session_id: string;
-  turn_id: string;
-  state: string;
-  tries: number;
-  due_at_ms: number;
-  created_at_ms: number;
-  updated_at_ms: number;
-  error?: string | null;
-}
-
 export interface OutboxListed {
   next_cursor?: string | null;
   type: "outbox_listed";
-  items: OutboxItem[];
+  items: WorkItem[];
 }
 
 export interface PackageContents {
@@ -3744,7 +3725,7 @@ export interface Wording {
   updated_at_ms: number;
 }
 
-/** A piece of work. `subject` is what it is about, `owner` who holds it, `trace_id` the turn behind it, if any. */
+/** A piece of work. `subject` is what it is about (of a turn and of what follows it, the session), `owner` who holds it, `trace_id` the turn behind it, if any. `error` says why its last try failed. */
 export interface WorkItem {
   type: "work_item";
   id: string;
@@ -4001,11 +3982,11 @@ export interface Methods {
   /** Tests a model and, if it passes, lets new stories and plays use it; one that fails changes nothing. */
   "model.use": { params: UseModel; result: ModelUsed; session: false };
   /** Gives work up that waits or was buried; what the turn itself told stays as it is. */
-  "outbox.drop": { params: NameOutboxItem; result: OutboxDropped; session: false };
+  "outbox.drop": { params: NameWork; result: OutboxDropped; session: false };
   /** Lists what follows turns and is not done, oldest first; what was done is not listed. */
-  "outbox.list": { params: ListOutbox; result: OutboxListed; session: false };
+  "outbox.list": { params: ListUnfinished; result: OutboxListed; session: false };
   /** Tries work again that was buried, as if it had never been tried. */
-  "outbox.retry": { params: NameOutboxItem; result: OutboxItem; session: false };
+  "outbox.retry": { params: NameWork; result: WorkItem; session: false };
   /** Adds a profile. A player's is their own; an author's or admin's is for everybody to play as. */
   "player_profile.create": { params: CreatePlayerProfile; result: PlayerProfileView; session: false };
   /** Removes a profile that no session uses. */

@@ -6,41 +6,16 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.views import Command, ListView, Paging, View, cursor_after, place_of
+from fabula.actions.views import ListView
+from fabula.actions.work_items import ListUnfinished, NameWork, WorkItem, item_of, unfinished
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
-from fabula.ports.work import Work
-
-PAGE = 100
 
 
-class ListWork(Paging):
+class ListWork(ListUnfinished):
     """`state` keeps only what waits, runs, or is dead; `kind` only one kind of work."""
 
-    state: Literal["waiting", "running", "dead"] | None = None
     kind: str | None = None
-
-
-class NameWork(Command):
-    id: str
-
-
-class WorkItem(View):
-    """A piece of work. `subject` is what it is about, `owner` who holds it, `trace_id` the turn behind it, if any."""
-
-    optional = frozenset({"error"})
-    type: Literal["work_item"] = "work_item"
-    id: str
-    kind: str
-    subject: str
-    trace_id: str
-    state: str
-    owner: str
-    tries: int
-    due_at_ms: int
-    created_at_ms: int
-    updated_at_ms: int
-    error: str | None = None
 
 
 class WorkListed(ListView):
@@ -54,13 +29,8 @@ async def list_work(house: House, actor: Actor, command: ListWork) -> WorkListed
     kinds = house.work.kinds
     if command.kind is not None and command.kind not in kinds:
         raise InvalidRequest(f"There is no kind of work named '{command.kind[:100]}'.", kinds=list(kinds))
-    limit, after = command.limit or PAGE, place_of("work", command.cursor)
-    async with house.store.reading() as unit:
-        found = await unit.work.unfinished(
-            kinds if command.kind is None else [command.kind], status=command.state, after=after, limit=limit + 1
-        )
-    cursor = cursor_after("work", found[limit - 1].work_id) if len(found) > limit else None
-    return WorkListed(work=[_item(work) for work in found[:limit]], next_cursor=cursor)
+    work, cursor = await unfinished(house, kinds if command.kind is None else [command.kind], command, name="work")
+    return WorkListed(work=work, next_cursor=cursor)
 
 
 @allowed("admin")
@@ -72,20 +42,4 @@ async def cancel_work(house: House, actor: Actor, command: NameWork) -> WorkItem
     if not await house.work.cancel(command.id):
         raise Conflict(f"'{command.id}' is {work.status}: only what waits or runs can be cancelled.", state=work.status)
     ended = await house.store.read(lambda unit: unit.work.get(command.id))
-    return _item(ended or work)
-
-
-def _item(work: Work) -> WorkItem:
-    return WorkItem(
-        id=work.work_id,
-        kind=work.kind,
-        subject=work.subject,
-        trace_id=work.trace_id,
-        state=work.status,
-        owner=work.owner,
-        tries=work.tries,
-        due_at_ms=work.due_at_ms,
-        created_at_ms=work.created_at_ms,
-        updated_at_ms=work.updated_at_ms,
-        error=None if work.error is None else work.error.message,
-    )
+    return item_of(ended or work)

@@ -7,45 +7,17 @@ from typing import Literal
 from fabula.actions.authority import allowed
 from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
-from fabula.actions.views import Command, ListView, Paging, View, cursor_after, place_of
+from fabula.actions.views import ListView, View
+from fabula.actions.work_items import ListUnfinished, NameWork, WorkItem, item_of, unfinished
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, NotFound, StoreError
 from fabula.ports.store import Unit
 from fabula.ports.work import Work, WorkCount
 
-PAGE = 100
-
-
-class ListOutbox(Paging):
-    """`state` keeps only what waits, runs, or is dead: buried after all its tries failed."""
-
-    state: Literal["waiting", "running", "dead"] | None = None
-
-
-class NameOutboxItem(Command):
-    id: str
-
-
-class OutboxItem(View):
-    """A piece of work that follows a turn. `error` says why its last try failed."""
-
-    optional = frozenset({"error"})
-    type: Literal["outbox_item"] = "outbox_item"
-    id: str
-    kind: str
-    session_id: str
-    turn_id: str
-    state: str
-    tries: int
-    due_at_ms: int
-    created_at_ms: int
-    updated_at_ms: int
-    error: str | None = None
-
 
 class OutboxListed(ListView):
     type: Literal["outbox_listed"] = "outbox_listed"
-    items: list[OutboxItem]
+    items: list[WorkItem]
 
 
 class OutboxDropped(View):
@@ -54,18 +26,20 @@ class OutboxDropped(View):
 
 
 @allowed("admin")
-async def list_outbox(house: House, actor: Actor, command: ListOutbox) -> OutboxListed:
+async def list_outbox(house: House, actor: Actor, command: ListUnfinished) -> OutboxListed:
     """Lists what follows turns and is not done, oldest first; what was done is not listed."""
-    limit = command.limit or PAGE
-    after = place_of("outbox", command.cursor)
-    async with house.store.reading() as unit:
-        found = await unit.work.unfinished(FOLLOWER_WORK, status=command.state, after=after, limit=limit + 1)
-    cursor = cursor_after("outbox", found[limit - 1].work_id) if len(found) > limit else None
-    return OutboxListed(items=[item_of(work) for work in found[:limit]], next_cursor=cursor)
+    items, cursor = await unfinished(house, FOLLOWER_WORK, command, name="outbox")
+    return OutboxListed(items=items, next_cursor=cursor)
 
 
 @allowed("admin")
-async def retry_outbox(house: House, actor: Actor, command: NameOutboxItem) -> OutboxItem:
+async def show_outbox(house: House, actor: Actor, command: NameWork) -> WorkItem:
+    """One piece of work that follows a turn, whatever became of it."""
+    return item_of(await house.store.read(lambda unit: _follower(unit, command.id)))
+
+
+@allowed("admin")
+async def retry_outbox(house: House, actor: Actor, command: NameWork) -> WorkItem:
     """Tries work again that was buried, as if it had never been tried."""
     async with house.store.writing() as unit:
         work = await _follower(unit, command.id)
@@ -77,7 +51,7 @@ async def retry_outbox(house: House, actor: Actor, command: NameOutboxItem) -> O
 
 
 @allowed("admin")
-async def drop_outbox(house: House, actor: Actor, command: NameOutboxItem) -> OutboxDropped:
+async def drop_outbox(house: House, actor: Actor, command: NameWork) -> OutboxDropped:
     """Gives work up that waits or was buried; what the turn itself told stays as it is."""
     async with house.store.writing() as unit:
         work = await _follower(unit, command.id)
@@ -101,19 +75,3 @@ async def _follower(unit: Unit, id: str) -> Work:
     if work is None or work.kind not in FOLLOWER_WORK:
         raise NotFound(f"There is nothing named '{id}' in the outbox.")
     return work
-
-
-def item_of(work: Work) -> OutboxItem:
-    """Work as operators see it."""
-    return OutboxItem(
-        id=work.work_id,
-        kind=work.kind,
-        session_id=work.subject,
-        turn_id=str(work.input.get("turn_id", "")),
-        state=work.status,
-        tries=work.tries,
-        due_at_ms=work.due_at_ms,
-        created_at_ms=work.created_at_ms,
-        updated_at_ms=work.updated_at_ms,
-        error=None if work.error is None else work.error.message,
-    )

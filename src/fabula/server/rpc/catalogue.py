@@ -58,6 +58,7 @@ from fabula.actions.plays import (
 from fabula.actions.rules import game_systems, roll_dice, sheets
 from fabula.actions.turns import explain_turn, run_turn
 from fabula.actions.views import Nothing, Paging
+from fabula.actions.work_items import ListUnfinished, NameWork, WorkItem
 from fabula.server.rpc.method import Catalogue, Method, free_method, method, session_method
 from fabula.server.rpc.progress import progress_method
 from fabula.server.rpc.streams import turn_methods
@@ -113,9 +114,9 @@ def _operating() -> list[Method]:
             api_groups.delete_api_group,
             api_groups.ApiGroupDeleted,
         ),
-        m("outbox.list", outbox.ListOutbox, outbox.list_outbox, outbox.OutboxListed),
-        m("outbox.retry", outbox.NameOutboxItem, outbox.retry_outbox, outbox.OutboxItem),
-        m("outbox.drop", outbox.NameOutboxItem, outbox.drop_outbox, outbox.OutboxDropped),
+        m("outbox.list", ListUnfinished, outbox.list_outbox, outbox.OutboxListed),
+        m("outbox.retry", NameWork, outbox.retry_outbox, WorkItem),
+        m("outbox.drop", NameWork, outbox.drop_outbox, outbox.OutboxDropped),
         m("model.detect", Nothing, model_choice.detect_models, model_choice.ModelsDetected),
         m("model.use", model_choice.UseModel, model_choice.use_model, model_choice.ModelUsed),
         m("model.remove", model_choice.NameModel, model_choice.remove_model, model_choice.ModelRemoved),
@@ -129,7 +130,7 @@ def _watching_over() -> list[Method]:
         m("server.status", Nothing, server_status.tell_status, server_status.ServerStatus),
         m("usage.summary", usage_summary.SumUpUsage, usage_summary.sum_up_usage, usage_summary.UsageSummary),
         m("work.list", w.ListWork, w.list_work, w.WorkListed),
-        m("work.cancel", w.NameWork, w.cancel_work, w.WorkItem),
+        m("work.cancel", NameWork, w.cancel_work, WorkItem),
         m("token.list", Paging, t.show_tokens, t.TokensListed),
         m("token.create", t.CreateToken, t.make_token, t.TokenCreated),
         m("token.revoke", t.NameToken, t.end_token, t.TokenView),
