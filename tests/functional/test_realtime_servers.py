@@ -16,6 +16,7 @@ from tests.functional.test_turns_on_two_servers import NEVER, second
 from tests.live import Client, gate_story, live_server
 from tests.turn_kills import victim
 
+from fabula.testing.model_script import Pace
 from fabula.testing.redis import RedisServer
 
 
@@ -100,6 +101,8 @@ async def test_a_storybeat_whose_server_dies_is_told_to_its_end_by_another_when_
             begun = await it.ask("storybeat", **beat)
             while "narrator" not in one.troupe.calls:
                 await asyncio.sleep(0.01)
+            # Slow enough that the turn, which the other server takes up by itself, is not over when it is sent again.
+            one.troupe.pace = Pace(tokens_per_second=8)
             one.kill()
             await it.sio.wait()
         async with listener(two.client) as it:
