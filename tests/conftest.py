@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
-from tests.fork_server import ForkServer
+from tests.fork_server import ForkServer, share_fork_server
 from tests.fork_server import fork_server as started_fork_server
 from tests.mass import Mass, choose_whole
 from tests.mass import mass as number_of_cases
@@ -55,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests write durably all the time; a file system in memory does not make them wait for a disk.
     if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(IN_MEMORY)
+    if getattr(config.option, "numprocesses", None):
+        config.add_cleanup(share_fork_server())
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -7,7 +7,8 @@ cannot wait for that. A child is the real command in a process of its own, with 
     with running_server(tmp_path) as address: ...                        # instead of server_process.running_server
     child = fork_server.start(["serve", "--port", "0"], {"FABULA_DATA_DIR": str(folder)}, log=folder / "log")
 
-1. The fork server starts when it is first needed, imports everything, and listens on a socket.
+1. The fork server starts when it is first needed, imports everything, and listens on a socket. Where several test
+   processes run, `share_fork_server` starts one for all of them.
 2. Whoever wants a command sends its arguments, environment, folder and three open files (`tests/forked_program.py`).
 3. The child that was forked runs the command; its process id is answered at once, its exit code when it has ended.
 4. A child whose caller is gone is killed, and all of them are when the test process ends.
@@ -19,6 +20,7 @@ that start the server as users do, take `PROGRAM` and `running_server` of `fabul
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import io
 import json
@@ -33,7 +35,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,6 +50,8 @@ ROOT = Path(__file__).parent.parent
 FABULA = "fabula"
 MEASURED = "COVERAGE_OF_COMMANDS"
 """The variable that says where commands leave which lines they ran; see tests/coverage.py."""
+SHARED = "FABULA_SHARED_FORKS"
+"""The variable that names the folder of the fork server that several test processes share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,22 +98,11 @@ class Child:
 
 
 class ForkServer:
-    """The process that forks, one for each test process; `start` is for tests that kill what they started."""
+    """A way to the process that forks; `start` is for tests that kill what they started."""
 
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="fabula-forks-"))
-        self.socket = self._folder / "socket"
-        command = [sys.executable, "-m", "tests.fork_server", str(self.socket)]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, path: Path) -> None:
+        self.socket = path
         self._children: list[Child] = []
-        assert self._process.stdout is not None
-        if self._process.stdout.readline() != b"ready\n":
-            raise RuntimeError("The fork server did not start.")
-
-    def close(self) -> None:
-        """Ends the server, and children that still run with it."""
-        self._process.communicate()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def start(self, arguments: Sequence[str], environment: Mapping[str, str], *, log: Path) -> Child:
         """Starts `fabula` with these arguments, and these variables in its environment alone."""
@@ -127,10 +120,60 @@ class ForkServer:
 
 @cache
 def fork_server() -> ForkServer:
-    """The fork server of this test process; it starts at the first call."""
-    started = ForkServer()
-    atexit.register(started.close)
-    return started
+    """The fork server of this test process, or of all that run together; it starts at the first call."""
+    if SHARED in os.environ:
+        return ForkServer(_shared_socket(Path(os.environ[SHARED])))
+    folder = _new_folder()
+    process = _start(folder, subprocess.PIPE)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(process.communicate)
+    return ForkServer(folder / "socket")
+
+
+def share_fork_server() -> Callable[[], None]:
+    """Lets test processes that are started from here share one; answers how to end it.
+
+    Importing everything takes as long as a hundred tests. It ends when nobody can write to the pipe any more, so it
+    does not outlive this process.
+    """
+    folder = _new_folder()
+    os.mkfifo(folder / "end")
+    end = os.open(folder / "end", os.O_RDWR)
+    os.environ[SHARED] = str(folder)
+
+    def close() -> None:
+        os.close(end)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    return close
+
+
+def _shared_socket(folder: Path) -> Path:
+    """Where the shared one listens; the first test process that asks starts it, and the others wait."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "socket").exists():
+            with (folder / "end").open("rb") as end:
+                _running.append(_start(folder, end.fileno()))
+    return folder / "socket"
+
+
+_running: list[subprocess.Popen[bytes]] = []
+"""What this process started for all, so that nobody waits for its end here."""
+
+
+def _new_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="fabula-forks-"))
+
+
+def _start(folder: Path, until: int) -> subprocess.Popen[bytes]:
+    """Starts a fork server that runs until this input ends."""
+    command = [sys.executable, "-m", "tests.fork_server", str(folder / "socket")]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=until, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    if process.stdout.readline() != b"ready\n":
+        raise RuntimeError("The fork server did not start.")
+    return process
 
 
 @dataclass(frozen=True)
