@@ -68,7 +68,8 @@ async def test_without_redis_play_goes_on_with_local_limits_and_one_warning_and_
                 with pytest.raises(RpcFailed) as over:
                     await player.turn(sessions[1], "I knock.")
                 assert over.value.code == 42929, "each server counts for itself"
-                assert (await other.turn(sessions[1], "I knock."))[-1]["type"] == "completed"
+                last = (await other.turn(sessions[1], "I knock."))[-1]
+                assert last["type"] == "completed", last
                 await asyncio.to_thread(redis_server.start)
                 # The way is broken until both have found it again; then whoever watches reads anew.
                 async with asyncio.timeout(PATIENCE_S):

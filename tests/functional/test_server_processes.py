@@ -112,9 +112,10 @@ async def test_a_turn_is_followed_taken_up_and_cancelled_through_any_process(
             playing = asyncio.create_task(_lost(client.turn(session_id, "I wait.")))
             while troupe.calls.count("narrator") == asked:
                 await asyncio.sleep(0.01)
-            following = asyncio.create_task(client.http.get(f"/sessions/{session_id}/events"))
-            assert (await client.call("session.cancel_turn", session_id))["type"] == "turn_cancelled"
-            assert sse((await following).text)[-1]["data"]["frame"]["type"] == "failed"
+            async with client.http.stream("GET", f"/sessions/{session_id}/events") as following:
+                assert (await client.call("session.cancel_turn", session_id))["type"] == "turn_cancelled"
+                await following.aread()
+            assert sse(following.text)[-1]["data"]["frame"]["type"] == "failed"
             await playing
             await client.http.aclose()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from fabula.story.followers import SUMMARY_EVERY
 from fabula.story.resources import ROLES
 from fabula.testing.model_script import Fail
 
+PATIENCE_S = 30.0
+
 
 async def test_a_model_sums_up_in_its_own_words(tmp_path: Path) -> None:
     async with theatre(tmp_path, summaries="auto") as stage:
@@ -23,9 +26,16 @@ async def test_a_model_sums_up_in_its_own_words(tmp_path: Path) -> None:
         ladder = await ladder_at(stage.client, session_id)
         assert ladder is not None and ladder.text.startswith("You came to the gate. It was the hour of")
         assert stage.troupe.calls == ["swift"] * SUMMARY_EVERY
-        async with stage.client.house.store.reading() as unit:
-            calls = [record.origin.agent for _, record in await unit.calls.page(session_id=session_id)]
-        assert calls.count("summariser") == 1
+        async with asyncio.timeout(PATIENCE_S):
+            while not (calls := await summaries_asked(stage.client, session_id)):
+                await asyncio.sleep(0.02)  # records of calls are written a moment later
+        assert calls == 1
+
+
+async def summaries_asked(client: Client, session_id: str) -> int:
+    async with client.house.store.reading() as unit:
+        calls = [record.origin.agent for _, record in await unit.calls.page(session_id=session_id)]
+    return calls.count("summariser")
 
 
 async def test_where_its_model_fails_a_play_is_summed_up_by_rule(tmp_path: Path) -> None:

@@ -187,6 +187,7 @@ async def test_a_stream_begun_on_one_server_is_read_on_at_the_other_with_no_gap_
 ) -> None:
     one, two = linked
     session_id = await one.session("ensemble")
+    one.troupe.misbehave("narrator", Say(text="word " * 150, pace=Pace(tokens_per_second=15)))
     playing = await begun(one, session_id)
     seen = await read_until(one, session_id, "narrator_text_delta")
     last = seen[-1]["id"]
@@ -194,6 +195,7 @@ async def test_a_stream_begun_on_one_server_is_read_on_at_the_other_with_no_gap_
         more = await read_until(it, session_id, "\n\n", **{"last-event-id": last})
         seen, last = seen + more, more[-1]["id"]
     assert not playing.done(), "all of that was read while the turn was told"
+    one.troupe.pace = Pace()
     rest = await two.client.http.get(f"/sessions/{session_id}/events", headers={"last-event-id": last})
     told = [event for event in await playing if event["event"] == "message"]
     assert seen + sse(rest.text) == told
