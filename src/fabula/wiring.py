@@ -156,7 +156,14 @@ async def open_house(
         settle_left = partial(settle_left_turns, house, opened_at_ms=clock.now_ms())
         most, eager = _taken_up(settings, worker)
         takes_up = tends_turns or worker is not None
-        await work.open(work_kinds(house), takes_up=takes_up, chores=[settle_left], most=most, eager=eager)
+        await work.open(
+            work_kinds(house),
+            takes_up=takes_up,
+            chores=[settle_left],
+            most=most,
+            eager=eager,
+            is_told=worker is not None,
+        )
         if takes_up:
             await _listen(queue, work, settings, worker)
             # First of all no more announcements are taken, and what was taken may end.

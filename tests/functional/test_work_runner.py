@@ -23,7 +23,7 @@ from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.world import SystemClock
 from fabula.ports.bus import Frame
-from fabula.ports.errors import Cancelled, Conflict, FabulaError, NotFound
+from fabula.ports.errors import Cancelled, Conflict, FabulaError, NotFound, StoreError
 from fabula.ports.store import Store, Unit
 from fabula.ports.work import Lease, NewWork, Work
 from fabula.story.error_values import ErrorValue
@@ -257,6 +257,43 @@ async def test_leases_of_all_that_runs_are_renewed(store: Store, clock: FixedClo
         for id in ("w1", "w2"):
             await until(store, lambda work: work.lease_until_ms == clock.now_ms() + round(LEASE_S * 1000), id)
         assert await there.take_up() == 0
+
+
+class MoodyStore:
+    """A store that cannot be written for a while, without the wait for the disk that leases are renewed with."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.is_moody, self.refused = False, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, work: Callable[[Unit], Awaitable[Any]], *, durable: bool = True) -> Any:
+        if self.is_moody and not durable:
+            self.refused += 1
+            raise StoreError("The database is away.")
+        return await self._store.write(work, durable=durable)
+
+
+async def test_a_process_that_could_not_renew_its_leases_does_not_take_its_own_work_from_itself(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    moody = MoodyStore(store)
+    runner = await runners("ann", errand(hang), store=moody, takes_up=True)
+    await runner.start(await begun(store, runner.lease()))
+    moody.is_moody = True
+    clock.advance(round(LEASE_S * 1000) + 1)
+    while moody.refused < 3:
+        runner.wake()
+        clock.advance(300)
+        await asyncio.sleep(0.01)
+    moody.is_moody = False
+    while (work := await stored(store)).lease_until_ms < clock.now_ms():
+        runner.wake()
+        clock.advance(300)
+        await asyncio.sleep(0.01)
+    assert (work.status, work.owner, work.attempt) == ("running", "ann", 1)
 
 
 async def test_a_process_takes_up_only_as_much_as_it_has_room_for(store: Store, runners: Runners) -> None:

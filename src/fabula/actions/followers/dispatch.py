@@ -40,32 +40,51 @@ WORK_NAMES: Mapping[FollowerKind, str] = {
     "summary": "summary.update",
 }
 
-FOLLOWER_WORK = (FOLLOWERS, *WORK_NAMES.values())
+WORK_QUEUES: Mapping[str, QueueName] = {
+    FOLLOWERS: "realtime",
+    WORK_NAMES["world"]: "background",
+    WORK_NAMES["memory"]: "heavy",
+    WORK_NAMES["lore"]: "background",
+    WORK_NAMES["summary"]: "heavy",
+}
+
+FOLLOWER_WORK = tuple(WORK_QUEUES)
 """The names of all work that follows turns."""
+
+LATE_S = 15.0
+"""From this lag on followers are announced, and so done in the order of their queues and priorities."""
 
 
 def follower_kinds(house: House) -> dict[str, WorkKind]:
     """The dispatcher and every kind of follower."""
-    return {
-        FOLLOWERS: _kind(
-            partial(_dispatch, house), "realtime", 9, "hands out what follows a turn, a piece of work for each kind"
+    rows: list[tuple[str, int, Run, str]] = [
+        (FOLLOWERS, 9, partial(_dispatch, house), "hands out what follows a turn, a piece of work for each kind"),
+        (
+            WORK_NAMES["world"],
+            9,
+            partial(apply_world, house),
+            "applies what a turn changes in its world, in order",
         ),
-        WORK_NAMES["world"]: _kind(
-            partial(apply_world, house), "background", 9, "applies what a turn changes in its world, in order"
+        (
+            WORK_NAMES["memory"],
+            5,
+            partial(remember_turn, house),
+            "writes down what everyone noticed in the turns up to this one",
         ),
-        WORK_NAMES["memory"]: _kind(
-            partial(remember_turn, house), "heavy", 5, "writes down what everyone noticed in the turns up to this one"
-        ),
-        WORK_NAMES["lore"]: _kind(
-            partial(precompute_lore, house),
-            "background",
+        (
+            WORK_NAMES["lore"],
             1,
+            partial(precompute_lore, house),
             "prepares the lore of a large story, once for everybody",
         ),
-        WORK_NAMES["summary"]: _kind(
-            partial(summarise_turn, house), "heavy", 3, "sums up what was told since the last summary on this line"
+        (
+            WORK_NAMES["summary"],
+            3,
+            partial(summarise_turn, house),
+            "sums up what was told since the last summary on this line",
         ),
-    }
+    ]
+    return {name: _kind(run, WORK_QUEUES[name], priority, does) for name, priority, run, does in rows}
 
 
 def _kind(run: Run, queue: QueueName, priority: int, does: str) -> WorkKind:
@@ -87,7 +106,10 @@ async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:
     asked = work.input.get("kinds")
     # A kind that only a newer version knows is left to the servers of that version.
     wanted = [kind for kind in WORK_NAMES if isinstance(asked, list) and kind in asked]
-    new = await _under_load(house, [follower_of(house, kind, work.subject, work.input) for kind in wanted])
+    lag = await house.queue_lag.measure(house.store, house.clock, house.meters, WORK_QUEUES)
+    new = _under_load(house, [follower_of(house, kind, work.subject, work.input) for kind in wanted], lag)
+    if max(lag.values()) < LATE_S:
+        new = [_here(house, one) for one in new]
 
     async def fan_out(unit: Unit) -> list[Work]:
         begun = [await unit.work.begin(one) for one in new]
@@ -95,18 +117,21 @@ async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:
             raise taken_over(work)
         return begun
 
-    begun = await house.store.write(fan_out)
-    house.work.announce(*(one for one in begun if one.due_at_ms <= house.clock.now_ms()))
+    # Not durable, as all that follows turns: what a power cut takes is found undone, and done again.
+    await house.work.go_on(work, await house.store.write(fan_out, durable=False))
     return None
 
 
-async def _under_load(house: House, followers: list[NewWork]) -> list[NewWork]:
+def _here(house: House, follower: NewWork) -> NewWork:
+    """A follower that is due now is done where it was begun, if that process does work of its kind."""
+    return replace(follower, held=house.work.lease_for(follower.kind)) if follower.due_at_ms == 0 else follower
+
+
+def _under_load(house: House, followers: list[NewWork], lag: Mapping[QueueName, float]) -> list[NewWork]:
     """What is done of these now, or later, while queues are late; `story/shedding.py` says which."""
-    queues = {name: kind.queue for name, kind in follower_kinds(house).items()}
-    lag = await house.queue_lag.measure(house.store, house.clock, house.meters, queues)
     kept = []
     for kind, follower in zip(_kinds_of(followers), followers, strict=True):
-        decided = shed(kind, lag[queues[follower.kind]])
+        decided = shed(kind, lag[WORK_QUEUES[follower.kind]])
         if decided is not None:
             house.meters.add(FOLLOWERS_SHED, kind, decided.how)
         if decided is None:

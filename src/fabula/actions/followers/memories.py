@@ -34,7 +34,7 @@ async def remember_turn(house: House, held: HeldWork) -> JsonObject | None:
         if not await unit.work.finish(held.work):
             raise taken_over(held.work)
 
-    await house.store.write(end)
+    await house.store.write(end, durable=False)
     return None
 
 

@@ -51,7 +51,7 @@ async def summarise_turn(house: House, held: HeldWork) -> JsonObject | None:
         if not await unit.work.finish(held.work):
             raise taken_over(held.work)
 
-    await house.store.write(keep)
+    await house.store.write(keep, durable=False)
     return None
 
 

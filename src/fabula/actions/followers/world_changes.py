@@ -9,6 +9,8 @@ What is kept first for a turn stays, so that it is applied once in effect howeve
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from fabula.actions.house import House
 from fabula.actions.plays.world_records import make_record, missing_records
 from fabula.actions.repositories import SESSIONS
@@ -20,14 +22,19 @@ from fabula.story.values import JsonObject
 async def apply_world(house: House, held: HeldWork) -> JsonObject | None:
     """Applies the changes of a turn, and before them those that are missing on its line."""
     turn_id = str(held.work.input["turn_id"])
-    for missing in await _missing(house, turn_id):
-        await _apply(house, missing, session_id=held.work.subject)
+    missing = await _missing(house, turn_id)
+    for earlier in missing[:-1]:
+        await house.store.write(await _applied(house, earlier, session_id=held.work.subject), durable=False)
+    keep = await _applied(house, missing[-1], session_id=held.work.subject) if missing else None
 
     async def end(unit: Unit) -> None:
+        # Mostly there is one turn to apply, and this the only transaction.
+        if keep is not None:
+            await keep(unit)
         if not await unit.work.finish(held.work):
             raise taken_over(held.work)
 
-    await house.store.write(end)
+    await house.store.write(end, durable=False)
     return None
 
 
@@ -38,16 +45,15 @@ async def _missing(house: House, turn_id: str) -> list[str]:
         return [] if turn is None or turn.status != "committed" else await missing_records(house, unit, turn_id)
 
 
-async def _apply(house: House, turn_id: str, *, session_id: str) -> None:
+async def _applied(house: House, turn_id: str, *, session_id: str) -> Callable[[Unit], Awaitable[None]]:
+    """Works out the record of a turn; what it answers writes that down."""
     async with house.store.reading() as unit:
         session = await SESSIONS.find(unit, session_id)
         record = None if session is None else await make_record(house, unit, session, turn_id)
-    if record is None:
-        return
 
     async def keep(unit: Unit) -> None:
         # The play may have been deleted meanwhile, with all its turns.
-        if await unit.plays.turn(turn_id) is not None:
+        if record is not None and await unit.plays.turn(turn_id) is not None:
             await unit.plays.keep_world(turn_id, record.as_json())
 
-    await house.store.write(keep, durable=False)
+    return keep

@@ -17,7 +17,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fabula.actions.work.hold_batch import HoldBatch
 from fabula.actions.work.owners import is_dead
@@ -83,6 +83,8 @@ class RunningWork:
     lease_until_ms: int
     taken_up: bool
     started: float
+    goes_on_with: list[str] = field(default_factory=list)
+    """What it began and this process does as well: whoever has it done waits for that, too."""
 
     def outcome(self) -> str:
         """How the attempt ended; one that was stopped is ended, or goes on, elsewhere."""
@@ -122,6 +124,7 @@ class WorkRunner:
         self._calls_only: list[str] = []
         self._most: Mapping[QueueName, int] = {}
         self._is_eager = True
+        self._is_told = False
         self._chores: Sequence[Chore] = ()
         self._running: dict[str, RunningWork] = {}
         self._woken = asyncio.Event()
@@ -136,14 +139,16 @@ class WorkRunner:
         chores: Sequence[Chore] = (),
         most: Mapping[QueueName, int] = MOST_TAKEN_UP,
         eager: bool = True,
+        is_told: bool = False,
     ) -> None:
         """Begins to look around. A process that stays `takes_up` what others left behind; a short command does not.
 
         A process that stays also does the `chores` from time to time. It takes work only of the queues that `most`
         names, at most so much of each at once. One that is `eager` looks again as soon as something has ended; where
-        announcements come over a broker that would only find what another process was just told of.
+        announcements come over a broker that would only find what another process was just told of. One that `is_told`
+        does what announcements name (`take`), and what that begins at once, without a message to itself.
         """
-        self._kinds, self._most, self._is_eager = kinds, most, eager
+        self._kinds, self._most, self._is_eager, self._is_told = kinds, most, eager, is_told
         self._chores = chores
         self._calls_only = [name for name, kind in kinds.items() if kind.run is None]
         if takes_up:
@@ -193,7 +198,29 @@ class WorkRunner:
             await self._store.write(lambda unit: unit.work.let_go(held))
             return
         await self._begin_again(held)
+        running = self._running.get(held.work_id)
         await self.wait(held.work_id)
+        for work_id in [] if running is None else running.goes_on_with:
+            await self.wait(work_id)
+
+    def lease_for(self, kind: str) -> Lease | None:
+        """A lease for work of a kind that is begun by work which runs here, if this process does it at once (`go_on`).
+
+        It does what is of its own queues: a message to itself would cost more than most of this work.
+        """
+        return self.lease() if self._is_told and self._kinds[kind].queue in self._most else None
+
+    async def go_on(self, begun_by: Work, begun: Sequence[Work]) -> None:
+        """Does what was just begun with a lease from `lease_for`, and announces what is due and nobody holds."""
+        here = [one for one in begun if (one.owner, one.status) == (self.owner, "running")]
+        running = self._running.get(begun_by.work_id)
+        for work in here:
+            # What was there before is done by whoever began it.
+            if work.work_id not in self._running and work.attempt == 1:
+                await self.start(work, taken_up=True)
+                if running is not None:
+                    running.goes_on_with.append(work.work_id)
+        self.announce(*(one for one in begun if one.status == "waiting" and one.due_at_ms <= self._clock.now_ms()))
 
     async def _hold_these(self, work_ids: list[str]) -> list[Work]:
         return await self._store.write(lambda unit: unit.work.hold_these(work_ids, self.lease()), durable=False)
@@ -511,8 +538,9 @@ class WorkRunner:
             await asyncio.sleep(looked_at + LOOK_AT_MOST_EVERY_S - self._clock.monotonic())
             looked_at = self._clock.monotonic()
             self._woken.clear()
-            await self._look(self._keep_leases)
-            if takes_up:
+            is_kept = await self._look(self._keep_leases)
+            # With leases that could not be renewed, it would take its own work for left behind.
+            if takes_up and is_kept:
                 await self._look(self.take_up)
             # Not at the start, when others wait to be served.
             if takes_up and not swept:
@@ -523,13 +551,15 @@ class WorkRunner:
                 for chore in self._chores:
                     await self._look(chore)
 
-    async def _look(self, look: Callable[[], Awaitable[object]]) -> None:
+    async def _look(self, look: Callable[[], Awaitable[object]]) -> bool:
         try:
             await look()
+            return True
         except StoreError as error:
             log.warning("Work could not be looked after: %s", error.message)
         except Exception:
             log.exception("Work could not be looked after.")
+        return False
 
     async def forget_old(self) -> int:
         """Forgets what ended long ago; answers how much."""
