@@ -119,7 +119,9 @@ async def victim(
 ) -> AsyncIterator[Victim]:
     """A victim with a story to play, in both paces."""
     troupe = troupe or Troupe()
-    settings = clean_environment({"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", **environment})
+    # Summaries by rule: a model that is asked for one after a turn would count as a call of the next one.
+    chosen = {"FABULA_DATA_DIR": str(folder / "data"), "FABULA_SAMPLES": "false", "FABULA_SUMMARIES": "rule"}
+    settings = clean_environment({**chosen, **environment})
     if "FABULA_DATABASE_URL" not in settings:
         fill_folder(folder / "data")
     it = Victim(fork_server=fork_server, folder=folder, environment=settings, troupe=troupe)

@@ -64,9 +64,12 @@ async def _missing_bundle(house: House, session_id: str, turn_id: str) -> tuple[
     """A bundle of what a session plays after a turn, under its version; None where it needs none, or there is one."""
     async with house.store.reading() as unit:
         setup = await _played_after(house, unit, session_id, turn_id)
-        if setup is None or not setup.wants_bundle or await unit.lore_bundles.has(setup.lore_version):
+        if setup is None or not setup.wants_bundle:
             return None
-    return setup.lore_version, await run_in_thread(setup.make_lore_bundle)
+        version = await run_in_thread(lambda: setup.lore_version)
+        if await unit.lore_bundles.has(version):
+            return None
+    return version, await run_in_thread(setup.make_lore_bundle)
 
 
 async def _played_after(house: House, unit: Unit, session_id: str, turn_id: str) -> PlaySetup | None:

@@ -147,7 +147,9 @@ async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _K
 
 async def _lore_bundle(unit: Unit, setup: PlaySetup) -> JsonObject | None:
     """What some process prepared of this very lore; read with all else that is gathered, and never by a turn alone."""
-    return await unit.lore_bundles.get(setup.lore_version) if setup.wants_bundle else None
+    if not setup.wants_bundle:
+        return None
+    return await unit.lore_bundles.get(await run_in_thread(lambda: setup.lore_version))
 
 
 def _names(setup: PlaySetup, story: Story, lorebook_ids: list[str]) -> list[Reference]:
