@@ -27,6 +27,7 @@ import json
 import os
 import re
 import runpy
+import select
 import selectors
 import shutil
 import signal
@@ -74,17 +75,18 @@ class Child:
         raise RuntimeError(f"The server did not start: {self.log.read_text('utf-8', 'replace')}")
 
     def lives(self) -> bool:
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        """Whether it has not ended: its number says nothing, because another process may have it by now."""
+        return self.connection.fileno() >= 0 and not select.select([self.connection], [], [], 0)[0]
+
+    def send(self, how: signal.Signals) -> None:
+        """Sends a signal; one that has ended by itself, or by an earlier signal, gets none, and nobody else does."""
+        if self.lives():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, how)
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Sends the signal at once, and waits until the process is gone."""
-        # It may have ended by itself, or by an earlier signal.
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, how)
+        self.send(how)
         self.wait()
 
     def wait(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -62,7 +61,7 @@ class Victim:
         assert self._child is not None
         self.kills += 1
         self._asked_to_end = how == signal.SIGTERM
-        os.kill(self._child.pid, how)
+        self._child.send(how)
 
     async def start(self) -> None:
         """Starts the server, after the last one is gone for sure."""

@@ -11,7 +11,7 @@ from tests.conftest import Place
 from tests.live import Client, RpcFailed, gate_story, live_server
 
 from fabula.actions.followers.dispatch import FOLLOWER_WORK
-from fabula.actions.followers.world_changes import apply_world
+from fabula.actions.followers.world_changes import AT_ONCE, apply_world
 from fabula.actions.work.work_kind import HeldWork, Unheard
 from fabula.ports.work import Lease, NewWork
 
@@ -155,6 +155,31 @@ async def test_one_that_comes_early_does_first_what_should_have_come_before_it(c
     async with house.store.reading() as unit:
         records = [await unit.plays.nearest_world(turn_id, within=0) for turn_id in turns]
     assert [record["version"] for record in records if record] == [2, 3]
+
+
+@pytest.mark.all
+async def test_very_many_that_were_left_behind_are_applied_in_parts_and_all_of_them(client: Client) -> None:
+    _, session_id = await timed_session(client)
+    await all_done(client)
+    house = client.house
+    await house.work.close()
+    for trust in range(1, AT_ONCE + 3):
+        await set_trust(client, session_id, trust)
+    head = (await client.call("session.get", session_id, history="none"))["head_turn_id"]
+    new = NewWork(
+        work_id="late",
+        kind="world.apply",
+        key=head,
+        subject=session_id,
+        input={"turn_id": head},
+        held=Lease(owner="test", until_ms=house.clock.now_ms() + 10_000),
+    )
+    late = await house.store.write(lambda unit: unit.work.begin(new))
+    await apply_world(house, HeldWork(work=late, sender=Unheard()))
+    listed = await client.call("journal.list", session_id)
+    assert listed["world_version"] == listed["applied_version"] == AT_ONCE + 3
+    done = await house.store.read(lambda unit: unit.work.get("late"))
+    assert done is not None and done.status == "done"
 
 
 async def test_a_story_without_a_calendar_has_no_clock_no_journal_and_no_rows(client: Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import tempfile
@@ -43,17 +42,15 @@ class OwnPostgres:
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Ends it at once, and waits until it is gone."""
-        pid = self._server.get_pid()
-        if pid is None:
+        import psutil
+
+        process = self._server.get_postmaster_info().process
+        if process is None:
             return
-        os.kill(pid, how)
-        until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until:
-            with suppress(ProcessLookupError):
-                os.kill(pid, 0)
-                time.sleep(0.02)
-                continue
-            return
+        # Not by its number alone: if it has ended by itself, another process may have that by now.
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(how)
+            process.wait(PATIENCE_S)
 
     def start(self) -> None:
         until = time.monotonic() + PATIENCE_S

@@ -9,51 +9,49 @@ What is kept first for a turn stays, so that it is applied once in effect howeve
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
+from functools import partial
 
 from fabula.actions.house import House
-from fabula.actions.plays.world_records import make_record, missing_records
+from fabula.actions.plays.world_records import make_missing_records
 from fabula.actions.repositories import SESSIONS
 from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.ports.store import Unit
+from fabula.ports.work import Work
 from fabula.story.values import JsonObject
+from fabula.story.world_records import WorldRecord
+
+AT_ONCE = 64
+"""So many turns are applied in one transaction, so that nobody waits long for it; mostly there is one."""
+
+Made = Sequence[tuple[str, WorldRecord]]
 
 
 async def apply_world(house: House, held: HeldWork) -> JsonObject | None:
     """Applies the changes of a turn, and before them those that are missing on its line."""
-    turn_id = str(held.work.input["turn_id"])
-    missing = await _missing(house, turn_id)
-    for earlier in missing[:-1]:
-        await house.store.write(await _applied(house, earlier, session_id=held.work.subject), durable=False)
-    keep = await _applied(house, missing[-1], session_id=held.work.subject) if missing else None
-
-    async def end(unit: Unit) -> None:
-        # Mostly there is one turn to apply, and this the only transaction.
-        if keep is not None:
-            await keep(unit)
-        if not await unit.work.finish(held.work):
-            raise taken_over(held.work)
-
-    await house.store.write(end, durable=False)
+    is_all = False
+    while not is_all:
+        made = await _missing(house, str(held.work.input["turn_id"]), session_id=held.work.subject)
+        is_all = len(made) < AT_ONCE
+        await house.store.write(partial(_keep, made, held.work if is_all else None), durable=False)
     return None
 
 
-async def _missing(house: House, turn_id: str) -> list[str]:
-    """The turns to be applied, oldest first; none where the turn itself is gone."""
+async def _missing(house: House, turn_id: str, *, session_id: str) -> Made:
+    """What is to be applied, oldest first; nothing where the turn itself is gone."""
     async with house.store.reading() as unit:
         turn = await unit.plays.turn(turn_id)
-        return [] if turn is None or turn.status != "committed" else await missing_records(house, unit, turn_id)
-
-
-async def _applied(house: House, turn_id: str, *, session_id: str) -> Callable[[Unit], Awaitable[None]]:
-    """Works out the record of a turn; what it answers writes that down."""
-    async with house.store.reading() as unit:
         session = await SESSIONS.find(unit, session_id)
-        record = None if session is None else await make_record(house, unit, session, turn_id)
+        if turn is None or session is None or turn.status != "committed":
+            return []
+        return await make_missing_records(house, unit, session, turn_id, most=AT_ONCE)
 
-    async def keep(unit: Unit) -> None:
+
+async def _keep(made: Made, ends: Work | None, unit: Unit) -> None:
+    """Keeps records, and with the last of them ends the work."""
+    for turn_id, record in made:
         # The play may have been deleted meanwhile, with all its turns.
-        if record is not None and await unit.plays.turn(turn_id) is not None:
+        if await unit.plays.turn(turn_id) is not None:
             await unit.plays.keep_world(turn_id, record.as_json())
-
-    return keep
+    if ends is not None and not await unit.work.finish(ends):
+        raise taken_over(ends)

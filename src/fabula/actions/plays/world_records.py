@@ -48,11 +48,19 @@ async def missing_records(house: House, unit: Unit, turn_id: str, *, most: int |
     return found[::-1]
 
 
-async def make_record(house: House, unit: Unit, session: SessionSettings, turn_id: str) -> WorldRecord:
-    """The record of a turn, from that of the turn before, which is there."""
-    mark = (await known_state(house, unit, turn_id)).world_mark
-    before = None if mark is None or mark.before is None else await record_of(unit, mark.before)
-    return await _record_on(house, unit, session, turn_id, before or WorldRecord())
+async def make_missing_records(
+    house: House, unit: Unit, session: SessionSettings, turn_id: str, *, most: int
+) -> list[tuple[str, WorldRecord]]:
+    """The records that are missing up to a turn, each from the one before; of more than `most` the oldest."""
+    made: list[tuple[str, WorldRecord]] = []
+    for missing in (await missing_records(house, unit, turn_id))[:most]:
+        if made:
+            before: WorldRecord | None = made[-1][1]
+        else:
+            mark = (await known_state(house, unit, missing)).world_mark
+            before = None if mark is None or mark.before is None else await record_of(unit, mark.before)
+        made.append((missing, await _record_on(house, unit, session, missing, before or WorldRecord())))
+    return made
 
 
 async def record_at_head(house: House, unit: Unit, session: SessionSettings, state: PlayState) -> WorldRecord | None:
