@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
 import time
 
 from ulid import ULID
+
+_RANDOM_BITS = 80
+"""Of an id the first 48 bits are the time, and so many are random."""
 
 
 class SystemClock:
@@ -31,7 +35,7 @@ class UlidIds:
         self._lock = threading.Lock()
 
     def new(self, prefix: str) -> str:
-        fresh = int(ULID())
+        fresh = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
         with self._lock:
             self._last = mine = max(fresh, self._last + 1)
         return f"{prefix}_{ULID.from_int(mine)}"

@@ -15,6 +15,7 @@ from fabula.story.state import MemoryEntry
 from fabula.story.values import Json, JsonObject
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
+_PLAIN = {None: "null", True: "true", False: "false"}
 _VERBS = {"dialogue": "says", "action": "does", "thought": "thinks", "player_input": "(the player)"}
 
 
@@ -170,4 +171,7 @@ def titled(title: str, body: str) -> str:
 
 
 def _json(value: Json) -> str:
-    return _ENCODER.encode(value)
+    # Most variables are these, and to set the encoder up for one costs more than to write it.
+    if value is None or value is True or value is False:
+        return _PLAIN[value]
+    return str(value) if isinstance(value, int) else _ENCODER.encode(value)

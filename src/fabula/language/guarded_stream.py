@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Container, Iterator
 from itertools import accumulate
 
-from fabula.language.caches import cached_if_short
 from fabula.language.phrases import Phrases, letters_of
 from fabula.language.spoilers import Guard
-from fabula.language.vocabulary import LONGEST_WORD, folded, is_plain, sentence_ends, spaced
+from fabula.language.vocabulary import is_plain, letters_in, sentence_ends, spaced
 
 BROKEN_OFF = "…"
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+# Two words with something between them that is no blank: they may be one word in disguise.
+_JOINED = re.compile(r"[^\W_](?!['’][^\W_])(?:[^\w\s]|_)+[^\W_]")
 _MARKS = 4
 _LONGEST_UNIT = 64
 _CLOSING = ".!?…\"'’”)"
@@ -103,9 +104,12 @@ class GuardedStream:
     def _look_at(self, text: str, *, whole: bool) -> tuple[int, bool]:
         """Up to where a text may be told, and whether something closed stands there."""
         words = list(_WORD.finditer(text))
-        if not words:
+        # Most words begin nothing that is closed, and nothing closed begins inside a word.
+        is_joined = _JOINED.search(text) is not None
+        may_matter = [is_joined or self._closed.may_begin_with(word.group()) for word in words]
+        if not any(may_matter):
             return len(text), False
-        spelled = [_letters(word.group()) for word in words]
+        spelled = [letters_in(word.group()) for word in words]
         letters, borders = "".join(spelled), list(accumulate(map(len, spelled), initial=0))
         ends = frozenset(borders[1:])
         if not whole and not self._spoken and _may_be(self._closed.short_sentences, letters, ends):
@@ -113,6 +117,8 @@ class GuardedStream:
         growing = not whole and not text[-1].isspace()
         stand_at = self._closed.phrases.stand_at
         for number, (start, end, beginning) in enumerate(_units(text, words)):
+            if not may_matter[number]:
+                continue
             last = number + 1 == len(words)
             if not (growing and last) and self._guard.is_closed_name(text[beginning:end]):
                 return beginning, True
@@ -127,7 +133,7 @@ class GuardedStream:
 
     def _may_grow(self, unit: str, word: str) -> bool:
         """Whether the letters at the end of a text are a closed name or may become one, also with what they hang on."""
-        spelled = {word, _letters("".join(_WORD.findall(unit)))}
+        spelled = {word, letters_in("".join(_WORD.findall(unit)))}
         begins = any(_may_be(self._closed.names, letters, (len(letters),)) for letters in spelled)
         return begins or self._guard.is_closed_name(unit)
 
@@ -146,11 +152,6 @@ def _units(text: str, words: list[re.Match[str]]) -> Iterator[tuple[int, int, in
             joined.popleft()
         before = end
         yield start, end, joined[0]
-
-
-@cached_if_short(most=8_192, longest=LONGEST_WORD)
-def _letters(word: str) -> str:
-    return folded(word).replace("'", "").replace("’", "")
 
 
 def _may_be(phrases: Phrases, letters: str, ends: Container[int]) -> bool:

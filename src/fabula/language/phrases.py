@@ -54,6 +54,11 @@ class Phrases:
                 found += ending
         return found, place >= len(letters) and bool(node)
 
+    def may_begin_with(self, letters: str) -> bool:
+        """Whether a phrase has these letters at its beginning, or no others."""
+        found, may_follow = self.stand_at(letters, 0, (len(letters),))
+        return may_follow or bool(found)
+
     def _endings(self, words: Sequence[str]) -> Iterator[list[Phrase]]:
         spelled = " ".join(words).replace("'", "").split(" ")
         text, borders = "".join(spelled), dict.fromkeys(accumulate(map(len, spelled), initial=0))

@@ -25,6 +25,7 @@ from fabula.language.vocabulary import (
     is_whole,
     knit_words_in,
     length_in_words,
+    letters_in,
     normal,
     sentences_of,
     spaced,
@@ -127,7 +128,12 @@ class Spoilers:
         for one in guard.sentences:
             by_length[length_in_words(one) >= _SENTENCE_WORDS].append(tuple(one.split()))
         names = Phrases((folded(name.text),) for name in guard.names)
-        return Closed(phrases=Phrases(by_length[True]), short_sentences=Phrases(by_length[False]), names=names)
+        return Closed(
+            phrases=Phrases(by_length[True]),
+            short_sentences=Phrases(by_length[False]),
+            names=names,
+            names_in_word=self.names_in_word,
+        )
 
     @cached_property
     def _phrases(self) -> Phrases:
@@ -145,6 +151,17 @@ class Closed:
     phrases: Phrases
     short_sentences: Phrases
     names: Phrases
+    names_in_word: Callable[[str], tuple[Name, ...]]
+
+    @cached_property
+    def may_begin_with(self) -> Callable[[str], bool]:
+        """Whether anything that is closed may begin with a word, or with one that begins with its letters."""
+        return cached_if_short(most=WORDS_KEPT, longest=LONGEST_WORD)(self._may_begin_with)
+
+    def _may_begin_with(self, word: str) -> bool:
+        letters = letters_in(word)
+        closed = (self.phrases, self.short_sentences, self.names)
+        return bool(self.names_in_word(word)) or any(one.may_begin_with(letters) for one in closed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,6 +110,12 @@ def folded(text: str) -> str:
     return text.casefold() if text.isascii() else normalize("NFC", text.casefold())
 
 
+@cached_if_short(most=8_192, longest=LONGEST_WORD)
+def letters_in(word: str) -> str:
+    """The letters of a word in one case."""
+    return folded(word).replace("'", "").replace("’", "")
+
+
 def plain(text: str) -> str:
     """A text as it reads: without what cannot be seen, its accents put together, each letter in its one form."""
     if is_plain(text):

@@ -20,7 +20,8 @@ from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.realtime.routes import mount_realtime
 from fabula.server.rpc.catalogue import build_catalogue
-from fabula.server.rpc.routes import rpc_routes, with_discovery
+from fabula.server.rpc.method import Catalogue
+from fabula.server.rpc.routes import RpcEndpoint, rpc_endpoint, rpc_first, rpc_routes, with_discovery
 from fabula.server.siblings import Siblings
 from fabula.server.stream.feed_routes import feed_routes
 from fabula.server.stream.routes import stream_routes
@@ -29,7 +30,9 @@ from fabula.server.web import mount_web
 
 def create_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
     """The whole server for a house that is open; `siblings` are processes that share its port."""
-    return _guarded(house, open_doors(house, siblings))
+    catalogue = with_discovery(build_catalogue())
+    rpc = rpc_endpoint(house, catalogue)
+    return _guarded(house, rpc_first(rpc, _doors(house, catalogue, rpc, siblings)))
 
 
 def create_ops_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
@@ -39,7 +42,7 @@ def create_ops_app(house: House, siblings: Siblings | None = None) -> ASGIApp:
     return _guarded(house, app)
 
 
-def _guarded(house: House, app: FastAPI) -> ASGIApp:
+def _guarded(house: House, app: ASGIApp) -> ASGIApp:
     async def lookup(hash: str) -> Token | None:
         return await find_token(house, hash)
 
@@ -52,10 +55,15 @@ def _guarded(house: House, app: FastAPI) -> ASGIApp:
 
 def open_doors(house: House, siblings: Siblings | None = None) -> FastAPI:
     """All routes, with no guard before them."""
+    catalogue = with_discovery(build_catalogue())
+    return _doors(house, catalogue, rpc_endpoint(house, catalogue), siblings)
+
+
+def _doors(house: House, catalogue: Catalogue, rpc: RpcEndpoint, siblings: Siblings | None) -> FastAPI:
     app = FastAPI(title="Fabula", version=fabula.__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(ops_routes(house, siblings))
     app.include_router(seat_routes(house))
-    app.include_router(rpc_routes(house, with_discovery(build_catalogue())))
+    app.include_router(rpc_routes(catalogue, rpc))
     app.include_router(stream_routes(house))
     app.include_router(feed_routes(house))
     app.include_router(play_routes(house))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -390,17 +390,22 @@ class WorkRunner:
 
     async def take_up(self) -> int:
         """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
-        gone = await self.gone()
-        return sum([await self._take_up_of(queue, gone) for queue in QUEUES if queue in self._most])
+        kinds = {queue: self._kinds_of(queue) for queue in QUEUES if queue in self._most}
 
-    async def _take_up_of(self, queue: QueueName, gone: Sequence[str]) -> int:
-        kinds = [name for name, kind in self._kinds.items() if kind.run is not None and kind.queue == queue]
+        async def look(unit: Unit) -> tuple[list[str], dict[QueueName, list[Work]]]:
+            gone = self._dead_among(await unit.work.owners())
+            due = {queue: await unit.work.due(some, gone=gone, limit=1) for queue, some in kinds.items() if some}
+            return gone, due
+
+        gone, due = await self._store.read(look)
+        return sum([await self._take_up_of(queue, kinds[queue], due[queue][0], gone) for queue in due if due[queue]])
+
+    def _kinds_of(self, queue: QueueName) -> list[str]:
+        return [name for name, kind in self._kinds.items() if kind.run is not None and kind.queue == queue]
+
+    async def _take_up_of(self, queue: QueueName, kinds: Sequence[str], oldest: Work, gone: Sequence[str]) -> int:
         taken = sum(one.taken_up and self._kinds[one.held.work.kind].queue == queue for one in self._running.values())
-        most = self._most[queue] - taken
-        if not kinds or most <= 0:
-            return 0
-        oldest = await self._store.read(lambda unit: unit.work.due(kinds, gone=gone, limit=1))
-        room = min(most, self._room_beside_turns(queue, oldest[0], taken)) if oldest else 0
+        room = min(self._most[queue] - taken, self._room_beside_turns(queue, oldest, taken))
         if room <= 0:
             return 0
         held = await self._store.write(lambda unit: unit.work.hold_due(kinds, self.lease(), gone=gone, limit=room))
@@ -417,7 +422,9 @@ class WorkRunner:
 
     async def gone(self) -> list[str]:
         """The owners of work whose processes are known to be dead."""
-        owners = await self._store.read(lambda unit: unit.work.owners())
+        return self._dead_among(await self._store.read(lambda unit: unit.work.owners()))
+
+    def _dead_among(self, owners: Iterable[str]) -> list[str]:
         return [owner for owner in owners if is_dead(owner, seen_by=self.owner)]
 
     async def _begin_again(self, work: Work) -> None:

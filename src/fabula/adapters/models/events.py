@@ -55,19 +55,17 @@ class EventReader:
 
     def _read(self, lines: list[bytes]) -> Iterator[dict[str, Any]]:
         for line in lines:
-            data = data_of(line) if line and not self.done else b""
-            self._silent = 0 if data else self._silent + 1
-            if data == DONE:
-                self.done = True
-            elif data:
+            # Comments, blanks and other fields carry nothing.
+            data = line[5:].strip() if line.startswith(b"data:") and not self.done else b""
+            if not data:
+                self._silent += 1
+                if self._silent > MOST_SILENT_LINES:
+                    raise NotAnEvent("lines that are no events do not end")
+            elif data == DONE:
+                self._silent, self.done = 0, True
+            else:
+                self._silent = 0
                 yield _decoded(data)
-            elif self._silent > MOST_SILENT_LINES:
-                raise NotAnEvent("lines that are no events do not end")
-
-
-def data_of(line: bytes) -> bytes:
-    """What a line carries; nothing for comments, blanks and other fields."""
-    return line[5:].strip() if line.startswith(b"data:") else b""
 
 
 def has_many_values(data: bytes) -> bool:

@@ -17,6 +17,9 @@ from fabula.ports.world import Clock
 
 log = logging.getLogger("fabula.models")
 
+WRITTEN_AFTER_S = 0.1
+"""So long records are gathered: where turns come thick and fast, one transaction is enough for several."""
+
 Record = Callable[[Sequence[CallRecord]], Awaitable[None]]
 Trace = Callable[[CallTrace], None]
 
@@ -28,7 +31,7 @@ class Journal:
         self._clock = clock
         self._record = record
         self.trace = trace
-        self._records: DelayedBatch[CallRecord] = DelayedBatch(self._write)
+        self._records: DelayedBatch[CallRecord] = DelayedBatch(self._write, after_s=WRITTEN_AFTER_S)
         self.under_way = 0
 
     def begin(self, request: ModelRequest, model: str) -> Entry:

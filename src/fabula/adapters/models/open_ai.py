@@ -137,12 +137,12 @@ class _Gathered:
         return held
 
     def _text_of(self, event: dict[str, Any]) -> str:
-        """What an event adds to the text. Every token of every answer comes by here."""
+        """What an event adds to the text. Every token of every answer comes by here, and most bring nothing else."""
         if event.get("error"):
             raise ModelBusy("The model server failed in the middle of its answer. Try again.")
-        if isinstance(model := event.get("model"), str) and model:
+        if (model := event.get("model")) != self.model and isinstance(model, str) and model:
             self.model = model[:LONGEST_NAME]
-        if isinstance(usage := event.get("usage"), dict):
+        if (usage := event.get("usage")) is not None and isinstance(usage, dict):
             self.usage = Usage(
                 prompt_tokens=_count(usage, "prompt_tokens"), completion_tokens=_count(usage, "completion_tokens")
             )
@@ -150,12 +150,12 @@ class _Gathered:
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
             return ""
-        if isinstance(finish := choice.get("finish_reason"), str) and finish:
+        if (finish := choice.get("finish_reason")) is not None and isinstance(finish, str) and finish:
             self.finish = finish
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return ""
-        if isinstance(refusal := delta.get("refusal"), str) and refusal:
+        if (refusal := delta.get("refusal")) is not None and isinstance(refusal, str) and refusal:
             self.refused = True
         text = delta.get("content")
         return self.spoken.of(text) if isinstance(text, str) else ""

@@ -40,6 +40,19 @@ class FewHeads(ResponseHandler):
     One read brings ten thousand heads of a few bytes each, and everybody else would wait while they are taken apart.
     """
 
+    _has_paused = False
+
+    def pause_reading(self) -> None:
+        self._has_paused = True
+        super().pause_reading()
+
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        # aiohttp resumes for every chunk that is taken out of its buffer, and parses what was left when it paused: for
+        # each token of an answer once, although nothing was paused.
+        if self._has_paused:
+            self._has_paused = False
+            super().resume_reading(resume_parser)
+
     def data_received(self, data: bytes) -> None:
         if len(data) <= PORTION:
             super().data_received(data)

@@ -15,7 +15,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from cachetools import LRUCache
 from sqlalchemy import Dialect, Executable
 from sqlalchemy.sql.expression import UpdateBase
 
@@ -65,15 +64,17 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """A statement as its engine reads it. `given` are the values that are part of it, `order` that of all of them."""
+    """A statement as its engine reads it. `given` are the values that are part of it, `order` that of all of them;
+    `takes_lists` says that some of those it is asked with are lists."""
 
     sql: str
     given: Values
     order: Sequence[str]
     has_rows: bool
+    takes_lists: bool
 
     def named(self, values: Values) -> dict[str, Any]:
-        return {**self.given, **_flat(values)}
+        return {**self.given, **(_flat(values) if self.takes_lists else values)}
 
     def ordered(self, values: Values) -> list[Any]:
         named = self.named(values)
@@ -81,17 +82,20 @@ class Compiled:
 
 
 class Compiler:
-    """Compiles statements for one engine, and keeps those that were used last. For one thread alone."""
+    """Compiles statements for one engine, and keeps the newest. For one thread alone."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._compiled: LRUCache[Any, Compiled] = LRUCache(COMPILED_KEPT)
+        # A plain dict: every statement of every turn is looked up here, and there are fewer of them than are kept.
+        self._compiled: dict[Any, Compiled] = {}
 
     def compile(self, statement: Executable, values: Values) -> Compiled:
         """The statement for these names; a list among the values is as many names as it has members."""
-        key = (statement, *values, *(len(value) for value in values.values() if isinstance(value, list)))
+        key = (statement, *values, *[len(value) for value in values.values() if isinstance(value, list)])
         found = self._compiled.get(key)
         if found is None:
+            if len(self._compiled) >= COMPILED_KEPT:
+                del self._compiled[next(iter(self._compiled))]
             found = self._compiled[key] = self._compile(statement, values)
         return found
 
@@ -105,13 +109,12 @@ class Compiler:
             given={name: value for name, value in whole.parameters.items() if name not in passed},
             order=whole.positiontup or (),
             has_rows=not isinstance(statement, UpdateBase) or bool(compiled.effective_returning),
+            takes_lists=any(isinstance(value, list) for value in values.values()),
         )
 
 
 def _flat(values: Values) -> Values:
     """The values by the names that the compiler gives to the members of lists."""
-    if not any(isinstance(value, list) for value in values.values()):
-        return values
     flat: dict[str, Any] = {}
     for name, value in values.items():
         if not isinstance(value, list):

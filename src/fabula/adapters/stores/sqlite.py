@@ -63,7 +63,8 @@ class SqliteDatabase:
 
     @asynccontextmanager
     async def transaction(self, mode: Mode, *, durable: bool = True) -> AsyncIterator[Connection]:
-        async with self._thread(mode) as thread:
+        thread = await self._take(mode)
+        try:
             connection = SqliteConnection(thread, durable=durable)
             with self.plain_words():
                 try:
@@ -72,21 +73,32 @@ class SqliteDatabase:
                 except BaseException:
                     await connection.end("ROLLBACK")
                     raise
+        finally:
+            self._give_back(mode, thread)
 
     async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
-        async with self._thread(mode) as thread:
+        thread = await self._take(mode)
+        try:
             with self.plain_words():
                 return await thread.call(partial(thread.whole, steps, durable=durable))
+        finally:
+            self._give_back(mode, thread)
 
     async def ask(self, mode: Mode, statement: Executable, values: Values) -> Rows:
-        async with self._thread(mode) as thread:
+        thread = await self._take(mode)
+        try:
             with self.plain_words():
                 return await thread.call(partial(thread.execute, statement, values))
+        finally:
+            self._give_back(mode, thread)
 
     async def with_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
-        async with self._turn_to(self._writing):
+        await self._wait_for(self._writing)
+        try:
             with self.plain_words():
                 return await asyncio.to_thread(self._in_sqlalchemy, work)
+        finally:
+            self._writing.release()
 
     def _in_sqlalchemy(self, work: Callable[[SqlAlchemyConnection], T]) -> T:
         url = URL.create("sqlite", database=str(self._file))
@@ -111,41 +123,46 @@ class SqliteDatabase:
         except also as error:
             raise StoreError(sentence(self._file, error)) from error
 
-    @asynccontextmanager
-    async def _thread(self, mode: Mode) -> AsyncIterator[SqliteThread]:
-        """The writer, whose callers of this process queue here (SQLite itself keeps other processes apart), or any
-        reader that is idle."""
-        if mode != "read":
-            async with self._turn_to(self._writing):
-                if self._writer is None:
-                    self._writer = SqliteThread(self._file, begin=_TO_WRITE, pragmas=_ALWAYS)
-                yield self._writer
-            return
-        async with self._turn_to(self._reading):
-            # The one that was used last has its statements and pages at hand.
-            reader = self._idle_readers.pop() if self._idle_readers else self._new_reader()
-            try:
-                yield reader
-            finally:
-                self._idle_readers.append(reader)
+    # Taken and given back by hand: each turn does so a dozen times, and context managers cost more than the locks.
 
-    def _new_reader(self) -> SqliteThread:
+    async def _take(self, mode: Mode) -> SqliteThread:
+        """The writer, whose callers of this process queue here (SQLite itself keeps other processes apart), or any
+        reader that is idle. Whoever takes it gives it back."""
+        use = self._reading if mode == "read" else self._writing
+        await self._wait_for(use)
+        try:
+            return self._idle_reader() if mode == "read" else self._only_writer()
+        except BaseException:
+            use.release()
+            raise
+
+    def _give_back(self, mode: Mode, thread: SqliteThread) -> None:
+        if mode == "read":
+            self._idle_readers.append(thread)
+            self._reading.release()
+        else:
+            self._writing.release()
+
+    def _only_writer(self) -> SqliteThread:
+        if self._writer is None:
+            self._writer = SqliteThread(self._file, begin=_TO_WRITE, pragmas=_ALWAYS)
+        return self._writer
+
+    def _idle_reader(self) -> SqliteThread:
+        """The one that was used last, which has its statements and pages at hand."""
+        if self._idle_readers:
+            return self._idle_readers.pop()
         return SqliteThread(self._file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"))
 
-    @asynccontextmanager
-    async def _turn_to(self, use: asyncio.Lock | asyncio.Semaphore) -> AsyncIterator[None]:
-        if use.locked():
-            try:
-                async with asyncio.timeout(PATIENCE_S):
-                    await use.acquire()
-            except TimeoutError as error:
-                raise StoreError(too_busy(self.place)) from error
-        else:
+    async def _wait_for(self, use: asyncio.Lock | asyncio.Semaphore) -> None:
+        if not use.locked():
             await use.acquire()
+            return
         try:
-            yield
-        finally:
-            use.release()
+            async with asyncio.timeout(PATIENCE_S):
+                await use.acquire()
+        except TimeoutError as error:
+            raise StoreError(too_busy(self.place)) from error
 
 
 class SqliteConnection:

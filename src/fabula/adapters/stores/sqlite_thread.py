@@ -10,7 +10,7 @@ import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -20,7 +20,7 @@ from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
 from fabula.adapters.stores.database import PATIENCE_S
-from fabula.adapters.stores.sql import Compiler, Rows, Steps, Values
+from fabula.adapters.stores.sql import COMPILED_KEPT, Compiler, Rows, Steps, Values
 
 T = TypeVar("T")
 
@@ -34,6 +34,7 @@ class SqliteThread:
         self._file, self._begin, self._pragmas = file, begin, pragmas
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._compiler = Compiler(SQLiteDialect_pysqlite(paramstyle="named"))
+        self._row_classes: dict[str, Any] = {}
         self._opened: sqlite3.Connection | None = None
         # A daemon: a process that ends without closing its store must not wait for it. Nothing is lost by that.
         Thread(target=self._work, name=f"sqlite {file.name}", daemon=True).start()
@@ -135,13 +136,18 @@ class SqliteThread:
         cursor = connection.execute(compiled.sql, compiled.named(values or {}))
         if cursor.description is None:
             return Rows((), cursor.rowcount)
-        row = _row_class(tuple(column[0] for column in cursor.description))
+        row = self._row_class(compiled.sql, cursor)
         return Rows([row._make(one) for one in cursor.fetchall()], cursor.rowcount)
 
-
-@lru_cache(maxsize=512)
-def _row_class(columns: tuple[str, ...]) -> Any:
-    return namedtuple("Row", columns, rename=True)
+    def _row_class(self, sql: str, cursor: sqlite3.Cursor) -> Any:
+        """The class of a statement's rows, which have its columns as attributes."""
+        found = self._row_classes.get(sql)
+        if found is None:
+            if len(self._row_classes) >= COMPILED_KEPT:
+                self._row_classes.clear()
+            columns = [column[0] for column in cursor.description]
+            found = self._row_classes[sql] = namedtuple("Row", columns, rename=True)
+        return found
 
 
 def _succeed(done: asyncio.Future[Any], result: Any) -> None:

@@ -75,8 +75,8 @@ class SqlStore:
         return await _until_no_conflict(once)
 
     async def read(self, work: Callable[[SqlUnit], Awaitable[T]]) -> T:
-        async with self.reading() as unit:
-            return await work(unit)
+        async with self.database.transaction("read") as connection:
+            return await work(self._unit(connection, writes=False))
 
     async def read_turn_basis(self, question: TurnQuestion) -> TurnBasis | None:
         known = await self._known_basis(question)

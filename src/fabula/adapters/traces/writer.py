@@ -9,11 +9,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-from cachetools import TTLCache
 
 from fabula.adapters.group_commit import DelayedBatch
 from fabula.ports.errors import FabulaError
@@ -51,7 +49,9 @@ class TraceWriter:
         self._store, self._meters, self._keeps, self._export = store, meters, keeps, export
         self._batch: DelayedBatch[TracePart] = DelayedBatch(self._write, after_s=AFTER_S)
         self._waiting = 0
-        self._known: TTLCache[str, None] = TTLCache(MOST_REMEMBERED, REMEMBERED_S, timer=clock.monotonic)
+        self._clock = clock
+        # The texts that were lately written, and when, the oldest first. A plain dict, because a thread looks texts up.
+        self._known: dict[str, float] = {}
 
     @property
     def is_on(self) -> bool:
@@ -85,7 +85,8 @@ class TraceWriter:
             self._waiting -= len(parts)
 
     async def _keep(self, parts: list[TracePart]) -> None:
-        packed = await run_in_thread(_packed, parts, frozenset(self._known))
+        self._forget_old()
+        packed = await run_in_thread(_packed, parts, self._known)
 
         async def keep(unit: Unit) -> None:
             await unit.traces.keep(packed.parts, packed.texts)
@@ -97,8 +98,16 @@ class TraceWriter:
             log.warning("%d parts of traces could not be kept: %s", len(parts), error.message)
             return
         self._meters.add(TRACE_PARTS, "kept", amount=len(parts))
-        for hash in packed.texts:
-            self._known[hash] = None
+        now = self._clock.monotonic()
+        self._known |= dict.fromkeys(packed.texts, now)
+
+    def _forget_old(self) -> None:
+        before = self._clock.monotonic() - REMEMBERED_S
+        while self._known:
+            oldest = next(iter(self._known))
+            if self._known[oldest] > before and len(self._known) <= MOST_REMEMBERED:
+                break
+            del self._known[oldest]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +116,7 @@ class _Packed:
     texts: Mapping[str, bytes]
 
 
-def _packed(parts: Sequence[TracePart], known: frozenset[str]) -> _Packed:
+def _packed(parts: Sequence[TracePart], known: Container[str]) -> _Packed:
     texts: dict[str, bytes] = {}
 
     def named(text: str) -> str:

@@ -30,18 +30,21 @@ class PastSummary:
 class Standing:
     """A play after a turn. `past` are the last lines of the transcript, of which `lines` were asked for.
 
-    `so_far` is what stood for the lines before them in the last prompt, if anything did.
+    `so_far` is what stood for the lines before them in the last prompt, if anything did. `as_stored` says that the
+    store has the lines letter for letter; those that were read from it are.
     """
 
     play: PlayState
     past: Sequence[MemoryEntry]
     lines: int
     so_far: PastSummary | None = None
+    as_stored: bool = True
 
     def after(self, play: PlayState, said: Sequence[MemoryEntry]) -> Standing:
         """The standing after one more turn."""
         past = [*self.past, *said]
-        return replace(self, play=play, past=past[max(0, len(past) - self.lines) :])
+        as_stored = self.as_stored and all(map(_is_kept_as_it_is, said))
+        return replace(self, play=play, past=past[max(0, len(past) - self.lines) :], as_stored=as_stored)
 
 
 class TurnStateCache:
@@ -53,7 +56,7 @@ class TurnStateCache:
 
     def keep(self, turn: Turn, standing: Standing) -> None:
         """Remembers how a turn left the play, unless the store would spell its words differently."""
-        if all(_plain(entry) for entry in standing.past):
+        if standing.as_stored:
             self._kept[turn.turn_id] = standing
             self._newest[turn.session_id] = turn.turn_id
 
@@ -74,7 +77,7 @@ def entry_of(message: SpokenMessage) -> MemoryEntry:
     )
 
 
-def _plain(entry: MemoryEntry) -> bool:
+def _is_kept_as_it_is(entry: MemoryEntry) -> bool:
     """Whether a line is kept letter for letter: half surrogates and NUL characters are not."""
     words = entry.speaker_name + entry.text
-    return "\0" not in words and words.encode("utf-8", "ignore").decode() == words
+    return "\0" not in words and (words.isascii() or words.encode("utf-8", "ignore").decode() == words)

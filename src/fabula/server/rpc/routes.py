@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import orjson
 from fastapi import APIRouter, Request, Response
+from starlette.middleware.errors import ServerErrorMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fabula.actions.house import House
 from fabula.actions.turns.run_turn import TurnAccepted
@@ -26,8 +29,12 @@ from fabula.server.rpc.streams import StreamingMethod
 from fabula.server.stream.routes import turn_response
 from fabula.story.values import JsonObject
 
+PATH = "/rpc"
 SHORT_BODY = 64 * 1024
 """A longer request is decoded in a thread."""
+
+
+RpcEndpoint = Callable[[Request], Awaitable[Response]]
 
 
 class OpenRpcDocument(View):
@@ -67,9 +74,8 @@ def with_discovery(catalogue: Catalogue) -> Catalogue:
     return whole
 
 
-def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
-    """`POST /rpc` and `GET /openrpc.json`."""
-    router = APIRouter()
+def rpc_endpoint(house: House, catalogue: Catalogue) -> RpcEndpoint:
+    """What answers `POST /rpc`."""
     max_body, large_answers = house.settings.max_body_mib * MIB, LargeAnswers()
 
     async def rpc(request: Request) -> Response:
@@ -101,11 +107,38 @@ def rpc_routes(house: House, catalogue: Catalogue) -> APIRouter:
                 return json_response(await answer(house, prepared))
         return json_response(await answer(house, prepared))
 
+    return rpc
+
+
+def rpc_routes(catalogue: Catalogue, rpc: RpcEndpoint) -> APIRouter:
+    """`POST /rpc` and `GET /openrpc.json`."""
+    router = APIRouter()
+
     # A plain route: FastAPI's own would look for dependencies and parameters that there are none of, at every call.
-    router.add_route("/rpc", rpc, methods=["POST"], include_in_schema=False)
+    router.add_route(PATH, rpc, methods=["POST"], include_in_schema=False)
 
     @router.get("/openrpc.json", include_in_schema=False)
     async def document() -> Response:
         return json_response(await run_in_thread(lambda: orjson.dumps(openrpc_once(catalogue))))
 
     return router
+
+
+def rpc_first(rpc: RpcEndpoint, app: ASGIApp) -> ASGIApp:
+    """The app, past whose routes calls of methods are answered.
+
+    FastAPI's layers look through all routes at every call, and each of them passes on every piece of a turn's stream.
+    """
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await rpc(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    # What nobody expected is answered as everywhere else.
+    called = ServerErrorMiddleware(call)
+
+    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+        is_call = scope["type"] == "http" and scope["path"] == PATH and scope["method"] == "POST"
+        await (called if is_call else app)(scope, receive, send)
+
+    return choose

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from fabula.language.words import word_set
@@ -58,6 +59,13 @@ MOST_SLIPS = 100
 _CAN_WAIT = re.compile(r"^(.*?)\b(?:can|must|will|may|has to|shall|could) (?:have to )?wait\b(?: until| till)?(.*)$")
 
 
+# Sets that every word is looked up in are joined here, once: a line would join them for each of its words.
+YES_AND_ALL = YES | DISCOURSE
+NO_AND_ALL = NO | DISCOURSE | word_set("thank you")
+_OPENING = DISCOURSE | word_set("and or nor")
+_BEFORE_NOUNS = PREPOSITIONS | DETERMINERS
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clause:
     """One clause of a line: its words in small letters, how it is meant, who acts, and where its verb stands.
@@ -84,11 +92,11 @@ class Clause:
     supposed: bool = False
     reported: bool = False
 
-    @property
+    @cached_property
     def text(self) -> str:
         return " ".join(self.words)
 
-    @property
+    @cached_property
     def verb(self) -> str:
         return verb_of(self.words[self.verb_at]) if self.verb_at is not None else ""
 
@@ -128,14 +136,9 @@ def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repair
         called.update(word for words in vocatives for word in words if not alone)
         former: Clause | None = None
         for sign, words in parts:
-            if words and set(words) <= YES | DISCOURSE and set(words) & YES:
+            if words and YES_AND_ALL.issuperset(words) and not YES.isdisjoint(words):
                 yes = yes or not asked
-            if (
-                words
-                and words[0] in NO
-                and len(words) <= 3
-                and set(words) <= NO | DISCOURSE | frozenset(["thank", "you"])
-            ):
+            if words and words[0] in NO and len(words) <= 3 and NO_AND_ALL.issuperset(words):
                 no = True
             if not words or (_is_call(words, names) and not alone and sign != ":"):
                 continue
@@ -197,7 +200,7 @@ def _put_right(line: str, story: frozenset[str], names: frozenset[str], repairs:
 def _sentences(line: str) -> Iterator[tuple[str, str]]:
     for part in _SENTENCE.findall(line):
         sentence = part.strip(" .!?;'")
-        if _words(sentence):
+        if _WORD.search(sentence):
             yield sentence, "?" if "?" in part else ""
 
 
@@ -216,11 +219,10 @@ def _asks(sentence: str) -> bool:
 
 def _parts(sentence: str, story: frozenset[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The parts of a sentence, each with the sign or word that it is joined by."""
-    sign = ""
-    for piece in _SIGN.split(sentence):
-        if _SIGN.fullmatch(piece):
-            sign = piece.strip()[:1]
-            continue
+    # Between every two pieces stands the sign that joins them.
+    pieces = _SIGN.split(sentence)
+    signs = ["", *(sign.strip()[:1] for sign in pieces[1::2])]
+    for sign, piece in zip(signs, pieces[::2], strict=True):
         yield from _joined(sign, _words(piece), story)
 
 
@@ -295,7 +297,18 @@ def _clause(
     subject, verb_at = _subject_and_verb(words, before, sign)
     if before is not None and before.rejected and (sign == "until" or first == "until"):
         subject, verb_at = "none", None
-    mood = _mood(words, sentence, asked=asked, first=first, sign=sign, before=before, subject=subject, verb_at=verb_at)
+    supposed = _WHOLE_IF.search(sentence) is not None
+    mood = _mood(
+        words,
+        sentence,
+        asked=asked,
+        supposed=supposed,
+        first=first,
+        sign=sign,
+        before=before,
+        subject=subject,
+        verb_at=verb_at,
+    )
     negations = frozenset(place for place, word in enumerate(words) if word in NEGATIONS)
     bound = verb_at if verb_at is not None else len(words)
     if verb_at is not None and words[verb_at] in AUXILIARIES:
@@ -330,7 +343,7 @@ def _clause(
         sentence=number,
         joined=sign,
         negations=negations,
-        supposed=_WHOLE_IF.search(sentence) is not None,
+        supposed=supposed,
     )
 
 
@@ -349,14 +362,10 @@ def _without_opening(words: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """A clause without the small words that it opens with; the first of those that tell its mood."""
     first = words[0] if words else ""
     place = 0
-    while (
-        place < len(words) - 1
-        and words[place] in DISCOURSE | frozenset(["and", "or", "nor"])
-        and words[place] != "ignoring"
-    ):
+    while place < len(words) - 1 and words[place] in _OPENING and words[place] != "ignoring":
         after = words[place + 1]
         if words[place] in ("look", "listen", "right", "good", "still", "no") and (
-            after in PREPOSITIONS | DETERMINERS or place + 2 >= len(words)
+            after in _BEFORE_NOUNS or place + 2 >= len(words)
         ):
             break
         place += 1
@@ -368,6 +377,11 @@ _SKIPPED = ADVERBS | AUXILIARIES | word_set("not never to want going about ready
 _CATENATIVES = word_set(
     "want try decide like wish begin start intend need refuse stop mean plan continue prepare manage hope offer"
 )
+
+
+_NOT_INVERTED = DETERMINERS | _THIRD | _ASIDES | word_set("who")
+_NO_VERBS = PREPOSITIONS | DETERMINERS | CONJUNCTIONS | word_set("i we you")
+_BEFORE_OTHERS = _BEFORE_NOUNS | word_set("'s")
 
 
 def _subject_and_verb(words: tuple[str, ...], before: Clause | None, sign: str) -> tuple[Subject, int | None]:
@@ -397,7 +411,7 @@ def _subject_and_verb(words: tuple[str, ...], before: Clause | None, sign: str) 
         ),
         None,
     )
-    if inverted is not None and first not in DETERMINERS | _THIRD | _ASIDES and first != "who":
+    if inverted is not None and first not in _NOT_INVERTED:
         return "i", _main_verb(words, inverted + 1)
     verb = _finite_verb(words)
     return ("third", verb) if verb is not None else ("none", None)
@@ -427,7 +441,7 @@ def _opens_with_verb(words: tuple[str, ...], start: int) -> bool:
     after = words[start + 1]
     if after in AUXILIARIES and after not in ("have",):
         return False
-    return word not in DETERMINERS and word not in PREPOSITIONS | PRONOUNS
+    return word not in _BEFORE_NOUNS and word not in PRONOUNS
 
 
 def _main_verb(words: tuple[str, ...], start: int) -> int | None:
@@ -449,7 +463,7 @@ def _main_verb(words: tuple[str, ...], start: int) -> int | None:
         ):
             place += 1
             continue
-        if word in PREPOSITIONS | DETERMINERS | CONJUNCTIONS or word in ("i", "we", "you"):
+        if word in _NO_VERBS:
             return None
         return place
     return None
@@ -464,7 +478,7 @@ def _verb_follows(words: tuple[str, ...], start: int) -> bool:
             or word in ("going", "about", "ready")
         ):
             continue
-        return is_verb(word) and word not in DETERMINERS | PREPOSITIONS
+        return is_verb(word) and word not in _BEFORE_NOUNS
     return False
 
 
@@ -476,8 +490,8 @@ def _finite_verb(words: tuple[str, ...]) -> int | None:
     for place, word in enumerate(words[1:], 1):
         if (
             (is_verb(word) or is_past_form(word))
-            and word not in PREPOSITIONS | DETERMINERS
-            and words[place - 1] not in DETERMINERS | PREPOSITIONS | frozenset(["'s"])
+            and word not in _BEFORE_NOUNS
+            and words[place - 1] not in _BEFORE_OTHERS
         ):
             return place
     return None
@@ -488,17 +502,18 @@ def _mood(
     sentence: str,
     *,
     asked: bool,
+    supposed: bool,
     first: str,
     sign: str,
     before: Clause | None,
     subject: Subject,
     verb_at: int | None,
 ) -> Mood:
-    if _WHOLE_IF.search(sentence):
-        return "question" if asked else "maybe"
-    text = " ".join(words)
     if asked:
         return "question"
+    if supposed:
+        return "maybe"
+    text = " ".join(words)
     if words[:1] and words[0] in WH and before is None:
         return "question"
     if _ONLY_THOUGHT.search(text) or (

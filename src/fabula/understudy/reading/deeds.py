@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabula.language.words import word_set
 from fabula.understudy.reading.clauses import Clause
@@ -51,11 +52,11 @@ class Deed:
     subject_nouns: frozenset[str]
     covered: frozenset[int] = frozenset()
 
-    @property
+    @cached_property
     def classes(self) -> frozenset[str]:
         return self.done | self.denied
 
-    @property
+    @cached_property
     def harmless(self) -> bool:
         """Whether nothing is done that could matter: a look, a bow, a thought."""
         if "look" in CLASSES_OF.get(self.clause.verb, ()) and self.by_phrase <= {"look", "warn", "protect"}:

@@ -159,7 +159,8 @@ def is_foreign(text: str, here: SceneWays) -> bool:
         return True
     if len(words) < 3:
         return False
+    if max(len(small.intersection(words)) for small in FOREIGN.values()) < 2:
+        return False
     known = sum(word in SMALL or word in here.story or word in here.names or is_word(word) for word in words)
-    best = max(len({word for word in words if word in small}) for small in FOREIGN.values())
     strange = sum(not (word in here.story or word in here.names or is_word(word)) for word in words)
-    return best >= 2 and strange * 3 >= len(words) and known < len(words)
+    return strange * 3 >= len(words) and known < len(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fabula.understudy.reading.lexicon import WISHES
 
@@ -17,10 +17,11 @@ _CONTRACTIONS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b(i'd|you'd|we'd|he'd|she'd|they'd) better\b", lambda found: f"{found[1][:-2]} had better"),
     (r"\b(i|we)'?m\b", "i am"),
     (r"\bi'll\b|^il\b|^ill\b", "i will"),
-    (r"\b(\w+)'ll\b", r"\1 will"),
-    (r"\b(\w+)'re\b", r"\1 are"),
-    (r"\b(\w+)'ve\b|\b(i)ve\b", r"\1\2 have"),
-    (r"\b(\w+)'d\b", r"\1 would"),
+    (r"(?<=\w)'ll\b", " will"),
+    (r"(?<=\w)'re\b", " are"),
+    (r"(?<=\w)'ve\b", " have"),
+    (r"\bive\b", "i have"),
+    (r"(?<=\w)'d\b", " would"),
     (r"\blet'?s\b", "let us"),
     (r"\b(it|that|there|here|what|who|where|how|he|she|everything|nothing|something)'s\b", r"\1 is"),
     (r"\b(what|that|where|who|how)s (?=the|a|your|my|in|up|this|that|it)", r"\1 is "),
@@ -32,10 +33,11 @@ _CONTRACTIONS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bgimme\b", "give me"),
     (r"\bdunno\b", "do not know"),
     (r"'s\b", " 's"),
-    (r"\b(\w+s)'(?=\s)", r"\1 's"),
+    (r"(?<=\ws)'(?=\s)", " 's"),
 ]
-CONTRACTIONS = [(re.compile(pattern), put) for pattern, put in _CONTRACTIONS]
-REWRITES = [(re.compile(pattern), put) for pattern, put in WISHES]
+Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+CONTRACTIONS: list[Rewrite] = [(re.compile(pattern), put) for pattern, put in _CONTRACTIONS]
+REWRITES: list[Rewrite] = [(re.compile(pattern), put) for pattern, put in WISHES]
 _ON_EARTH = re.compile(
     r"\b(who|what|where|why|how) (?:on earth|in the world|the hell|the devil|in heaven's name|exactly)\b"
 )
@@ -48,13 +50,17 @@ def plain_line(text: str) -> str:
     line = " ".join(text.translate(_QUOTES).lower().split()).replace("*", " ")
     line = _ON_EARTH.sub(r"\1", line)
     line = _TITLES.sub(r"\1", line)
-    for pattern, put in CONTRACTIONS:
-        line = pattern.sub(put, line)
-    return line
+    return _rewritten(line, CONTRACTIONS)
 
 
 def plain_wish(sentence: str) -> str:
     """A sentence without its politeness: `could you take me to the inn` is `i go to the inn`."""
-    for pattern, put in REWRITES:
-        sentence = pattern.sub(put, sentence)
-    return " ".join(sentence.split())
+    return " ".join(_rewritten(sentence, REWRITES).split())
+
+
+def _rewritten(text: str, rewrites: Sequence[Rewrite]) -> str:
+    for pattern, put in rewrites:
+        # Most are not needed, and to look for them costs less than to replace nothing.
+        if pattern.search(text):
+            text = pattern.sub(put, text)
+    return text

@@ -122,11 +122,10 @@ def put_right(word: str, story: frozenset[str], names: frozenset[str], repairs: 
 
 def is_known(word: str, story: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a word needs no look for a slip of the pen."""
-    return (
-        len(word) < 3
-        or word.isdigit()
-        or any(form in story or form in names for form in (word, noun_of(word), verb_of(word)))
-    )
+    if len(word) < 3 or word in story or word in names or word.isdigit():
+        return True
+    noun, verb = noun_of(word), verb_of(word)
+    return noun in story or noun in names or verb in story or verb in names
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
