@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import httpx
-from sqlalchemy import bindparam, column, select
+from sqlalchemy import Select, bindparam, column, select
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -59,7 +59,8 @@ def test_only_words_with_which_something_closed_may_begin_are_looked_at_further(
 
 
 def test_a_statement_is_compiled_once_and_the_oldest_make_way() -> None:
-    compiler, statement = Compiler(SQLiteDialect_pysqlite(paramstyle="named")), select(column("a"))
+    compiler = Compiler(SQLiteDialect_pysqlite(paramstyle="named"))
+    statement: Select[Any] = select(column("a"))
     asked = statement.where(column("b") == bindparam("this"))
     first = compiler.compile(asked, {"this": 1})
     assert compiler.compile(asked, {"this": 2}) is first and first.named({"this": 2}) == {"this": 2}

@@ -66,7 +66,9 @@ class FrameStream(Response):
         async for frame in self._source:
             data = self._envelope.message(frame.sequence, frame.event)
             id = frame_id(self._stream, frame.sequence, last=frame.last)
-            await writer.take(event("message", data, id=id))
+            writer.add(event("message", data, id=id))
+            if writer.is_full:
+                await writer.wait_for_room()
             if frame.last:
                 break
         writer.end()
@@ -83,25 +85,35 @@ class _Writer:
 
     def __init__(self, send: Send, first: bytes) -> None:
         self._send = send
-        self._waiting, self._size = [first], len(first)
+        self._waiting, self._size = [first] if first else [], len(first)
         self._ended = False
-        self._news, self._room = asyncio.Event(), asyncio.Event()
+        self._room = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._wrote_at = self._loop.time()
-        if first:
-            self._news.set()
+        # Set while there is nothing to write: a future is all that one task needs to wait for another.
+        self._news: asyncio.Future[None] | None = None
 
-    async def take(self, body: bytes) -> None:
-        """Has bytes written; waits only while the client is far behind."""
-        while self._size > MOST_WAITING:
+    @property
+    def is_full(self) -> bool:
+        """Whether the client is far behind."""
+        return self._size > MOST_WAITING
+
+    async def wait_for_room(self) -> None:
+        """Waits while the client is far behind."""
+        while self.is_full:
             self._room.clear()
             await self._room.wait()
-        self._add(body)
+
+    def add(self, body: bytes) -> None:
+        """Has bytes written."""
+        self._waiting.append(body)
+        self._size += len(body)
+        self._wake()
 
     def end(self) -> None:
         """Nothing follows."""
         self._ended = True
-        self._news.set()
+        self._wake()
 
     async def write(self) -> None:
         """Writes to the end."""
@@ -109,14 +121,15 @@ class _Writer:
         try:
             has_ended = False
             while not has_ended:
-                await self._news.wait()
+                if not (self._waiting or self._ended):
+                    self._news = self._loop.create_future()
+                    await self._news
                 has_ended = self._ended
                 await self._send({"type": "http.response.body", "body": self._taken(), "more_body": not has_ended})
         finally:
             self._silence.cancel()
 
     def _taken(self) -> bytes:
-        self._news.clear()
         body, self._waiting, self._size = b"".join(self._waiting), [], 0
         self._room.set()
         self._wrote_at = self._loop.time()
@@ -126,10 +139,9 @@ class _Writer:
         now = self._loop.time()
         if self._wrote_at + KEEP_ALIVE_S <= now:
             self._wrote_at = now
-            self._add(STILL_HERE)
+            self.add(STILL_HERE)
         self._silence = self._loop.call_at(self._wrote_at + KEEP_ALIVE_S, self._break_silence)
 
-    def _add(self, body: bytes) -> None:
-        self._waiting.append(body)
-        self._size += len(body)
-        self._news.set()
+    def _wake(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
