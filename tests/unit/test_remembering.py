@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from tests.mass import seeds
@@ -10,9 +11,20 @@ from tests.mass import seeds
 from fabula.recall.feelings import feeling_in, importance_of
 from fabula.recall.imprints import imprint_of
 from fabula.recall.moods import DAY, fidelity_at, mood_of
-from fabula.recall.perception import PLAYER_OWNER, NoticedLine, Presence, observers, speakers_of
+from fabula.recall.perception import (
+    PLAYER_OWNER,
+    NoticedLine,
+    Presence,
+    has_noticed,
+    noticed_by,
+    noticed_in_beat,
+    observers,
+    settled_by_end,
+    speakers_of,
+)
 from fabula.recall.questions import read_question
 from fabula.recall.ranking import Basis, Candidate, Moment, rank
+from fabula.story.state import MemoryEntry
 
 NAMES = {"mara": "Mara", "orr": "Orr", "tam": "Tam"}
 
@@ -40,6 +52,66 @@ def test_a_thought_stays_with_who_has_it() -> None:
 def test_a_whisper_reaches_whom_it_names_and_nobody_else() -> None:
     there = presence("mara orr tam", "mara orr tam")
     assert who(line("She whispers to Orr: run."), there) == {"mara", "orr", PLAYER_OWNER}
+
+
+def said(text: str, kind: Any = "player_input", speaker: str = "player") -> MemoryEntry:
+    return MemoryEntry(speaker_id=speaker, speaker_name=NAMES.get(speaker, "You"), kind=kind, text=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("I whisper to Mara: Orr is a thief.", "mara"),
+        ("I whisper to Mara that I gave it to Orr.", "mara"),
+        ("I whisper Orr's secret to Mara.", "mara"),
+        ("I lean over and whisper in Tam's ear that Mara lies.", "tam"),
+        ("I whisper to Mara and Tam: run.", "mara tam"),
+        ("I whisper: the key is gone.", ""),
+        ("I whisper to the horse.", ""),
+        ("I tell you all about the key.", "mara orr tam"),
+    ],
+)
+def test_a_whisper_is_heard_by_whom_it_is_for_whoever_it_is_about(text: str, heard: str) -> None:
+    assert noticed_by(said(text), NAMES, NAMES) == heard.split()
+
+
+def test_a_whisper_to_nobody_is_for_the_only_one_who_is_there() -> None:
+    assert noticed_by(said("I whisper: run."), ["mara"], NAMES) == ["mara"]
+    assert noticed_by(said("I whisper to the horse: run."), ["mara"], NAMES) == []
+
+
+def test_narration_of_wind_that_whispers_is_for_everyone_and_of_people_who_do_for_them() -> None:
+    wind = said("The wind whispers in the reeds.", "narration", "narrator")
+    assert noticed_by(wind, NAMES, NAMES) == ["mara", "orr", "tam"]
+    people = said("Mara whispers something to Orr.", "narration", "narrator")
+    assert noticed_by(people, NAMES, NAMES) == ["mara", "orr"]
+
+
+def test_what_is_said_after_leaning_over_is_whispered_too() -> None:
+    beat = [
+        said("Mara leans to Orr's ear.", "action", "mara"),
+        said("Tam has it.", "dialogue", "mara"),
+        said("Mara stands up.", "action", "mara"),
+        said("Good day to all.", "dialogue", "mara"),
+    ]
+    heard = [entry.heard_by for entry in noticed_in_beat(beat, [*NAMES], NAMES)]
+    assert heard == [["mara", "orr"], ["mara", "orr"], ["mara", "orr", "tam"], ["mara", "orr", "tam"]]
+
+
+def test_who_has_left_heard_a_turn_up_to_their_last_word() -> None:
+    everyone = [*NAMES]
+    told = noticed_in_beat(
+        [said("I am off.", "dialogue", "orr"), said("At last.", "dialogue", "mara")], everyone, NAMES
+    )
+    asked = said("Well?").model_copy(update={"heard_by": everyone})
+    settled = settled_by_end([asked, *told], ["mara"])
+    assert [entry.heard_by for entry in settled] == [everyone, ["mara", "orr"], ["mara"]]
+
+
+def test_who_noticed_a_line_is_told_it_and_nobody_else() -> None:
+    line = said("Run.").model_copy(update={"heard_by": ["mara"]})
+    assert [has_noticed(one, line) for one in ("mara", "orr")] == [True, False]
+    assert has_noticed("orr", said("From before this was kept."))
 
 
 def test_what_is_muttered_to_oneself_is_heard_by_nobody_else() -> None:

@@ -105,13 +105,24 @@ def _variables(holder: str, variables: JsonObject) -> str:
     return f"{holder}: {pairs}" if pairs else ""
 
 
-def history_text(title: str, entries: Iterable[MemoryEntry], notes: Iterable[LoreNote] = ()) -> str:
-    """What was said and done, oldest first, each with the lore that it called to mind: it only grows at its end."""
+def history_text(
+    title: str, entries: Iterable[MemoryEntry], notes: Iterable[LoreNote] = (), *, with_audience: bool = False
+) -> str:
+    """What was said and done, oldest first, each with the lore that it called to mind: it only grows at its end.
+
+    To who plays several characters it says which of them noticed what, wherever others did than the line before.
+    """
     called: dict[int, list[str]] = {}
     for note in notes:
         if note.heard_at is not None:
             called.setdefault(note.heard_at, []).append(f"[Lore: {_note_line(note)}]")
-    lines = [line for place, entry in enumerate(entries) for line in (memory_line(entry), *called.get(place, ()))]
+    lines: list[str] = []
+    noticed: list[str] | None = None
+    for place, entry in enumerate(entries):
+        if with_audience and entry.heard_by is not None and entry.heard_by != noticed:
+            noticed = entry.heard_by
+            lines.append(f"[Noticed by: {', '.join(noticed) or 'the player alone'}]")
+        lines += [memory_line(entry), *called.get(place, ())]
     return titled(title, "\n".join(lines))
 
 

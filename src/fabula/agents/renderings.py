@@ -167,6 +167,10 @@ def _swift(context: SwiftContext) -> dict[str, str]:
     return {
         **_scene(context),
         "current_cast": cast_text("Who is in the scene", context.current_cast, with_cards=True),
+        "story_so_far": titled("The story before that, as the player knows it", context.so_far),
+        "shared_history": history_text(
+            "What happened so far", context.shared_history, context.lore.matched, with_audience=True
+        ),
         "memories": memories_text("What each of them, and nobody else, remembers", context.memories, with_owners=True),
         "world_state_schema": fields_text("World variables", context.world_fields),
         "player_state_schema": fields_text("Player variables", context.player_fields),

@@ -19,9 +19,8 @@ def reworded(ink: InkPlay, old: MemoryEntry, new: MemoryEntry | None) -> InkPlay
     place = _place(ink.history, pieces, kinds)
     history, earlier = list(ink.history), list(ink.earlier)
     if place:
-        kind = history[place[0]].kind
         gone = set(place)
-        heard = [] if new is None else [Heard(kind=kind, text=_spelled(new))]
+        heard = [] if new is None else [history[place[0]].model_copy(update={"text": _spelled(new)})]
         before = [one for index, one in enumerate(history[: place[-1] + 1]) if index not in gone]
         history = [*before, *heard, *history[place[-1] + 1 :]]
     for piece in pieces:

@@ -14,9 +14,9 @@ from fabula.knots.evaluation import Evaluator, evaluator
 from fabula.knots.names import KnotRequest, shown_name
 from fabula.knots.published import Published
 from fabula.knots.story_steps import OPENING_STEPS, Ration, line_of, passage, tried
-from fabula.knots.talk_memory import in_short
+from fabula.knots.talk_memory import in_short, known_history
 from fabula.language.vocabulary import normal, spaced
-from fabula.story.contexts import InkAgentContext
+from fabula.story.contexts import InkAgentContext, RecalledLine
 from fabula.story.ink_stories import InkPlay, Talk
 
 GOAL_LINES = 8
@@ -43,6 +43,7 @@ def gather_talk_context(
     lines: Sequence[str],
     goal: Sequence[str],
     said: str,
+    memories: Sequence[RecalledLine] = (),
 ) -> TalkContext:
     """The context of a message. Lines of the character's knot that tell of knots not visited are left out."""
     heard = [one.text for one in ink.history if one.kind != "said"]
@@ -53,10 +54,11 @@ def gather_talk_context(
         character=shown_name(request.character) if request.character else None,
         voice=list(voice),
         knowledge=list(knowledge),
-        story_so_far=ink.history,
+        story_so_far=known_history(ink.history, request.character),
         earlier=ink.earlier,
         talk=ink.talks.get(request.character, Talk()),
         goal=list(goal),
+        memories=list(memories),
         player_input=said,
     )
     known = spaced(normal(text).strip() for text in [*own, *heard])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fabula.agents.talks.decisions import Decision
+from fabula.knots.names import shown_name
 from fabula.language.vocabulary import sentences_of
 from fabula.story.ink_stories import Heard, Talk, TalkLine
 
@@ -24,8 +25,32 @@ def told(history: list[Heard], earlier: list[str], news: Iterable[Heard]) -> tup
     while size > HISTORY_CHARS and first < len(lines) - 1:
         size -= len(lines[first].text)
         first += 1
-    gone = [in_short(one.text) for one in lines[:first] if one.kind != "reply"]
+    # Talks keep what went before by themselves, for who was spoken to.
+    gone = [in_short(one.text) for one in lines[:first] if one.kind != "reply" and not one.to]
     return lines[first:], [*earlier, *gone][-EARLIER_LINES:]
+
+
+def known_history(history: Sequence[Heard], character: str) -> list[Heard]:
+    """The story so far without what was said in talks with others; the teller, who is nobody, knows all of it.
+
+    Older plays did not keep to whom a line was said: an answer then has its speaker's name before it.
+    """
+    if not character:
+        return list(history)
+    name = f"{shown_name(character)}: "
+    known: list[Heard] = []
+    for place, one in enumerate(history):
+        answer = next(iter(history[place + 1 :]), None)
+        is_old_talk = one.kind == "said" and not one.to and answer is not None and answer.kind == "reply"
+        said_to = answer if is_old_talk else one
+        if said_to is not None and _is_of_another(said_to, character, name):
+            continue
+        known.append(one)
+    return known
+
+
+def _is_of_another(line: Heard, character: str, name: str) -> bool:
+    return line.to != character if line.to else line.kind == "reply" and not line.text.startswith(name)
 
 
 def exchanged(talk: Talk, said: str, decision: Decision) -> Talk:

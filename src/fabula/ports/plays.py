@@ -97,7 +97,10 @@ MessageKind = Literal["player_input", "narration", "dialogue", "action"]
 
 @dataclass(frozen=True, kw_only=True)
 class SpokenMessage:
-    """One line of a transcript, as it reads at some head. `edited` says that it was worded differently at first."""
+    """One line of a transcript, as it reads at some head. `edited` says that it was worded differently at first.
+
+    `heard_by` are the characters who noticed it; None where that was not kept.
+    """
 
     message_id: str
     turn_id: str
@@ -111,6 +114,7 @@ class SpokenMessage:
     created_at_ms: int
     updated_at_ms: int
     edited: bool = False
+    heard_by: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +178,8 @@ class Plays(Protocol):
       it like `nearest_summary`; within 0 steps it is that of the turn itself. Both go with their turn.
     - `ancestor` finds the nearest turn at or above a turn whose turn index is at most the one asked for, in a
       logarithmic number of reads.
-    - `transcript` reads a head's own line only: what other branches say or change is not in it.
+    - `transcript` reads a head's own line only: what other branches say or change is not in it. Each line says who
+      noticed it, if it said so when it was kept.
     - `lines_before` and `lines_after` read the lines next to a message, in order and as they read at the head; after no
       message is from the beginning on. None says that this line never had the message; a line that was struck out
       still has its place.

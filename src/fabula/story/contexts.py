@@ -134,8 +134,9 @@ class SceneContext(Value):
     happened before the shared history, and `memories` are single things from there that come to mind. `time` is the
     clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line.
 
-    The last three are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
-    characters that are not in the scene, and who knows what the reader does not.
+    The last four are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
+    characters that are not in the scene, who knows what the reader does not, and whether the reader did not hear the
+    player's line, because it was not there or it was whispered to somebody else.
     """
 
     lore: Lore = Lore()
@@ -154,6 +155,7 @@ class SceneContext(Value):
     told: list[str] = []
     absent_cast: list[CastMember] = []
     pointers: list[Pointer] = []
+    unheard: bool = False
 
 
 class DirectorContext(SceneContext):
@@ -234,6 +236,7 @@ class InkAgentContext(Value):
     """What a character of an Ink story is told; a `continue` has no character, only the teller.
 
     `voice` and `knowledge` are lines of the character's own knot, `goal` is the passage that the talk should lead to.
+    `memories` come to the character's mind of what was said in talks with it and stands nowhere else.
     """
 
     role: Literal["ink_agent"] = "ink_agent"
@@ -244,6 +247,7 @@ class InkAgentContext(Value):
     earlier: list[str] = []
     talk: Talk = Talk()
     goal: list[str] = []
+    memories: list[RecalledLine] = []
     player_input: str
     wish: str | None = None
     told_too_much: bool = False

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from pydantic import Field
+
 from fabula.story.graph import Graph, Node
 from fabula.story.stories import CommonVariable
 from fabula.story.values import Id, Value
@@ -82,11 +84,16 @@ class Waiting(Value):
     character: str | None = None
 
 
+def _is_to_nobody(value: object) -> bool:
+    return value == ""
+
+
 class Heard(Value):
-    """A line of the story so far, as a character may know it."""
+    """A line of the story so far, as a character may know it. `to` is the character in whose talk it was said."""
 
     kind: HeardKind
     text: str
+    to: str = Field(default="", exclude_if=_is_to_nobody)
 
 
 class TalkLine(Value):

@@ -60,7 +60,7 @@ P = TypeVar("P", bound=Piece)
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """For whom pieces are chosen: one character, or, with `tells`, whoever tells the scene to the player."""
+    """For whom pieces are chosen: one character, with `tells` whoever tells the scene to the player, or the player."""
 
     ids: frozenset[str]
     tells: bool
@@ -74,10 +74,17 @@ class Reader:
         """Knows what somebody in the scene knows and may tell."""
         return Reader(ids=frozenset(cast), tells=True)
 
+    @staticmethod
+    def player() -> Reader:
+        """Knows what everyone knows by now."""
+        return Reader(ids=frozenset(), tells=False)
+
     def may_read(self, piece: Piece, state: WorldState, *, owner: str | None = None) -> bool:
         """Whether a piece may be in the reader's prompt."""
         if is_open(piece):
             return True
+        if not self.ids and not self.tells:
+            return is_revealed(piece, state) and known_to(piece) is None
         known = owner in self.ids or any(may_know(piece, id, state) for id in self.ids)
         if not self.tells:
             return known

@@ -12,13 +12,21 @@ from fabula.story.values import Id, Json, JsonObject, Value
 MemoryKind = Literal["player_input", "narration", "dialogue", "thought", "action"]
 
 
+def _is_unsaid(value: object) -> bool:
+    return value is None
+
+
 class MemoryEntry(Value):
-    """One thing that was said, done, told or thought."""
+    """One thing that was said, done, told or thought.
+
+    `heard_by` are the characters who noticed it, by id; nothing in lines from before that was kept.
+    """
 
     speaker_id: str
     speaker_name: str
     kind: MemoryKind
     text: str
+    heard_by: list[str] | None = Field(default=None, exclude_if=_is_unsaid)
 
 
 class SetCurrentNode(Value):
@@ -97,10 +105,6 @@ class WorldState(Value):
     character_state: dict[str, JsonObject] = {}
     actor_shared_history: list[MemoryEntry] = []
     actor_private_memory: dict[str, list[MemoryEntry]] = {}
-
-
-def _is_unsaid(value: object) -> bool:
-    return value is None
 
 
 class Snapshot(Value):

@@ -36,6 +36,7 @@ def said(turn_id: str, place: int, text: str, *, message_id: str = "", turn_inde
         recorded_at_ms=1,
         created_at_ms=1,
         updated_at_ms=1,
+        heard_by=("mara", "orr") if place else None,
     )
 
 

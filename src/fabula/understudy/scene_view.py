@@ -32,7 +32,9 @@ _NO_DETAIL = word_set(
 
 
 def last_words(context: SceneContext) -> str:
-    """What the player said last."""
+    """What the player said last; nothing to who did not hear it."""
+    if context.unheard:
+        return ""
     return next((entry.text for entry in reversed(context.shared_history) if entry.kind == "player_input"), "")
 
 

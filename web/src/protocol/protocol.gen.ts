@@ -1640,12 +1640,13 @@ export interface MemoriesListed {
   memories: MemoryView[];
 }
 
-/** One thing that was said, done, told or thought. */
+/** One thing that was said, done, told or thought. `heard_by` are the characters who noticed it, by id; nothing in lines from before that was kept. */
 export interface MemoryEntry {
   speaker_id: string;
   speaker_name: string;
   kind: "player_input" | "narration" | "dialogue" | "thought" | "action";
   text: string;
+  heard_by: string[] | null;
 }
 
 export interface MemoryForgotten {

@@ -79,6 +79,7 @@ async def _lines_of(unit: Unit, turn: Turn, before: PlayState, after: PlayState)
             speaker_id=line.speaker_id,
             speaker_name=line.speaker_name,
             text=line.text,
+            heard_by=line.heard_by,
         )
         for line in await unit.plays.transcript(turn.turn_id, last=MOST_LINES)
         if line.turn_id == turn.turn_id

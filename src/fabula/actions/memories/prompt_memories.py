@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from fabula.actions.house import House
 from fabula.actions.memories.recall_memories import Recollection, recall_in
 from fabula.actions.memories.story_time import story_minute
+from fabula.knots.names import shown_name
 from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.turn_recorder import TurnRecorder
@@ -21,6 +22,7 @@ from fabula.recall.moods import mood_of
 from fabula.recall.perception import PLAYER_OWNER
 from fabula.recall.ranking import Moment
 from fabula.story.contexts import RecalledLine
+from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
@@ -67,6 +69,40 @@ async def prompt_memories(
         ]
         for owner, some in found.items()
     }
+
+
+async def talk_memories(
+    house: House, turn: Turn, before: PlayState, ink: InkPlay, recorder: TurnRecorder
+) -> list[RecalledLine]:
+    """What the player's words bring back to the character of an Ink story that is spoken to, oldest first.
+
+    The last exchanges stand whole in its prompt, so only what was said before them is looked at.
+    """
+    spoken_to = ink.waiting.character if ink.waiting.kind == "agent" else None
+    character = next((id for id in ink.talks if spoken_to and shown_name(id) == spoken_to), None)
+    if character is None or turn.parent_id is None or not turn.player_input.strip():
+        return []
+    talk = ink.talks[character]
+    if talk.messages <= len(talk.lines):
+        return []
+    known = {" ".join(text.split()) for line in talk.lines for text in (line.said, line.reply)}
+
+    async def read(unit: Unit) -> list[Recollection]:
+        at = await unit.plays.ancestor(turn.parent_id or "", max(0, before.snapshot.turn_index - len(talk.lines)))
+        owner = OwnerAt(owner=Owner(scope=turn.tree_id, name=character), turn_id=at.turn_id)
+        moment = Moment(minute=story_minute(before), where=before.world.current_node)
+        return await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
+
+    found = [
+        one
+        for one in await house.store.read(read)
+        if _is_telling(one) and " ".join(one.memory.shown.split()) not in known
+    ]
+    recorder.rows["memories"] = [_row(one) for one in found]
+    return [
+        RecalledLine(owner=character, owner_name=spoken_to or "", text=remembered_text(one.memory))
+        for one in sorted(found, key=lambda one: (one.memory.minute, one.memory.place))
+    ]
 
 
 def _is_telling(one: Recollection) -> bool:

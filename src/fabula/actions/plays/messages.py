@@ -22,7 +22,9 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
+from fabula.recall.perception import noticed_by
 from fabula.story.field_bounds import LONGEST_MESSAGE
+from fabula.story.state import MemoryEntry
 
 USUAL_PART = 100
 """How many lines are listed next to a message where no limit says it."""
@@ -97,6 +99,8 @@ async def create_message(house: House, actor: Actor, session_id: str, command: C
 def spoken_line(at: AtHead, *, kind: MessageKind, speaker_id: str, speaker_name: str, text: str) -> SpokenMessage:
     """A line that is added at a session's head by hand."""
     now = at.house.clock.now_ms()
+    there = at.state.world.active_characters
+    entry = MemoryEntry(speaker_id=speaker_id, speaker_name=speaker_name, kind=kind, text=text)
     return SpokenMessage(
         message_id=at.house.ids.new("message"),
         turn_id=at.play.head_turn_id,
@@ -106,6 +110,7 @@ def spoken_line(at: AtHead, *, kind: MessageKind, speaker_id: str, speaker_name:
         speaker_id=speaker_id,
         speaker_name=speaker_name,
         text=text,
+        heard_by=None if at.state.ink is not None else tuple(noticed_by(entry, there, {id: id for id in there})),
         recorded_at_ms=now,
         created_at_ms=now,
         updated_at_ms=now,

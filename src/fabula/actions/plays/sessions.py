@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -412,7 +412,7 @@ def shown_snapshot(actor: Actor, snapshot: Snapshot) -> Snapshot:
 def message_view(message: SpokenMessage, earlier: Sequence[SpokenMessage] = ()) -> MessageView:
     names = Wording.model_fields
     wordings = [Wording(**{name: getattr(one, name) for name in names}) for one in earlier]
-    return MessageView(**vars(message), earlier_wordings=wordings)
+    return MessageView(**_shown_fields(message), earlier_wordings=wordings)
 
 
 async def message_lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
@@ -421,7 +421,14 @@ async def message_lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
 
 
 def _lines(messages: Sequence[SpokenMessage]) -> list[MessageLine]:
-    return [MessageLine(**vars(message)) for message in messages]
+    return [MessageLine(**_shown_fields(message)) for message in messages]
+
+
+def _shown_fields(message: SpokenMessage) -> dict[str, Any]:
+    """What clients see of a line: who noticed it is for prompts and memories."""
+    fields = vars(message).copy()
+    del fields["heard_by"]
+    return fields
 
 
 def variables_view(state: PlayState) -> SessionVariables:

@@ -147,6 +147,7 @@ MESSAGES = Table(
     Column("recorded_at_ms", NUMBER, nullable=False),
     Column("created_at_ms", NUMBER, nullable=False),
     Column("updated_at_ms", NUMBER, nullable=False),
+    Column("heard_by", Text),
     PrimaryKeyConstraint("turn_id", "ordinal", name="messages_pk"),
     ForeignKeyConstraint(["turn_id"], ["turns.turn_id"], name="messages_turn_fk", ondelete="CASCADE"),
     Index("messages_by_id", "message_id"),

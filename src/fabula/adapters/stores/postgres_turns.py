@@ -89,13 +89,14 @@ kept AS (
 ),
 said AS (
     INSERT INTO messages (turn_id, ordinal, op, message_id, said_in_turn_id, turn_index, sequence, kind, speaker_id,
-                          speaker_name, text, recorded_at_ms, created_at_ms, updated_at_ms)
+                          speaker_name, text, recorded_at_ms, created_at_ms, updated_at_ms, heard_by)
     SELECT done.turn_id, said.ordinal, said.op, said.message_id, said.said_in_turn_id, said.turn_index, said.sequence,
            said.kind, said.speaker_id, said.speaker_name, said.text, said.recorded_at_ms, said.created_at_ms,
-           said.updated_at_ms
+           said.updated_at_ms, said.heard_by
     FROM done CROSS JOIN json_to_recordset(CAST(:messages AS json)) AS said (
         ordinal integer, op text, message_id text, said_in_turn_id text, turn_index bigint, sequence bigint, kind text,
-        speaker_id text, speaker_name text, text text, recorded_at_ms bigint, created_at_ms bigint, updated_at_ms bigint
+        speaker_id text, speaker_name text, text text, recorded_at_ms bigint, created_at_ms bigint,
+        updated_at_ms bigint, heard_by text
     )
 ),
 following AS (

@@ -187,4 +187,5 @@ def _message(row: Any) -> SpokenMessage:
         recorded_at_ms=row.recorded_at_ms,
         created_at_ms=row.created_at_ms,
         updated_at_ms=row.updated_at_ms,
+        heard_by=None if row.heard_by is None else tuple(row.heard_by.split()),
     )

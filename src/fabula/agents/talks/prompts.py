@@ -28,6 +28,7 @@ def agent_messages(context: InkAgentContext) -> tuple[Message, ...]:
         _section("What the character also knows", context.knowledge),
         *_story(context.earlier, context.story_so_far),
         *_conversation(context.talk),
+        _section("What comes to the character's mind of earlier", (f"- {one.text}" for one in context.memories)),
         _section("The goal: where the story goes on. Never tell it", context.goal),
         _section("The player now says or does", [context.player_input.strip() or "(nothing: the player is silent)"]),
         wish_text(context.wish),

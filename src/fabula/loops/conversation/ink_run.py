@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fabula.ink import Story
@@ -18,6 +19,7 @@ from fabula.ports.store import Store
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
+from fabula.story.contexts import RecalledLine
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 
@@ -79,7 +81,8 @@ class CompiledStory:
 @dataclass(frozen=True, kw_only=True)
 class InkRun:
     """`before` is the state that the turn starts from; `gathered` is its context, and `kept` what is to be kept
-    of it, once they are known: later steps need not compute them again."""
+    of it, once they are known: later steps need not compute them again. `recalled` comes to the mind of whoever is
+    spoken to."""
 
     turn: Turn
     held: Work
@@ -91,6 +94,7 @@ class InkRun:
     clock: Clock
     ids: Ids
     stage: Stage
+    recalled: Sequence[RecalledLine] = ()
     gathered: list[TalkContext] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
 

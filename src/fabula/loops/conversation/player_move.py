@@ -97,11 +97,12 @@ def _speak(run: InkRun, telling: Telling, request: KnotRequest, decision: Decisi
     said = run.turn.player_input
     talk = exchanged(telling.ink.talks.get(request.character, Talk()), said, decision)
     telling.ink = telling.ink.model_copy(update={"talks": {**telling.ink.talks, request.character: talk}})
-    news = [Heard(kind="said", text=said)]
+    to = request.character
+    news = [Heard(kind="said", text=said, to=to)]
     if decision.reply:
-        news.append(Heard(kind="reply", text=f"{name}: {decision.reply}" if name else decision.reply))
+        news.append(Heard(kind="reply", text=f"{name}: {decision.reply}" if name else decision.reply, to=to))
     if decision.bridge_text:
-        news.append(Heard(kind="text", text=decision.bridge_text))
+        news.append(Heard(kind="text", text=decision.bridge_text, to=to))
     telling.heard(news)
     spoken = [
         Spoken(

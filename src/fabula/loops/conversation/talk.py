@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabula.agents.talks.decisions import Decision, filler
 from fabula.knots.evaluation import Evaluator
 from fabula.knots.names import request_of
@@ -9,6 +11,7 @@ from fabula.knots.talk_context import TalkContext, gather_talk_context
 from fabula.loops.conversation.ink_run import CompiledStory, InkRun
 from fabula.loops.conversation.teller import story_errors
 from fabula.ports.threads import run_in_thread
+from fabula.story.contexts import RecalledLine
 from fabula.story.events import AgentDegraded
 from fabula.story.ink_stories import InkPlay
 
@@ -17,20 +20,20 @@ async def talk_context_of(run: InkRun) -> TalkContext:
     """The context of the state that the turn starts from; it is gathered once."""
     if not run.gathered:
         with story_errors():
-            asked = run.work, run.ink, run.turn.player_input
+            asked = run.work, run.ink, run.turn.player_input, run.recalled
             run.gathered.append(
                 _gather(*asked) if run.work.knows(run.ink.state) else await run_in_thread(_gather, *asked)
             )
     return run.gathered[0]
 
 
-def _gather(work: CompiledStory, ink: InkPlay, said: str) -> TalkContext:
+def _gather(work: CompiledStory, ink: InkPlay, said: str, recalled: Sequence[RecalledLine]) -> TalkContext:
     story = work.at(ink.state)
     request = request_of(story)
     assert request is not None, "a talk is a story that waits"
     lines = work.character_lines(request.character, ink.ai_seed) if request.character else ()
     return gather_talk_context(
-        work.published, story, request, ink, lines, work.goal(ink.state, story, request.target), said
+        work.published, story, request, ink, lines, work.goal(ink.state, story, request.target), said, recalled
     )
 
 

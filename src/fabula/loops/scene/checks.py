@@ -6,6 +6,7 @@ again or played on the other engine therefore finds the same check with the same
 
 from __future__ import annotations
 
+from fabula.loops.scene.audience import heard_at_first
 from fabula.loops.scene.beats import Beat, said_in
 from fabula.loops.scene.scene_run import LineCheck, SceneRun
 from fabula.rules.agreement import correction, roll_sentence
@@ -71,7 +72,8 @@ def apply_check(run: SceneRun, play: PlayState) -> PlayState:
 
 def check_entry(run: SceneRun, checked: LineCheck) -> MemoryEntry:
     """The roll as a line of the transcript."""
-    return MemoryEntry(speaker_id=PLAYER, speaker_name=run.before.player_name, kind="action", text=checked.sentence)
+    entry = MemoryEntry(speaker_id=PLAYER, speaker_name=run.before.player_name, kind="action", text=checked.sentence)
+    return heard_at_first(run, entry)
 
 
 def correction_of(checked: LineCheck | None, beats: list[Beat]) -> str | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
-from fabula.recall.perception import PLAYER_OWNER
+from fabula.recall.perception import PLAYER_OWNER, has_noticed
 from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
 from fabula.story.checks import Resolution
 from fabula.story.contexts import (
@@ -71,6 +72,18 @@ def untold_lines(setup: PlaySetup, play: PlayState) -> int:
     return lines_left_out(play.message_count, setup.told_history or setup.shared_window)
 
 
+def _placed_among(lore: Lore, noticed: Sequence[bool]) -> Lore:
+    """Lore in a history of which only some lines are told: what stood beside another one stands beside the next."""
+    before = [0, *accumulate(map(int, noticed))]
+    matched = [
+        note
+        if note.heard_at is None
+        else note.model_copy(update={"heard_at": before[note.heard_at] if before[note.heard_at] < before[-1] else None})
+        for note in lore.matched
+    ]
+    return lore.model_copy(update={"matched": matched})
+
+
 class SceneTeller:
     """Builds contexts for one state of one turn."""
 
@@ -126,13 +139,23 @@ class SceneTeller:
         )
 
     def actor(self, speaker_id: str, purpose: ActorPurpose) -> ActorContext:
-        """The speaker knows the world as far as it may, and its own mind, but not the player's variables."""
+        """The speaker knows the world as far as it may, what it noticed itself, and its own mind.
+
+        It knows neither the player's variables nor the summary of what happened: that tells of scenes without it, too.
+        """
         reader = Reader.character(speaker_id)
-        shared = self._shared(reader)
         world = self._play.world
         own = {speaker_id: world.character_state.get(speaker_id, {})}
+        hears = self._hears_the_player(speaker_id)
+        known = {
+            "world_state": StateView(custom=world.custom, character_state=own),
+            "shared_history": [entry for entry in self._history if has_noticed(speaker_id, entry)],
+            "so_far": "",
+            "unheard": not hears,
+            **({} if hears else {"understood": None, "resolutions": []}),
+        }
         return ActorContext(
-            **{**shared, "world_state": StateView(custom=world.custom, character_state=own)},
+            **{**self._shared(reader, listener=speaker_id), **known},
             actor=self.member(speaker_id, reader),
             memories=self._remembered(speaker_id),
             purpose=purpose,
@@ -157,7 +180,7 @@ class SceneTeller:
 
     def replyer(self, limit: int, history: list[MemoryEntry]) -> ReplyerContext:
         return ReplyerContext(
-            **self._shared(self._told),
+            **self._shared(Reader.player()),
             player_fields=self._bundle.player_schema.fields,
             reply_limit=limit,
             session_history=list(newest_within(history, LONGEST_HISTORY)),
@@ -267,10 +290,10 @@ class SceneTeller:
     def _hints(self) -> list[ProgressionHint]:
         return [ProgressionHint(to=way.to, condition=way.condition) for way in self._node.transitions]
 
-    def _shared(self, reader: Reader) -> dict[str, Any]:
+    def _shared(self, reader: Reader, listener: str | None = None) -> dict[str, Any]:
         world = self._play.world
         return {
-            "lore": self._lore(reader),
+            "lore": self._lore(reader, listener),
             "player": PlayerCard(name=self._play.player_name, description=self._play.snapshot.player_description),
             "current_cast": self._cast(self._play.world.active_characters, reader),
             "current_node": self._seen(self._node, reader),
@@ -310,12 +333,20 @@ class SceneTeller:
             if (named := known_to(entry)) and is_revealed(entry, world) and not reader.may_read(entry, world)
         ]
 
-    def _lore(self, reader: Reader) -> Lore:
+    def _hears_the_player(self, listener: str) -> bool:
+        """Whether somebody noticed the player's words of this turn."""
+        said = next((entry for entry in self._scene.noticed if entry.kind == "player_input"), None)
+        return said is None or has_noticed(listener, said)
+
+    def _lore(self, reader: Reader, listener: str | None) -> Lore:
+        """The lore that comes to mind to a reader; to a listener only what was said in its hearing brings it."""
         node = self._node
-        heard = [entry.text for entry in self._history]
-        texts = [node.title, node.scene, node.goal, self._input]
+        noticed = [listener is None or has_noticed(listener, entry) for entry in self._history]
+        heard = [entry.text if is_noticed else "" for entry, is_noticed in zip(self._history, noticed, strict=True)]
+        said = self._input if listener is None or self._hears_the_player(listener) else ""
         known = readable_lore(self._bundle.lore, reader, self._play.world)
-        return active_lore(known, texts, heard, self._scenes())
+        lore = active_lore(known, [node.title, node.scene, node.goal, said], heard, self._scenes())
+        return lore if all(noticed) else _placed_among(lore, noticed)
 
     def _scenes(self) -> list[SceneText]:
         """The scenes on the way here, each at the line with which it began."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabula.loops.scene.audience import heard_beat
 from fabula.loops.scene.beats import Beat, perform_beat, plain_beat
 from fabula.loops.scene.checks import correction_of
 from fabula.loops.scene.contexts import Scene
@@ -27,11 +28,12 @@ async def perform(run: SceneRun, play: PlayState, scene: Scene, plan: ResponsePl
         done = await perform_beat(run, run.teller(play, scene), beat, index)
         if done is None:
             break
+        done = heard_beat(run, play, done)
         play, scene = remembered(run, play, done), scene.after(done.entries)
         beats.append(done)
     right = None if run.cut.asked else correction_of(check_of(run), beats)
     if right is not None:
-        done = plain_beat(run, run.teller(play, scene), right, len(beats))
+        done = heard_beat(run, play, plain_beat(run, run.teller(play, scene), right, len(beats)))
         play = remembered(run, play, done)
         beats.append(done)
     return play, beats

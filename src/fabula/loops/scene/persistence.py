@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from fabula.loops.scene.audience import settle_audience
 from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.player_line import check_of
@@ -38,10 +39,9 @@ async def persist(
     `cut` says that it ended early.
     """
     run.stage.tell(KeeperApplied(phase="after_turn_outputs", update=second.update, snapshot=second.play.snapshot))
-    messages = spoken(run, second.play, said)
-    play = second.play.model_copy(
-        update={"message_count": second.play.message_count + len(messages), "ended": _ends_here(run, second.play)}
-    )
+    kept, lines = settle_audience(second.play, [*_first_lines(run), *said])
+    messages = spoken(run, kept, lines)
+    play = kept.model_copy(update={"message_count": kept.message_count + len(messages), "ended": _ends_here(run, kept)})
     play = mark_world(run.before, play, run.turn.turn_id, run.setup.world)
     if play.ended and not run.before.ended:
         node = run.setup.nodes[play.world.current_node]
@@ -82,11 +82,15 @@ async def persist(
         run.stage.complete(cast(JsonObject, result), follow=finished.follow)
 
 
-def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[MessageChange]:
-    """The lines that the turn adds to the transcript: the player's own, then what was told, said and done."""
+def _first_lines(run: SceneRun) -> list[MemoryEntry]:
+    """The player's own words, and what came of the check that they needed."""
     check = check_of(run)
-    rolled = [] if check is None else [check_entry(run, check)]
-    entries = [player_entry(run), *rolled, *(entry for entry in said if entry.kind in _SPOKEN)]
+    return [player_entry(run), *([] if check is None else [check_entry(run, check)])]
+
+
+def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[MessageChange]:
+    """The lines that the turn adds to the transcript: all but thoughts."""
+    entries = [entry for entry in said if entry.kind != "thought"]
     now = run.clock.now_ms()
     return [
         MessageChange(
@@ -100,6 +104,7 @@ def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[Mess
                 speaker_id=entry.speaker_id,
                 speaker_name=entry.speaker_name,
                 text=entry.text,
+                heard_by=None if entry.heard_by is None else tuple(entry.heard_by),
                 recorded_at_ms=now,
                 created_at_ms=now,
                 updated_at_ms=now,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -122,6 +122,12 @@ class PlaySetup:
             characters={**guests, **schemas},
             nodes=frozenset(self.nodes),
         )
+
+    def names_of(self, ids: Collection[str], play: PlayState) -> dict[str, str]:
+        """What these characters are called; guests of the play are characters too, and who is unknown is left out."""
+        found = {id: one.name for id in ids if (one := self.characters.get(id)) is not None}
+        guests = play.session_characters
+        return {**found, **{id: guests[id].display_name for id in ids if id in guests and id not in found}}
 
     def agent(self, role: AgentRole) -> AgentPreset:
         return self.preset.agents.of(role)

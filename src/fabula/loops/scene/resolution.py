@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.agents.replies.director import fallback_plan, read_response_plan
+from fabula.loops.scene.audience import heard_at_first
 from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.judgement import settle
@@ -40,13 +41,14 @@ def record_input(run: SceneRun) -> PlayState:
 
 
 def player_entry(run: SceneRun) -> MemoryEntry:
-    """The player's words as everyone notices them."""
-    return MemoryEntry(
+    """The player's words as those in the scene notice them."""
+    entry = MemoryEntry(
         speaker_id=PLAYER,
         speaker_name=run.before.player_name,
         kind="player_input",
         text=run.turn.player_input,
     )
+    return heard_at_first(run, entry)
 
 
 def scene_here(run: SceneRun, play: PlayState) -> Scene:

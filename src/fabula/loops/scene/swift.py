@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from fabula.agents.replies.keeper import read_state_update
 from fabula.language.guarded_stream import GuardedStream
+from fabula.loops.scene.audience import heard_beat
 from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, instead, said_in
 from fabula.loops.scene.checks import correction_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
@@ -49,7 +50,7 @@ async def perform_swiftly(
             asked = await ask(run, swift_question(run, play, scene))
             reply = await asked.read(lambda text: writing.take(parser.feed(text)))
     except CutShort:
-        beats = writing.cut()
+        beats = [heard_beat(run, play, beat) for beat in writing.cut()]
         for beat in beats:
             play = remembered(run, play, beat)
         return play, beats, _update(run, writing.updates), None
@@ -62,6 +63,7 @@ async def perform_swiftly(
     if right is not None:
         writing.take(TagParser(SWIFT_TAGS).feed(f"<narration>{right}</narration>"))
         beats = writing.finish()
+    beats = [heard_beat(run, play, beat) for beat in beats]
     for beat in beats:
         play = remembered(run, play, beat)
     shown = reply if not writing.held else replace(reply, text=_shown(beats))

@@ -73,7 +73,11 @@ class TurnStateCache:
 def entry_of(message: SpokenMessage) -> MemoryEntry:
     """A line of the transcript as the roles remember it."""
     return MemoryEntry(
-        speaker_id=message.speaker_id, speaker_name=message.speaker_name, kind=message.kind, text=message.text
+        speaker_id=message.speaker_id,
+        speaker_name=message.speaker_name,
+        kind=message.kind,
+        text=message.text,
+        heard_by=None if message.heard_by is None else list(message.heard_by),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from fabula.actions.house import House
 from fabula.actions.library.builtins import UNDERSTUDY
+from fabula.actions.memories.prompt_memories import talk_memories
 from fabula.actions.plays.kinds.protocol import Opening, Player
 from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.play_states import state_at
@@ -55,7 +56,9 @@ class InkTurnStart:
     ) -> None:
         play_knots = knot_player() if is_loaded() else await run_in_thread(knot_player)
         material = self.material.played_by(UNDERSTUDY) if is_for_understudy(work) else self.material
+        recalled = await talk_memories(house, turn, self.before, self.ink, stage.recorder)
         run = InkRun(
+            recalled=recalled,
             turn=turn,
             held=work,
             before=self.before,

@@ -13,6 +13,7 @@ from fabula.loops.turns.turn_state_cache import PastSummary, entry_of
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
+from fabula.recall.perception import noticed_in_beat
 from fabula.story.changes import remember
 from fabula.story.contexts import ReplyerContext, RoleContext
 from fabula.story.plays import PlayState
@@ -64,6 +65,8 @@ def _teller(
         for text in (asked.player_input,)
         if text
     ]
+    there = state.world.active_characters
+    said = noticed_in_beat(said, there, setup.names_of(there, state))
     play = state.with_world(remember(state.world, said, limit=setup.shared_window))
     scene = _scene(setup, state, asked).after(said)
     index = state.snapshot.turn_index + 1

@@ -25,6 +25,7 @@ REVISIONS = (
     "0038",
     "0034",
     "0040",
+    "0041",
 )
 
 REVISION_TABLE = "fabula_revision"
