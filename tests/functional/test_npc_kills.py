@@ -64,7 +64,7 @@ async def test_only_turns_from_before_the_process_are_settled_and_the_games_word
         assert await settle_left_turns(house, opened_at_ms=opened - 120_000) == 0, "it may still be played"
         assert await settle_left_turns(house, opened_at_ms=opened) == 1
         async with house.store.writing() as unit:
-            [kept] = await unit.npcs.about(mara, ["heron"], limit=5)
+            [kept] = await unit.npcs.recent(mara, limit=5)
             assert kept.lived.unconfirmed and kept.lived.played == []
             heard = [PlayedTag(text="I will.")]
             assert await unit.npcs.settle(mara, turn_id="t1", played=heard, confirmed=True) == "kept"

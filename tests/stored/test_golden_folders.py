@@ -16,6 +16,10 @@ from tests.live import Client
 from tests.stored.golden_folder import Golden, differences, load_postgres_dump, open_postgres, unpack_sqlite
 from tests.stored.golden_play import API_KEY, INK, LISTS, OF_EACH, OF_EACH_SESSION, STEADY_LINE
 
+from fabula.actions.memories.recall_memories import recall_memories
+from fabula.ports.memories import OwnerAt
+from fabula.ports.npcs import NpcKey
+from fabula.recall.npc import npc_owner
 from fabula.story.state_hash import json_hash
 from fabula.testing.postgres import new_database
 
@@ -185,6 +189,15 @@ async def test_an_npc_remembers_and_its_turns_can_still_be_confirmed(golden: Gol
         assert not [frame for frame in mine.seen if frame["type"] == "error"]
         frames = await mine.turn("Do you remember what I told you?", npc["agent_id"])
         assert "silver whistle" in spoken(frames)
+
+
+async def test_what_npcs_lived_through_is_a_memory_and_comes_to_mind(golden: Golden) -> None:
+    npc = golden.expected["names"]["npc"]
+    orla = NpcKey(game_id=npc["game"], agent_id=npc["agent_id"])
+    async with golden.open() as (client, _):
+        owner = OwnerAt(owner=npc_owner(orla))
+        found = await recall_memories(client.house, owner, "Who has the whistle?")
+        assert "silver whistle" in found[0].memory.text and found[0].memory.speaker
 
 
 async def test_archives_that_waited_are_fetched_and_imported(golden: Golden) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from fabula.agents.npc import MOST_CHARS, write_npc_prompt
 from fabula.ports.models import CallOrigin, ModelRequest
-from fabula.ports.npcs import Remembered
-from fabula.recall.npc import cues, recalled, telling_words
+from fabula.ports.npcs import NpcKey, Remembered
+from fabula.recall.npc import npc_memory
 from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState, PlayedTag, Someone, TagSpec
 from fabula.story.tags import parse_tags
@@ -92,19 +92,12 @@ def test_a_history_that_is_too_long_loses_its_oldest_entries() -> None:
     assert len(told) <= MOST_CHARS and "[player_speech] 39 " in told and "[player_speech] 0 " not in told
 
 
-def test_a_moment_brings_back_what_shares_its_words_and_is_older_than_the_history() -> None:
-    said = ["I lost my ring in the river.", "Nice weather.", "The ring was my mother's.", "My ring is gold."]
-    found = [
-        Remembered(number=number, lived=Lived(kind="turn", event=GameEvent(text=text)))
-        for number, text in enumerate(said)
-    ]
-    back = recalled(telling_words("Have you seen a ring by the river?"), found, before=3, most=2)
-    assert [one.lived.event.text for one in back] == [said[0], said[2]]
-
-
-def test_cues_are_telling_words_of_event_and_answer() -> None:
+def test_an_entry_is_remembered_by_what_was_said_and_played_and_not_by_what_was_skipped() -> None:
     played = [PlayedTag(text="The bridges are out."), PlayedTag(text="A secret.", status="skipped")]
-    assert cues(GameEvent(text="Where is the old mill?", source=ANN), played) == ["ann", "old", "mill", "bridge"]
+    lived = Lived(kind="turn", event=GameEvent(text="Where is the old mill?", source=ANN), played=played)
+    memory = npc_memory(NpcKey(game_id="g", agent_id="mara"), Remembered(number=33, lived=lived))
+    assert memory.text == "Where is the old mill?\nThe bridges are out."
+    assert (memory.owner, memory.speaker, memory.minute, memory.evidence) == ("mara", "Ann", 33, ["33"])
 
 
 def reply(text: str, **changes: Any) -> dict[str, str]:

@@ -155,9 +155,9 @@ class Memories(Protocol):
       later, nor what happened on another branch, nor what somebody else remembers.
     - `unplaced` lists the turns at and above a turn for which `add` was never called, oldest first, up to the first for
       which it was.
-    - `names` are the people that occur in an owner's memories.
-    - `candidates` answers all memories of an owner that has few. Of many it answers whole scenes of those that have the
-      rarest of the stems, and how common each stem is; the work is bounded however many there are.
+    - `names` are the people that occur in an owner's memories up to that turn, and not those met later.
+    - `candidates` answers all memories of an owner that has at most `whole`. Of more it answers whole scenes of those
+      that have the rarest of the stems, and how common each stem is; the work is bounded however many there are.
     - Memories that were forgotten never come up again. Those that faded (fidelity 0) are no candidates, but are listed,
       found by their id, and candidates again when they are pinned.
     - `change` writes a new text as a rendition: the original stays.
@@ -173,7 +173,7 @@ class Memories(Protocol):
 
     async def owners(self, scope: str, turn_id: str | None) -> list[str]: ...
 
-    async def candidates(self, owner: OwnerAt, stems: Sequence[str]) -> Candidates: ...
+    async def candidates(self, owner: OwnerAt, stems: Sequence[str], *, whole: int = 700) -> Candidates: ...
 
     async def at_places(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> list[Memory]:
         """The memories at these (space, place), in this order."""

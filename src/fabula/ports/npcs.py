@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -57,7 +57,8 @@ class Npcs(Protocol):
     - `drop` forgets a turn that is not settled, and no other.
     - `notice` adds an entry that is part of the history at once.
     - `recent` answers the newest entries of this NPC alone, oldest first; entries keep the order in which they began.
-    - `about` answers entries that share a word with those asked for, at most `limit`, newest first for each word.
+    - `entries` answers those of up to 64 numbers that are part of the history, in the order of their numbers; `after`
+      the oldest ones after a number; `number_of` the number of a turn.
     - `unconfirmed` lists the turns of a connection that the game has not confirmed, oldest first.
     - `left_open` lists the turns of all NPCs that began before a moment and are not settled, oldest first.
     """
@@ -71,18 +72,19 @@ class Npcs(Protocol):
         turn_id: str,
         played: Sequence[PlayedTag],
         confirmed: bool,
-        words: Callable[[GameEvent], Sequence[str]] = ...,
-    ) -> Settled:
-        """`words` says by which words the turn comes to mind, from its event."""
-        ...
+    ) -> Settled: ...
 
     async def drop(self, npc: NpcKey, *, turn_id: str) -> None: ...
 
-    async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None: ...
+    async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent) -> None: ...
 
     async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]: ...
 
-    async def about(self, npc: NpcKey, words: Sequence[str], *, limit: int) -> list[Remembered]: ...
+    async def entries(self, npc: NpcKey, numbers: Sequence[int]) -> list[Remembered]: ...
+
+    async def after(self, npc: NpcKey, number: int, *, limit: int) -> list[Remembered]: ...
+
+    async def number_of(self, npc: NpcKey, turn_id: str) -> int | None: ...
 
     async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]: ...
 

@@ -38,13 +38,9 @@ def window_likeness(
 
     if not any(question):
         return []
-    width = len(question)
-    own = numpy.zeros((len(candidates), width), dtype=numpy.float32)
-    for at, data in enumerate(vectors):
-        if len(data) == width + _SCALE.size:
-            own[at] = numpy.frombuffer(data, dtype=numpy.int8, offset=_SCALE.size)
-            own[at] *= _SCALE.unpack_from(data)[0]
-    scenes = numpy.array([hash((one.space, one.scene)) for one in candidates])
+    own = _unpacked(vectors, len(question))
+    numbers: dict[tuple[int, str], int] = {}
+    scenes = numpy.array([numbers.setdefault((one.space, one.scene), len(numbers)) for one in candidates])
     asked = numpy.array(answers, dtype=bool)
     window = own.copy()
     for step, share in LENT.items():
@@ -59,6 +55,18 @@ def window_likeness(
     lengths[lengths == 0] = 1.0
     found: list[float] = ((window @ numpy.asarray(question, dtype=numpy.float32)) / lengths).tolist()
     return found
+
+
+def _unpacked(vectors: Sequence[bytes], width: int) -> Any:
+    """Kept vectors as rows of a matrix, all at once; one that is missing, or of another embedder, is zero."""
+    import numpy
+
+    size = width + _SCALE.size
+    nothing = bytes(size)
+    joined = b"".join(data if len(data) == size else nothing for data in vectors)
+    rows = numpy.frombuffer(joined, dtype=numpy.int8).reshape(len(vectors), size)
+    scales = numpy.ascontiguousarray(rows[:, : _SCALE.size]).view("<f4")
+    return rows[:, _SCALE.size :].astype(numpy.float32) * scales
 
 
 def near_words(terms: Mapping[str, Vector], known: Sequence[str], vectors: Any) -> dict[str, dict[str, float]]:

@@ -1,44 +1,41 @@
-"""What a moment brings back to an NPC: older entries of its own history that share telling words, newer ones first.
-
-Two steps, so that another way of remembering can take their place: `cues` says which words an entry is found by, and
-`recalled` ranks what was found.
-"""
+"""What NPCs of games remember: each entry of a history as a memory, which is found like those of plays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from fabula.ports.memories import NewMemory, Owner
+from fabula.ports.npcs import NpcKey, Remembered
+from fabula.recall.feelings import feeling_in, importance_of
 
-from fabula.language.words import STOP, singular, words_of
-from fabula.ports.npcs import Remembered
-from fabula.story.npc import GameEvent, PlayedTag
-
-MOST_CUES = 24
-CUES_ASKED = 8
-MOST_RECALLED = 6
+SCENE_PART = 16
+"""So many entries in a row count as one scene."""
+LONGEST_TEXT = 4_000
 
 
-def cues(event: GameEvent, played: Iterable[PlayedTag] = ()) -> list[str]:
-    """The words by which an entry comes to mind: the telling ones of the event first, then of what was played."""
-    texts = [event.source.name, event.text, *(tag.text for tag in played if tag.status != "skipped")]
-    return telling_words(" ".join(texts))[:MOST_CUES]
+def npc_owner(npc: NpcKey) -> Owner:
+    """Whose memories those of an NPC are. No play has a name like this scope, whatever a game calls itself."""
+    return Owner(scope=f"game:{npc.game_id}", name=npc.agent_id)
 
 
-def telling_words(text: str) -> list[str]:
-    """The words that say what a text is about, each once, in their order, plurals like singulars."""
-    words = (singular(word) for word in words_of(text) if len(word) > 2 and word not in STOP)
-    return list(dict.fromkeys(words))
+def npc_memory(npc: NpcKey, one: Remembered) -> NewMemory:
+    """An entry as a memory. It is as old as its number: games have no clock that we know of."""
+    event = one.lived.event
+    played = [tag.text for tag in one.lived.played if tag.status != "skipped"]
+    text = "\n".join(part for part in (event.text, *played) if part.strip())[:LONGEST_TEXT]
+    feeling = feeling_in(text)
+    return NewMemory(
+        memory_id=npc_memory_id(npc, one.number),
+        owner=npc.agent_id,
+        text=text,
+        speaker=event.source.name,
+        people=[event.source.name] if event.source.name else [],
+        scene=str(one.number // SCENE_PART),
+        minute=one.number,
+        importance=importance_of(text, feeling),
+        feeling=feeling,
+        evidence=[str(one.number)],
+    )
 
 
-def recalled(
-    wanted: Sequence[str], found: Sequence[Remembered], *, before: int, most: int = MOST_RECALLED
-) -> list[Remembered]:
-    """The best of what was found that is older than `before`, oldest first: more shared words count, then newness."""
-    older = [(_cues_of(one), one) for one in found if one.number < before]
-    weights = {word: 1 / (1 + sum(word in known for known, _ in older)) for word in wanted}
-    scored = [(-sum(weights[word] for word in wanted if word in known), -one.number, one) for known, one in older]
-    ranked = sorted(scored, key=lambda entry: entry[:2])
-    return sorted((one for _, _, one in ranked[:most]), key=lambda one: one.number)
-
-
-def _cues_of(one: Remembered) -> frozenset[str]:
-    return frozenset(cues(one.lived.event, one.lived.played))
+def npc_memory_id(npc: NpcKey, number: int) -> str:
+    """The name under which an entry is remembered, once."""
+    return f"npc/{npc.game_id}/{npc.agent_id}/{number}"

@@ -347,19 +347,24 @@ class _Ranking:
 
     def _add_moment(self, moment: Moment) -> None:
         weights, rows = self._weights, self._rows
+        names: tuple[Part, ...] = ("recent", "important", "mood", "place", "people", "pinned")
+        parts = {name: [0.0] * self._size for name in names}
+        half_life = max(1, moment.half_life)
         for at, row in enumerate(rows):
+            # What nothing else speaks for does not come to mind, however new it is.
+            if not self.relevant[at]:
+                continue
             kept = fidelity_at(moment.minute, remembered=row.minute, importance=row.importance, pinned=bool(row.pinned))
-            self.relevant[at] = self.relevant[at] and kept > 0
-        self._parts["recent"] = [
-            weights.recent * 0.5 ** (max(0, moment.minute - row.minute) / max(1, moment.half_life)) for row in rows
-        ]
-        self._parts["important"] = [weights.important * (row.importance - 1) / 4 * 2 for row in rows]
-        self._parts["mood"] = [weights.mood * max(0.0, moment.valence * row.valence) for row in rows]
-        self._parts["place"] = [weights.here * (row.where == moment.where and row.where != "") for row in rows]
-        self._parts["people"] = [
-            weights.people * min(3, len(moment.people.intersection(row.people.split("\n")))) for row in rows
-        ]
-        self._parts["pinned"] = [1.0 * bool(row.pinned) for row in rows]
+            if kept <= 0:
+                self.relevant[at] = False
+                continue
+            parts["recent"][at] = weights.recent * 0.5 ** (max(0, moment.minute - row.minute) / half_life)
+            parts["important"][at] = weights.important * (row.importance - 1) / 4 * 2
+            parts["mood"][at] = weights.mood * max(0.0, moment.valence * row.valence)
+            parts["place"][at] = weights.here * (row.where == moment.where and row.where != "")
+            parts["people"][at] = weights.people * min(3, len(moment.people.intersection(row.people.split("\n"))))
+            parts["pinned"][at] = 1.0 * bool(row.pinned)
+        self._parts |= parts
 
 
 def answer_flags(rows: Sequence[Candidate]) -> list[bool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabula.actions.house import House
-from fabula.actions.memories.recall_memories import Recollection, recall_in
+from fabula.actions.memories.recall_memories import Recollection, is_telling, recall_in
 from fabula.actions.memories.story_time import story_minute
 from fabula.knots.names import shown_name
 from fabula.loops.scene.contexts import untold_lines
@@ -32,8 +32,6 @@ MOST_LINES = 5
 MOOD_LINES = 12
 """So many of the last memories make up a mood."""
 LONGEST_LINE = 400
-LEAST_MEANING = 1.6
-"""What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
 
 
 async def prompt_memories(
@@ -60,7 +58,8 @@ async def prompt_memories(
             found[name] = await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
         return found
 
-    found = {owner: list(filter(_is_telling, some)) for owner, some in (await house.store.read(read)).items()}
+    every = await house.store.read(read)
+    found = {owner: [one for one in some if is_telling(one.reasons)] for owner, some in every.items()}
     recorder.rows["memories"] = [_row(one) for some in found.values() for one in some]
     return {
         owner: [
@@ -96,20 +95,13 @@ async def talk_memories(
     found = [
         one
         for one in await house.store.read(read)
-        if _is_telling(one) and " ".join(one.memory.shown.split()) not in known
+        if is_telling(one.reasons) and " ".join(one.memory.shown.split()) not in known
     ]
     recorder.rows["memories"] = [_row(one) for one in found]
     return [
         RecalledLine(owner=character, owner_name=spoken_to or "", text=remembered_text(one.memory))
         for one in sorted(found, key=lambda one: (one.memory.minute, one.memory.place))
     ]
-
-
-def _is_telling(one: Recollection) -> bool:
-    """Whether it has to do with what was said, and is not only new, near or somebody's."""
-    parts = {reason.part: reason.score for reason in one.reasons}
-    said = any(parts.get(part, 0.0) > 0 for part in ("words", "pairs", "dates"))
-    return said or parts.get("meaning", 0.0) >= LEAST_MEANING
 
 
 def remembered_text(memory: Memory) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from fabula.actions.house import House
 from fabula.language.stemming import stem_in
+from fabula.language.words import words_of
 from fabula.ports.embedder import Vector
 from fabula.ports.memories import Candidates, Memory, OwnerAt
 from fabula.ports.store import Unit
@@ -23,6 +24,9 @@ from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answ
 
 MOST_RECALLED = 10
 LONGEST_QUESTION = 2_000
+READ_WHOLE = 700
+LEAST_MEANING = 1.6
+"""What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +49,30 @@ async def recall_in(
     house: House, unit: Unit, owner: OwnerAt, text: str, *, moment: Moment | None = None, most: int = MOST_RECALLED
 ) -> list[Recollection]:
     """The same inside a unit of work."""
+    ranked = await rank_memories(house, unit, owner, text, moment=moment, most=most)
+    memories = await unit.memories.at_places(owner, [(row.space, row.place) for row, _ in ranked])
+    return [
+        Recollection(memory=memory, score=one.score, reasons=one.reasons)
+        for memory, (_, one) in zip(memories, ranked, strict=True)
+    ]
+
+
+async def rank_memories(
+    house: House,
+    unit: Unit,
+    owner: OwnerAt,
+    text: str,
+    *,
+    moment: Moment | None = None,
+    most: int = MOST_RECALLED,
+    whole: int = READ_WHOLE,
+) -> list[tuple[Candidate, Ranked]]:
+    """What comes to mind, before it is read in full. A past of at most `whole` memories is ranked as a whole."""
     names = await unit.memories.names(owner)
     question = read_question(text[:LONGEST_QUESTION], names)
-    found = await unit.memories.candidates(owner, question.terms)
+    # Who asks for nothing but people means what is said of them.
+    stems = question.terms or [stem_in(word) for name in sorted(question.named) for word in words_of(name)]
+    found = await unit.memories.candidates(owner, stems, whole=whole)
     if not found.rows:
         return []
     candidates = [Candidate._make(row) for row in found.rows]
@@ -57,13 +82,14 @@ async def recall_in(
     def decide() -> list[Ranked]:
         return rank(question, _basis(question, found, candidates, vectors, known, rows), moment=moment, most=most)
 
-    ranked = await run_in_thread(decide)
-    places = [(candidates[one.number].space, candidates[one.number].place) for one in ranked]
-    memories = await unit.memories.at_places(owner, places)
-    return [
-        Recollection(memory=memory, score=one.score, reasons=one.reasons)
-        for memory, one in zip(memories, ranked, strict=True)
-    ]
+    return [(candidates[one.number], one) for one in await run_in_thread(decide)]
+
+
+def is_telling(reasons: Sequence[Reason]) -> bool:
+    """Whether something has to do with what was said, and is not only new, near or somebody's."""
+    parts = {reason.part: reason.score for reason in reasons}
+    said = any(parts.get(part, 0.0) > 0 for part in ("words", "pairs", "dates"))
+    return said or parts.get("meaning", 0.0) >= LEAST_MEANING
 
 
 async def _question_vectors(house: House, question: RecallQuestion, found: Candidates) -> list[Vector]:
@@ -77,9 +103,8 @@ async def _known_words(house: House, candidates: Sequence[Candidate], names: Seq
     """The stems of all words of the candidates, each with the vector of the first word that has it."""
     assert house.embedder is not None
     said: dict[str, str] = {}
-    for one in candidates:
-        for word in one.words.split():
-            said.setdefault(stem_in(word, one.language), word)
+    for word, language in {word: one.language for one in candidates for word in one.words.split()}.items():
+        said.setdefault(stem_in(word, language), word)
     for name in name_words(names):
         said.pop(stem_in(name), None)
     return list(said), await house.word_vectors.rows(house.embedder, list(said.values()))

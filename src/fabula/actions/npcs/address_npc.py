@@ -11,6 +11,7 @@ from functools import partial
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.npcs.npc_memories import NpcMemories
 from fabula.actions.repositories import API_GROUPS, APIS
 from fabula.loops.npc.company import Company
 from fabula.loops.npc.ledger import Ledger
@@ -48,6 +49,7 @@ async def gather_company(
     async def voice() -> Voice:
         return await find_voice(house)
 
+    memories = NpcMemories(house)
     run = NpcRun(
         game_id=game_id(actor, game),
         connection_id=connection_id,
@@ -57,6 +59,9 @@ async def gather_company(
         find_voice=voice,
         saw_prompt=saw_prompt,
         recalled_in=partial(house.meters.observe, RECALL_SECONDS),
+        recall=memories.recall,
+        remember=memories.remember,
+        remembered=memories.close,
         seconds=house.settings.turn_deadline_s,
     )
     return Company(run, new_id=house.ids.new, send=send)

@@ -12,7 +12,6 @@ from functools import partial
 from fabula.actions.house import House
 from fabula.ports.npcs import LeftTurn
 from fabula.ports.store import Unit
-from fabula.recall.npc import cues
 
 LONGEST_TURN_MS = 3600 * 1000
 """A turn that another process still plays may be settled early without harm: its own end replaces that."""
@@ -33,4 +32,4 @@ async def settle_left_turns(house: House, *, opened_at_ms: int) -> int:
 
 async def _settle_all(left: list[LeftTurn], unit: Unit) -> None:
     for turn in left:
-        await unit.npcs.settle(turn.npc, turn_id=turn.turn_id, played=[], confirmed=False, words=cues)
+        await unit.npcs.settle(turn.npc, turn_id=turn.turn_id, played=[], confirmed=False)

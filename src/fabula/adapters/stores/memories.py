@@ -34,7 +34,7 @@ PLACES = 1024
 """So many memories of one owner a turn may leave."""
 STEPS_UP = 256
 """How far above a turn one on a line is looked for; above that are turns from before there were memories."""
-MOST_STRETCHES = 64
+MOST_STRETCHES = 1_000
 READ_WHOLE = 700
 """A past of up to so many memories is read whole."""
 COUNTED = 300
@@ -69,8 +69,8 @@ class SqlMemories:
     async def owners(self, scope: str, turn_id: str | None) -> list[str]:
         return await self._connection.run(_read_owners(scope, turn_id))
 
-    async def candidates(self, owner: OwnerAt, stems: Sequence[str]) -> Candidates:
-        return await self._connection.run(_find_candidates(owner, [spelled(stem) for stem in stems]))
+    async def candidates(self, owner: OwnerAt, stems: Sequence[str], *, whole: int = READ_WHOLE) -> Candidates:
+        return await self._connection.run(_find_candidates(owner, [spelled(stem) for stem in stems], whole))
 
     async def at_places(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> list[Memory]:
         return await self._connection.run(_read_places(owner.owner, places))
@@ -121,7 +121,7 @@ def _add_memories(scope: str, turn_id: str | None, memories: Sequence[NewMemory]
     for one in memories:
         by_owner.setdefault(spelled(one.owner), []).append(one)
     for owner, own in by_owner.items():
-        space = yield from _space(line, owner, _names_of(own))
+        space, names = yield from _space(line, owner)
         new = yield from _unknown(own)
         if turn_id is None:
             first, end = 0, 1 << 62
@@ -142,6 +142,7 @@ def _add_memories(scope: str, turn_id: str | None, memories: Sequence[NewMemory]
         words = [word for place, one in placed for word in _words(space, place, one.findable)]
         if words:
             yield t.ADD_WORDS, words
+        yield from _note_names(space, names, placed)
 
 
 def _unknown(memories: Sequence[NewMemory]) -> Steps[list[NewMemory]]:
@@ -150,11 +151,6 @@ def _unknown(memories: Sequence[NewMemory]) -> Steps[list[NewMemory]]:
     for some in portions([one.memory_id for one in memories]):
         known.update((yield t.KNOWN, {"memories": some}).scalars())
     return [one for one in memories if spelled(one.memory_id) not in known]
-
-
-def _names_of(memories: Sequence[NewMemory]) -> list[str]:
-    named = (name for one in memories for name in (one.speaker, *one.people))
-    return [legible(name) for name in dict.fromkeys(named) if name]
 
 
 def _stand_on_line(scope: str, turn_id: str | None) -> Steps[tuple[int, int]]:
@@ -209,29 +205,34 @@ def _new_line(scope: str, parent: int | None, fork_depth: int) -> Steps[int]:
     return number
 
 
-def _space(line: int, owner: str, names: Sequence[str]) -> Steps[int]:
+def _space(line: int, owner: str) -> Steps[tuple[int, str]]:
+    """The space of an owner on a line, and the names in it as they are kept."""
     row = (yield t.SPACE_OF, {"line": line, "owner": owner}).first()
-    if row is None:
-        number: int = (yield t.NEXT_SPACE, None).scalar()
-        packed = _packed(names)
-        yield t.ADD_SPACE, {"space_no": number, "line_no": line, "owner": owner, "names": packed}
-        return number
-    known = _unpacked(row.names)
-    new = [name for name in names if name not in known]
-    if new and len(known) < MOST_NAMES:
-        packed = _packed([*known, *new])
-        yield t.RENAME_SPACE, {"space": row.space_no, "new_names": packed}
-    number = row.space_no
-    return number
+    if row is not None:
+        return row.space_no, row.names
+    number: int = (yield t.NEXT_SPACE, None).scalar()
+    yield t.ADD_SPACE, {"space_no": number, "line_no": line, "owner": owner, "names": ""}
+    return number, ""
 
 
-def _packed(names: Sequence[str]) -> str:
-    """Names as they are kept, one a line."""
-    return "\n".join(" ".join(legible(name).split()) for name in names[:MOST_NAMES])
+def _note_names(space: int, kept: str, placed: Sequence[tuple[int, NewMemory]]) -> Steps[None]:
+    """Keeps who is named in new memories, each with the first place: who goes back knows nobody met later."""
+    known = _unpacked(kept)
+    first = dict(known)
+    for place, one in placed:
+        for name in (one.speaker, *one.people):
+            plain = " ".join(legible(name).split())
+            if plain and (plain in first or len(first) < MOST_NAMES):
+                first[plain] = min(place, first.get(plain, place))
+    if first != known:
+        packed = "\n".join(f"{place}\t{name}" for name, place in first.items())
+        yield t.RENAME_SPACE, {"space": space, "new_names": packed}
 
 
-def _unpacked(text: str) -> list[str]:
-    return text.splitlines()
+def _unpacked(text: str) -> dict[str, int]:
+    """Names with their first places. At first they were kept without."""
+    pairs = (line.rpartition("\t") for line in text.splitlines())
+    return {name: int(place or 0) for place, _, name in pairs}
 
 
 def line_stretches(scope: str, turn_id: str | None) -> Steps[list[Stretch]]:
@@ -248,11 +249,9 @@ def line_stretches(scope: str, turn_id: str | None) -> Steps[list[Stretch]]:
     if row is None:
         return []
     stretches = [(row.line_no, (row.depth + 1) * PLACES - 1)]
-    while len(stretches) < MOST_STRETCHES:
-        above = (yield t.LINE, {"line": stretches[-1][0]}).first()
-        if above is None or above.parent_no is None:
-            break
-        stretches.append((above.parent_no, (above.fork_depth + 1) * PLACES - 1))
+    for above in (yield t.LINES_UP, {"line": row.line_no, "most": MOST_STRETCHES}):
+        if above.parent_no is not None:
+            stretches.append((above.parent_no, (above.fork_depth + 1) * PLACES - 1))
     return stretches
 
 
@@ -271,7 +270,8 @@ def _spaces_at(owner: OwnerAt) -> Steps[list[tuple[int, int, str]]]:
 
 def _read_names(owner: OwnerAt) -> Steps[list[str]]:
     spaces = yield from _spaces_at(owner)
-    return list(dict.fromkeys(name for _, _, names in spaces for name in _unpacked(names)))
+    named = (name for _, last, names in spaces for name, place in _unpacked(names).items() if place <= last)
+    return list(dict.fromkeys(named))
 
 
 def _read_owners(scope: str, turn_id: str | None) -> Steps[list[str]]:
@@ -281,22 +281,26 @@ def _read_owners(scope: str, turn_id: str | None) -> Steps[list[str]]:
     return (yield t.OWNERS_OF, {"lines": sorted({line for line, _ in stretches})}).scalars()
 
 
-def _find_candidates(owner: OwnerAt, stems: Sequence[str]) -> Steps[Candidates]:
+def _find_candidates(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[Candidates]:
     spaces = yield from _spaces_at(owner)
     if not spaces:
         return Candidates()
     total = 0
     for space, last, _ in spaces:
         total += (yield t.LAST_NUMBER, {"space": space, "last": last}).scalar() or 0
-    if total > READ_WHOLE:
-        return (yield from _find_by_postings([(space, last) for space, last, _ in spaces], stems, total))
+    if total > whole:
+        # Who wants few memories whole wants few scenes, too.
+        scenes = max(4, BEST_SCENES * whole // READ_WHOLE)
+        return (yield from _find_by_postings([(space, last) for space, last, _ in spaces], stems, total, scenes))
     rows: list[Any] = []
     for space, last, _ in spaces:
-        rows += yield t.WHOLE_PAST, {"space": space, "last": last, "most": READ_WHOLE}
+        rows += yield t.WHOLE_PAST, {"space": space, "last": last, "most": whole}
     return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=len(rows))
 
 
-def _find_by_postings(spaces: Sequence[tuple[int, int]], stems: Sequence[str], total: int) -> Steps[Candidates]:
+def _find_by_postings(
+    spaces: Sequence[tuple[int, int]], stems: Sequence[str], total: int, scenes: int
+) -> Steps[Candidates]:
     postings: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
     for stem in stems:
@@ -316,7 +320,7 @@ def _find_by_postings(spaces: Sequence[tuple[int, int]], stems: Sequence[str], t
             scores[place] = scores.get(place, 0.0) + rarity
         budget -= len(postings[stem])
     best = sorted(scores, key=lambda place: (-scores[place], -place[1]))[:BEST_PLACES]
-    rows = yield from _read_best_scenes(spaces, best, scores)
+    rows = yield from _read_best_scenes(spaces, best, scores, scenes)
     return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=total, counts=counts)
 
 
@@ -329,7 +333,10 @@ def _reckoned_count(places: Sequence[int], last: int) -> int:
 
 
 def _read_best_scenes(
-    spaces: Sequence[tuple[int, int]], best: Sequence[tuple[int, int]], scores: Mapping[tuple[int, int], float]
+    spaces: Sequence[tuple[int, int]],
+    best: Sequence[tuple[int, int]],
+    scores: Mapping[tuple[int, int], float],
+    most: int,
 ) -> Steps[list[Any]]:
     worth: dict[tuple[int, str], float] = {}
     for space, _ in spaces:
@@ -338,7 +345,7 @@ def _read_best_scenes(
             for row in (yield t.SCENES_AT, {"space": space, "places": some}):
                 key = (space, row.scene)
                 worth[key] = worth.get(key, 0.0) + scores[space, row.place]
-    chosen = sorted(worth, key=lambda key: -worth[key])[:BEST_SCENES]
+    chosen = sorted(worth, key=lambda key: -worth[key])[:most]
     rows: list[Any] = []
     for space, last in spaces:
         scenes = [scene for number, scene in chosen if number == space]

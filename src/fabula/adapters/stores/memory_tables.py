@@ -121,7 +121,19 @@ _alive = (_m.fidelity > 0) | (_m.pinned > 0)
 
 LINE_OF_TURN = select(_t.line_no, _t.depth).where(_t.turn_id == bindparam("turn"))
 PARENT_OF = select(TURNS.c.parent_id, TURNS.c.depth).where(TURNS.c.turn_id == bindparam("turn"))
-LINE = select(_l.line_no, _l.parent_no, _l.fork_depth).where(_l.line_no == bindparam("line"))
+_up = (
+    select(_l.line_no, _l.parent_no, _l.fork_depth, literal(0).label("steps"))
+    .where(_l.line_no == bindparam("line"))
+    .cte("up", recursive=True)
+)
+_above = LINES.alias("above")
+_up = _up.union_all(
+    select(_above.c.line_no, _above.c.parent_no, _above.c.fork_depth, _up.c.steps + 1).where(
+        _above.c.line_no == _up.c.parent_no, _up.c.steps < bindparam("most")
+    )
+)
+LINES_UP = select(_up.c.line_no, _up.c.parent_no, _up.c.fork_depth).order_by(_up.c.steps)
+"""A line and those that it goes back to, the nearest first."""
 LINE_OF_SCOPE = select(_l.line_no).where(_l.scope == bindparam("scope")).order_by(_l.line_no).limit(1)
 IS_TAKEN = select(literal(1)).where(_t.line_no == bindparam("line"), _t.depth == bindparam("depth"))
 NEXT_LINE = select(func.coalesce(func.max(_l.line_no), 0) + 1)

@@ -1,9 +1,9 @@
-"""NPCs: what each of them lived through, and the words by which it comes to mind."""
+"""NPCs: what each of them lived through."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -11,7 +11,6 @@ from sqlalchemy import (
     Column,
     Index,
     PrimaryKeyConstraint,
-    Select,
     Table,
     Text,
     bindparam,
@@ -22,7 +21,6 @@ from sqlalchemy import (
     literal_column,
     select,
     text,
-    union,
     update,
 )
 
@@ -57,25 +55,12 @@ NPC_ENTRIES = Table(
     ),
 )
 
-NPC_WORDS = Table(
-    "npc_words",
-    METADATA,
-    Column("game_id", NAME, nullable=False),
-    Column("agent_id", NAME, nullable=False),
-    Column("word", NAME, nullable=False),
-    Column("number", NUMBER, nullable=False),
-    PrimaryKeyConstraint("game_id", "agent_id", "word", "number", name="npc_words_pk"),
-    Index("npc_words_by_entry", "game_id", "agent_id", "number"),
-)
-
-_e, _w = NPC_ENTRIES.c, NPC_WORDS.c
+_e = NPC_ENTRIES.c
 _this_npc = (_e.game_id == bindparam("game")) & (_e.agent_id == bindparam("agent"))
 _this_turn = _this_npc & (_e.turn_id == bindparam("turn"))
-_words_of_npc = (_w.game_id == bindparam("game")) & (_w.agent_id == bindparam("agent"))
 
 GET = select(NPC_ENTRIES).where(_this_turn)
 GET_LOCKED = GET.with_for_update()
-NUMBER_OF = select(_e.number).where(_this_npc).order_by(_e.number.desc()).limit(1)
 SETTLE = (
     update(NPC_ENTRIES)
     .where(_this_turn)
@@ -88,7 +73,17 @@ SETTLE = (
 )
 DROP = delete(NPC_ENTRIES).where(_this_turn, _e.status == "open")
 RECENT = select(NPC_ENTRIES).where(_this_npc, _e.status != "open").order_by(_e.number.desc()).limit(bindparam("limit"))
-THESE = select(NPC_ENTRIES).where(_this_npc, _e.number.in_(bindparam("numbers", expanding=True)))
+THESE = (
+    select(NPC_ENTRIES)
+    .where(_this_npc, _e.status != "open", _e.number.in_(bindparam("numbers", expanding=True)))
+    .order_by(_e.number)
+)
+AFTER = (
+    select(NPC_ENTRIES)
+    .where(_this_npc, _e.status != "open", _e.number > bindparam("after"))
+    .order_by(_e.number)
+    .limit(bindparam("limit"))
+)
 UNCONFIRMED = (
     select(_e.agent_id, _e.turn_id, _e.event)
     .where(
@@ -125,29 +120,8 @@ ADD = insert(NPC_ENTRIES).from_select(
 )
 """Adds an entry behind the last one, unless the turn is there already; one statement, because turns wait for it."""
 
-ADD_WORDS = insert(NPC_WORDS)
-FORGET_WORDS = delete(NPC_WORDS).where(_words_of_npc, _w.number == bindparam("this"))
 
-MOST_WORDS_ASKED = 8
-
-
-def _with_word(place: int) -> Select[tuple[int]]:
-    """The newest entries with the word at this place, each word bounded by itself: common ones cost no more."""
-    found = (
-        select(_w.number)
-        .where(_words_of_npc, _w.word == bindparam(f"word{place}"))
-        .order_by(_w.number.desc())
-        .limit(bindparam("limit"))
-        .subquery()
-    )
-    return select(found.c.number)
-
-
-ABOUT = union(*(_with_word(place) for place in range(MOST_WORDS_ASKED)))
-
-
-def _no_words(event: GameEvent) -> Sequence[str]:
-    return ()
+MOST_ENTRIES = 64
 
 
 class SqlNpcs:
@@ -166,7 +140,6 @@ class SqlNpcs:
         turn_id: str,
         played: Sequence[PlayedTag],
         confirmed: bool,
-        words: Callable[[GameEvent], Sequence[str]] = _no_words,
     ) -> Settled:
         row = await self._turn(npc, turn_id)
         if row is None:
@@ -182,32 +155,34 @@ class SqlNpcs:
             "now": self._clock.now_ms(),
         }
         await self._connection.execute(SETTLE, {**_named(npc), "turn": turn_id, **values})
-        if row.status == "unconfirmed":
-            await self._connection.execute(FORGET_WORDS, {**_named(npc), "this": row.number})
-        await self._add_words(npc, row.number, words(GameEvent.model_validate(unpack("npc_event", row.event))))
         return "kept"
 
     async def drop(self, npc: NpcKey, *, turn_id: str) -> None:
         await self._connection.execute(DROP, {**_named(npc), "turn": spelled(turn_id)})
 
-    async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent, words: Sequence[str] = ()) -> None:
+    async def notice(self, npc: NpcKey, *, connection_id: str, event: GameEvent) -> None:
         await self._add(npc, kind="notice", turn_id=None, connection_id=connection_id, status="noticed", event=event)
-        number: int = (await self._connection.execute(NUMBER_OF, _named(npc))).scalar()
-        await self._add_words(npc, number, words)
 
     async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]:
         rows = await self._connection.execute(RECENT, {**_named(npc), "limit": limit})
         return [_remembered(row) for row in rows][::-1]
 
-    async def about(self, npc: NpcKey, words: Sequence[str], *, limit: int) -> list[Remembered]:
-        asked = {f"word{place}": "" for place in range(MOST_WORDS_ASKED)}
-        asked |= {f"word{place}": spelled(word) for place, word in enumerate(words[:MOST_WORDS_ASKED])}
-        found = await self._connection.execute(ABOUT, {**_named(npc), **asked, "limit": limit})
-        numbers = sorted(found.scalars(), reverse=True)[:limit]
-        if not numbers:
+    async def entries(self, npc: NpcKey, numbers: Sequence[int]) -> list[Remembered]:
+        wanted = sorted(set(numbers))[:MOST_ENTRIES]
+        if not wanted:
             return []
-        rows = await self._connection.execute(THESE, {**_named(npc), "numbers": numbers})
-        return sorted((_remembered(row) for row in rows), key=lambda one: -one.number)
+        # Lists of few different lengths: each length is a statement of its own.
+        wanted += wanted[-1:] * ((1 << (len(wanted) - 1).bit_length()) - len(wanted))
+        rows = await self._connection.execute(THESE, {**_named(npc), "numbers": wanted})
+        return [_remembered(row) for row in rows]
+
+    async def after(self, npc: NpcKey, number: int, *, limit: int) -> list[Remembered]:
+        rows = await self._connection.execute(AFTER, {**_named(npc), "after": number, "limit": limit})
+        return [_remembered(row) for row in rows]
+
+    async def number_of(self, npc: NpcKey, turn_id: str) -> int | None:
+        row = (await self._connection.execute(GET, {**_named(npc), "turn": spelled(turn_id)})).first()
+        return None if row is None else row.number
 
     async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]:
         asked = {"game": spelled(game_id), "connection": spelled(connection_id)}
@@ -243,12 +218,6 @@ class SqlNpcs:
         # Two entries of one NPC must not count up to the same number.
         await self._access.lock(f"npc:{npc.game_id}:{npc.agent_id}")
         await self._connection.execute(ADD, row)
-
-    async def _add_words(self, npc: NpcKey, number: int, words: Sequence[str]) -> None:
-        own = {"game_id": npc.game_id, "agent_id": npc.agent_id, "number": number}
-        rows = [{**own, "word": spelled(word)} for word in dict.fromkeys(words) if word]
-        if rows:
-            await self._connection.execute(ADD_WORDS, rows)
 
 
 def _named(npc: NpcKey) -> dict[str, Any]:

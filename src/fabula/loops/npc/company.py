@@ -19,7 +19,6 @@ from fabula.loops.npc.signals import (
 )
 from fabula.loops.npc.speech import NpcRun
 from fabula.ports.npcs import OpenTurn
-from fabula.recall.npc import cues
 from fabula.story.npc_events import (
     EVERYBODY,
     CancelCame,
@@ -85,16 +84,17 @@ class Company:
             npc.tell(Gone())
         await asyncio.gather(*(npc.finish() for npc in self._npcs.values()))
         await self._run.ledger.close()
+        await self._run.remembered()
 
     def listeners(self, message: NoticeCame) -> int:
         """How many NPCs would notice it."""
         return len(self._names(message))
 
     def _notify(self, message: NoticeCame) -> None:
-        notice, words = Notice(event=message.event), cues(message.event)
+        notice = Notice(event=message.event)
         for name in self._names(message):
             if (npc := self._member(name)) is not None:
-                npc.notice(notice, words)
+                npc.notice(notice)
 
     def _names(self, message: NoticeCame) -> dict[str, None]:
         names = message.agent_ids

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from fabula.loops.npc.floor import Floor
 from fabula.loops.npc.signals import (
@@ -29,7 +29,6 @@ from fabula.loops.npc.signals import (
 from fabula.loops.npc.speech import NpcRun, take_turn
 from fabula.ports.errors import FabulaError
 from fabula.ports.npcs import NpcKey, Settled
-from fabula.recall.npc import cues
 from fabula.story.npc_events import NpcEvent, NpcProblem, ProblemName
 
 log = logging.getLogger("fabula.npc")
@@ -89,7 +88,7 @@ class Npc:
                 turn_id = effect.turn_id
                 self._run.ledger.write(lambda unit: unit.npcs.drop(self._key, turn_id=turn_id))
             case Notice():
-                self.notice(effect, cues(effect.event))
+                self.notice(effect)
             case _:
                 assert_never(effect)
 
@@ -98,12 +97,17 @@ class Npc:
         """How many events wait for their turn."""
         return self._floor.waiting
 
-    def notice(self, notice: Notice, words: list[str]) -> None:
-        """Keeps something that the NPC noticed and the words by which it comes to mind; no turn begins or ends."""
+    def notice(self, notice: Notice) -> None:
+        """Keeps something that the NPC noticed; no turn begins or ends."""
         event = notice.event
-        self._run.ledger.write(
-            lambda unit: unit.npcs.notice(self._key, connection_id=self._run.connection_id, event=event, words=words)
+        written = self._run.ledger.write(
+            lambda unit: unit.npcs.notice(self._key, connection_id=self._run.connection_id, event=event)
         )
+        written.add_done_callback(lambda done: self._remember(done, None))
+
+    def _remember(self, done: asyncio.Future[Any], turn_id: str | None) -> None:
+        if done.exception() is None:
+            self._run.remember(self._key, turn_id)
 
     def _begin(self, begin: Begin) -> None:
         task = asyncio.create_task(self._take(begin))
@@ -150,9 +154,9 @@ class Npc:
                 turn_id=settle.turn_id,
                 played=settle.played,
                 confirmed=settle.confirmed,
-                words=lambda event: cues(event, settle.played),
             )
         )
+        written.add_done_callback(lambda done: self._remember(done, settle.turn_id))
         if settle.confirmed:
             written.add_done_callback(lambda done: self._answer(settle, done))
 

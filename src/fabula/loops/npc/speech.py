@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from fabula.agents.npc import write_npc_prompt
@@ -18,14 +18,12 @@ from fabula.loops.npc.signals import Begin, Happening, PieceCame, ReplyEnded, Re
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, GuardedModel, Message, ModelRequest
 from fabula.ports.npcs import NpcKey, Remembered
-from fabula.ports.store import Store
+from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
-from fabula.recall.npc import CUES_ASKED, recalled, telling_words
 from fabula.story.contexts import NpcContext
-from fabula.story.npc import Lived
+from fabula.story.npc import GameEvent, Lived
 
 HISTORY_STEP = 16
-MOST_FOUND = 24
 MOST_TOKENS = 1024
 
 
@@ -39,7 +37,11 @@ class Voice:
 
 @dataclass(frozen=True, kw_only=True)
 class NpcRun:
-    """What an NPC works with. `saw_prompt` is told of every model input, `recalled_in` how long recalling took."""
+    """What an NPC works with. `saw_prompt` is told of every model input, `recalled_in` how long recalling took.
+
+    `recall` answers which entries before a number an event brings back; `remember` has what an NPC lived through
+    written down as memories, of a turn also if its word came late, and waits for nothing; `remembered` does.
+    """
 
     game_id: str
     connection_id: str
@@ -49,6 +51,9 @@ class NpcRun:
     find_voice: Callable[[], Awaitable[Voice]]
     saw_prompt: Callable[[str, str, tuple[Message, ...]], None]
     recalled_in: Callable[[float], None]
+    recall: Callable[[Unit, NpcKey, GameEvent, int], Awaitable[Sequence[int]]]
+    remember: Callable[[NpcKey, str | None], None]
+    remembered: Callable[[], Awaitable[None]]
     seconds: float
 
 
@@ -82,12 +87,12 @@ async def _hear(run: NpcRun, npc: NpcKey, begin: Begin) -> None:
 
 async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
     began = run.clock.monotonic()
-    wanted = telling_words(f"{begin.event.source.name} {begin.event.text}")[:CUES_ASKED]
     async with run.store.reading() as unit:
         recent = _window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP))
-        found = await unit.npcs.about(npc, wanted, limit=MOST_FOUND) if wanted else []
-    first = recent[0].number if recent else 0
-    brought_back = [one.lived for one in recalled(wanted, found, before=first)]
+        first = recent[0].number if recent else 0
+        # A history that stands in the prompt as a whole has nothing more to give.
+        numbers = await run.recall(unit, npc, begin.event, first) if first > 1 else []
+        brought_back = [one.lived for one in await unit.npcs.entries(npc, numbers)] if numbers else []
     run.recalled_in(run.clock.monotonic() - began)
     return NpcContext(
         state=begin.state,

@@ -74,6 +74,37 @@ class MemoriesLaw:
                 assert await _texts(unit, at(head, "orr", scope=tree)) == []
             assert await unit.memories.owners(tree, "t3") == ["mara"]
 
+    async def test_names_are_those_up_to_a_turn_and_not_those_met_later(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for turn_id, name in (("t3", "Tam"), ("t1", "Orr"), ("t2", "Tam"), ("t2b", "Vex")):
+                memory = new_memory("Rain.", id=turn_id, speaker=name, people=("Mara",))
+                await unit.memories.add(tree, turn_id, [memory])
+            for head, known in {
+                "t1": ["Mara", "Orr"],
+                "t2": ["Mara", "Orr", "Tam"],
+                "t2b": ["Mara", "Orr", "Vex"],
+            }.items():
+                assert sorted(await unit.memories.names(at(head, scope=tree))) == known
+
+    async def test_an_owner_knows_what_happened_before_very_many_forks(self, store: Store) -> None:
+        play = await opened(store)
+        async with store.writing() as unit:
+            await unit.memories.add(play.tree_id, "t0", [new_memory("Rain.", id="first")])
+        parent = "t0"
+        for number in range(80):
+            for branch in ("a", "b"):
+                async with store.writing() as unit:
+                    await unit.plays.move_head("s", parent)
+                await played(store, f"{branch}{number}", parent)
+                async with store.writing() as unit:
+                    memory = new_memory(f"Night {branch}{number}.", id=f"{branch}{number}")
+                    await unit.memories.add(play.tree_id, f"{branch}{number}", [memory])
+            parent = f"b{number}"
+        async with store.reading() as unit:
+            known = await _texts(unit, at(parent, scope=play.tree_id))
+        assert known == ["Rain.", *(f"Night b{number}." for number in range(80))]
+
     async def test_a_turn_that_left_no_memories_yet_knows_what_those_above_it_do(self, store: Store) -> None:
         tree = await _tree(store)
         async with store.writing() as unit:

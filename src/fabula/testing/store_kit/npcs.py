@@ -19,9 +19,7 @@ async def _begin(unit: Unit, npc: NpcKey, turn_id: str, connection_id: str = "c1
 
 
 async def _settle(unit: Unit, npc: NpcKey, turn_id: str, text: str, *, confirmed: bool = True) -> Settled:
-    return await unit.npcs.settle(
-        npc, turn_id=turn_id, played=[PlayedTag(text=text)], confirmed=confirmed, words=lambda _: text.lower().split()
-    )
+    return await unit.npcs.settle(npc, turn_id=turn_id, played=[PlayedTag(text=text)], confirmed=confirmed)
 
 
 async def _said(unit: Unit, npc: NpcKey, limit: int = 50) -> list[str]:
@@ -73,7 +71,6 @@ class NpcsLaw:
             await _settle(unit, MARA, "t1", "All of it.", confirmed=False)
             [after] = await unit.npcs.recent(MARA, limit=5)
             assert (after.lived.said(), after.lived.unconfirmed) == ("Half.", False)
-            assert await unit.npcs.about(MARA, ["all"], limit=5) == []
 
     async def test_drop_forgets_a_turn_that_is_not_settled_and_no_other(self, store: Store) -> None:
         async with store.writing() as unit:
@@ -100,22 +97,23 @@ class NpcsLaw:
             assert await _said(unit, MARA, limit=2) == ["Two.", "a bell"]
             assert await _said(unit, ORR) == ["a whisper"]
 
-    async def test_about_answers_entries_that_share_a_word_bounded_and_of_this_npc_alone(self, store: Store) -> None:
+    async def test_entries_are_found_by_their_numbers_and_after_one_once_they_are_part_of_the_history(
+        self, store: Store
+    ) -> None:
         async with store.writing() as unit:
-            for number in range(12):
+            for number in range(1, 6):
                 await _begin(unit, MARA, f"t{number}")
+            for number in (1, 3, 4):
                 await _settle(unit, MARA, f"t{number}", f"The king {number}")
-            await unit.npcs.notice(MARA, connection_id="c1", event=_event("a bell"), words=["bell"])
-            await unit.npcs.notice(ORR, connection_id="c1", event=_event("a bell"), words=["bell"])
+            await unit.npcs.notice(ORR, connection_id="c1", event=_event("a bell"))
         async with store.reading() as unit:
-            kings = await unit.npcs.about(MARA, ["king"], limit=5)
-            assert [one.lived.event.text for one in kings] == ["t11", "t10", "t9", "t8", "t7"]
-            assert [one.lived.event.text for one in await unit.npcs.about(MARA, ["bell", "3"], limit=5)] == [
-                "a bell",
-                "t3",
-            ]
-            assert await unit.npcs.about(ORR, ["king"], limit=5) == []
-            assert await unit.npcs.about(MARA, [], limit=5) == []
+            numbers = [await unit.npcs.number_of(MARA, f"t{number}") for number in (1, 2, 3)]
+            assert await unit.npcs.number_of(ORR, "t1") is None
+            found = await unit.npcs.entries(MARA, [number for number in reversed(numbers) if number is not None])
+            assert [one.lived.event.text for one in found] == ["t1", "t3"]
+            after = await unit.npcs.after(MARA, found[0].number, limit=1)
+            assert [one.lived.event.text for one in after] == ["t3"]
+            assert await unit.npcs.entries(ORR, [found[1].number]) == []
 
     async def test_unconfirmed_lists_the_turns_of_a_connection_that_the_game_has_not_confirmed(
         self, store: Store

@@ -26,6 +26,7 @@ REVISIONS = (
     "0034",
     "0040",
     "0041",
+    "0042",
 )
 
 REVISION_TABLE = "fabula_revision"
