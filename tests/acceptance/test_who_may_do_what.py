@@ -30,7 +30,7 @@ METHODS = {
         game_system.create game_system.update game_system.delete
         world.create world.get world.list world.update world.delete canon.policy.get canon.policy.update canon.propose
         canon.list canon.get canon.decide canon.review canon.undo canon.since canon.graph canon.path entity.list
-        entity.get fact.list relationship.list
+        entity.get entity.update entity.merge fact.list relationship.list canon.who_knows timeline.list
         lorebook.create lorebook.get lorebook.list lorebook.update lorebook.delete
         lorebook_entry.create lorebook_entry.get lorebook_entry.list lorebook_entry.update lorebook_entry.delete
         character.create character.get character.update character.delete

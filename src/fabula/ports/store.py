@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from fabula.ports.canon import CanonTable
+from fabula.ports.canon_graph import Graph
 from fabula.ports.index import Index
 from fabula.ports.lore_bundles import LoreBundles
 from fabula.ports.memories import Memories
@@ -314,6 +315,9 @@ class Unit(Protocol):
 
     @property
     def canon(self) -> CanonTable: ...
+
+    @property
+    def graph(self) -> Graph: ...
 
     @property
     def work(self) -> WorkTable: ...

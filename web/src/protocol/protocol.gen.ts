@@ -183,11 +183,12 @@ export interface ArchivePlace {
   file_id: "archive";
 }
 
-/** What is around an entity, so many steps far; without a `centre` the first entities of the world. */
+/** What is around an entity, so many steps far; without a `centre` the first entities of the world. `kinds` keeps entities of these kinds alone; `at` keeps what held at that moment of story time. */
 export interface AskGraph {
   world_id: string;
   centre?: string | null;
   hops?: number;
+  kinds?: ("character" | "faction" | "place" | "object" | "concept")[];
   at?: number | null;
   limit?: number;
 }
@@ -203,6 +204,15 @@ export interface AskPath {
   world_id: string;
   from: string;
   to: string;
+}
+
+/** What began `from` a moment, before `to`; both are minutes of story time. */
+export interface AskTimeline {
+  limit?: number | null;
+  cursor?: string | null;
+  world_id: string;
+  from?: number | null;
+  to?: number | null;
 }
 
 /** A number that describes a character. `modifier` is what it adds to a roll, from its `value`. */
@@ -845,6 +855,14 @@ export interface EntitiesListed {
   entities: EntityView[];
 }
 
+/** The entity that is left, and how many facts, relationships and events are about it now that were not. */
+export interface EntitiesMerged {
+  type: "entities_merged";
+  world_id: string;
+  entity: EntityView;
+  moved: number;
+}
+
 /** Somebody or something. An `anchor` is there because the author says so. */
 export interface EntityContent {
   kind?: "entity";
@@ -1413,6 +1431,22 @@ export interface KeeperResult {
   output: ModelOutput;
 }
 
+/** Somebody who knows: because it is about them (`took_part`), or because canon says that they know (`told`). */
+export interface KnowerView {
+  type: "knower";
+  entity_id: string;
+  name: string;
+  how: "took_part" | "told";
+  since?: number | null;
+}
+
+export interface KnowersListed {
+  type: "knowers_listed";
+  fact_id: string;
+  world_id: string;
+  knowers: KnowerView[];
+}
+
 export interface Knowledge {
   type: "knowledge";
   owner_id: string;
@@ -1696,6 +1730,14 @@ export interface MemoryView {
   fidelity: number;
 }
 
+/** `entity_id` is what is left; all that is known of `other_id` becomes known of it. */
+export interface MergeEntities {
+  world_id: string;
+  entity_id: string;
+  other_id: string;
+  reason?: string;
+}
+
 export interface MessageDeleted {
   type: "session_message_deleted";
   message_id: string;
@@ -1808,6 +1850,17 @@ export interface Modifier {
   value: number;
 }
 
+/** What began or happened `at` a moment, and `who` and what it is about. */
+export interface MomentView {
+  type: "timeline_moment";
+  at: number;
+  until?: number | null;
+  change_id: string;
+  kind: "fact" | "entity" | "relationship" | "state" | "event" | "axiom";
+  sentence: string;
+  who: string[];
+}
+
 export interface Month {
   name: string;
   days: number;
@@ -1840,6 +1893,11 @@ export interface NameDraft {
 export interface NameEntity {
   world_id: string;
   entity_id: string;
+}
+
+/** `fact_id` is the id of the change that made the fact true. */
+export interface NameFact {
+  fact_id: string;
 }
 
 export interface NameGameSystem {
@@ -3251,6 +3309,14 @@ export interface Threshold {
   removes?: boolean;
 }
 
+/** Moments in their order; `lanes` are the entities that they are about. */
+export interface TimelineListed {
+  next_cursor?: string | null;
+  type: "timeline_listed";
+  moments: MomentView[];
+  lanes: GraphNode[];
+}
+
 /** `token` is what its owner sends. It is told this once and kept nowhere. */
 export interface TokenCreated {
   type: "token_created";
@@ -3478,6 +3544,17 @@ export interface UpdateConfig {
 export interface UpdateDraftGraph {
   draft_id: string;
   partial_graph: Graph;
+}
+
+/** What is not given stays as it is. */
+export interface UpdateEntity {
+  world_id: string;
+  entity_id: string;
+  name?: string | null;
+  aliases?: string[] | null;
+  description?: string | null;
+  tags?: string[] | null;
+  reason?: string;
 }
 
 export interface UpdateGameSystem {
@@ -3900,6 +3977,8 @@ export interface Methods {
   "canon.since": { params: Since; result: CanonSince; session: false };
   /** Takes a change out of canon; it is kept and marked, and what it had replaced is true again. */
   "canon.undo": { params: Undo; result: ChangeView; session: false };
+  /** Tells who knows of a fact, a relationship or an event, and how. */
+  "canon.who_knows": { params: NameFact; result: KnowersListed; session: false };
   /** Adds a character; its schema must exist. */
   "character.create": { params: CreateCharacter; result: CharacterCreated; session: false };
   /** Removes a character that no story resource uses, and its cover. */
@@ -3924,6 +4003,10 @@ export interface Methods {
   "entity.get": { params: NameEntity; result: EntityView; session: false };
   /** Lists the entities of a world's canon. */
   "entity.list": { params: InWorld; result: EntitiesListed; session: false };
+  /** Makes one entity of two: the other's names become aliases, and what is true of it moves. */
+  "entity.merge": { params: MergeEntities; result: EntitiesMerged; session: false };
+  /** Describes an entity of canon anew; what it was called before is kept. */
+  "entity.update": { params: UpdateEntity; result: EntityView; session: false };
   /** Lists facts of a world's canon: all, or those about an entity, or those that were true at a moment. */
   "fact.list": { params: FactsAsked; result: ChangesListed; session: false };
   /** Adds a system; its formulas, bands and names are checked first. */
@@ -4180,6 +4263,8 @@ export interface Methods {
   "story_resources.list": { params: Listing; result: StoryResourcesListed; session: false };
   /** Changes a story resource; fields that are not given stay, an empty plan or seed is cleared. */
   "story_resources.update": { params: UpdateStoryResources; result: StoryResourcesUpdated; session: false };
+  /** Lists what began or happened in a world, by its moment of story time. */
+  "timeline.list": { params: AskTimeline; result: TimelineListed; session: false };
   /** Makes a token of a role; its secret is in this answer and nowhere else. */
   "token.create": { params: CreateToken; result: TokenCreated; session: false };
   /** Lists all tokens, the revoked ones too, oldest first. */

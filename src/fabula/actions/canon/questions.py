@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -12,15 +13,28 @@ from fabula.actions.authority import allowed
 from fabula.actions.canon.changes import PAGE, ChangesListed, change_view
 from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS
-from fabula.actions.views import Command, ListView, Paging, View, cursor_after, place_of
+from fabula.actions.views import UNKNOWN_CURSOR, Command, ListView, Paging, View, cursor_after, place_of
+from fabula.canon.contradictions import said
+from fabula.canon.knowledge import How, knowers, who_is_in
 from fabula.ports.actors import Actor
-from fabula.ports.canon import ChangeQuestion, ChangeRow
-from fabula.ports.errors import NotFound
+from fabula.ports.canon import ChangeRow
+from fabula.ports.canon_graph import Edge, TimeSpan
+from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
-from fabula.story.canon import EntityContent, EntityKind, EventContent, FactContent, RelationshipContent
+from fabula.story.canon import (
+    ChangeKind,
+    Content,
+    EntityContent,
+    EntityKind,
+    EventContent,
+    FactContent,
+    RelationshipContent,
+)
 
 MOST_NODES = 300
 MOST_EDGES = 2000
+MOST_LOOKED_UP = 1000
+MOST_BORDER = 1000
 FARTHEST = 6
 
 
@@ -41,11 +55,15 @@ class NameEntity(Command):
 
 
 class AskGraph(Command):
-    """What is around an entity, so many steps far; without a `centre` the first entities of the world."""
+    """What is around an entity, so many steps far; without a `centre` the first entities of the world.
+
+    `kinds` keeps entities of these kinds alone; `at` keeps what held at that moment of story time.
+    """
 
     world_id: str
     centre: str | None = None
     hops: int = Field(default=1, ge=1, le=3)
+    kinds: list[EntityKind] = Field(default=[], max_length=5)
     at: int | None = None
     limit: int = Field(default=MOST_NODES, ge=1, le=MOST_NODES)
 
@@ -56,6 +74,20 @@ class AskPath(Command):
     world_id: str
     from_: str = Field(alias="from")
     to: str
+
+
+class AskTimeline(Paging):
+    """What began `from` a moment, before `to`; both are minutes of story time."""
+
+    world_id: str
+    from_: int | None = Field(default=None, alias="from")
+    to: int | None = None
+
+
+class NameFact(Command):
+    """`fact_id` is the id of the change that made the fact true."""
+
+    fact_id: str
 
 
 class EntityView(View):
@@ -115,6 +147,45 @@ class PathView(View):
     edges: list[GraphEdge]
 
 
+class MomentView(View):
+    """What began or happened `at` a moment, and `who` and what it is about."""
+
+    optional = frozenset({"until"})
+    type: Literal["timeline_moment"] = "timeline_moment"
+    at: int
+    until: int | None = None
+    change_id: str
+    kind: ChangeKind
+    sentence: str
+    who: list[str]
+
+
+class TimelineListed(ListView):
+    """Moments in their order; `lanes` are the entities that they are about."""
+
+    type: Literal["timeline_listed"] = "timeline_listed"
+    moments: list[MomentView]
+    lanes: list[GraphNode]
+
+
+class KnowerView(View):
+    """Somebody who knows: because it is about them (`took_part`), or because canon says that they know (`told`)."""
+
+    optional = frozenset({"since"})
+    type: Literal["knower"] = "knower"
+    entity_id: str
+    name: str
+    how: How
+    since: int | None = None
+
+
+class KnowersListed(View):
+    type: Literal["knowers_listed"] = "knowers_listed"
+    fact_id: str
+    world_id: str
+    knowers: list[KnowerView]
+
+
 @allowed("author")
 async def list_entities(house: House, actor: Actor, command: InWorld) -> EntitiesListed:
     """Lists the entities of a world's canon."""
@@ -125,20 +196,24 @@ async def list_entities(house: House, actor: Actor, command: InWorld) -> Entitie
 @allowed("author")
 async def get_entity(house: House, actor: Actor, command: NameEntity) -> EntityView:
     """Shows an entity of a world's canon."""
-    asked = ChangeQuestion(world_id=command.world_id, status="committed", kind="entity", about=command.entity_id)
     async with house.store.reading() as unit:
         await WORLDS.get(unit, command.world_id)
-        rows = [row for row in await unit.canon.find(asked) if row.is_true]
+        return entity_view(await find_entity(unit, command.world_id, command.entity_id))
+
+
+async def find_entity(unit: Unit, world_id: str, entity_id: str) -> ChangeRow:
+    """The change by which canon knows an entity; raises NotFound for any other id."""
+    rows = await unit.graph.about(world_id, "entity", end=entity_id, limit=2)
     if not rows:
-        raise NotFound(f"Canon knows no '{command.entity_id}'.", id=command.entity_id)
-    return entity_view(rows[-1])
+        raise NotFound(f"Canon knows no '{entity_id}'.", id=entity_id)
+    return rows[-1]
 
 
 @allowed("author")
 async def list_facts(house: House, actor: Actor, command: FactsAsked) -> ChangesListed:
     """Lists facts of a world's canon: all, or those about an entity, or those that were true at a moment."""
-    rows, cursor = await _page(house, command, "fact")
-    return ChangesListed(changes=[change_view(row) for row in rows if _holds(row, command.at)], next_cursor=cursor)
+    rows, cursor = await _page(house, command, "fact", at=command.at)
+    return ChangesListed(changes=[change_view(row) for row in rows], next_cursor=cursor)
 
 
 @allowed("author")
@@ -149,21 +224,41 @@ async def list_relationships(house: House, actor: Actor, command: InWorld) -> Ch
 
 
 @allowed("author")
-async def ask_graph(house: House, actor: Actor, command: AskGraph) -> GraphView:
-    """Shows the part of the knowledge graph around an entity."""
+async def list_timeline(house: House, actor: Actor, command: AskTimeline) -> TimelineListed:
+    """Lists what began or happened in a world, by its moment of story time."""
+    limit, span = command.limit or PAGE, TimeSpan(begins=command.from_, ends=command.to)
     async with house.store.reading() as unit:
         await WORLDS.get(unit, command.world_id)
-        centre = [command.centre] if command.centre is not None else await _first(unit, command.world_id)
-        near = await _around(unit, command.world_id, centre, hops=command.hops)
-        edges = [row for row in near if _holds(row, command.at)]
-        order = list(dict.fromkeys([*centre, *(end for row in edges for end in ends(row))]))
-        kept = order[: command.limit]
-        known = await _entities(unit, command.world_id, kept)
-    inside = [row for row in edges if set(ends(row)) <= set(kept)]
-    degrees = Counter(end for row in inside for end in ends(row))
-    nodes = [_node(id, known.get(id), degrees[id]) for id in kept]
-    shown = [_edge(row) for row in inside if len(ends(row)) == 2]
-    return GraphView(world_id=command.world_id, nodes=nodes, edges=shown, left_out=len(order) - len(kept))
+        rows = await unit.graph.timeline(command.world_id, span, after=_moment_of(command.cursor), limit=limit + 1)
+        moments = [_moment(row) for row in rows[:limit]]
+        known = await unit.graph.entities(
+            command.world_id, list(dict.fromkeys(end for one in moments for end in one.who))
+        )
+    lanes = [_node(id, known[id], sum(id in one.who for one in moments)) for id in known]
+    last = moments[-1] if moments and len(rows) > limit else None
+    cursor = None if last is None else cursor_after("timeline", f"{last.at}~{last.change_id}")
+    return TimelineListed(moments=moments, lanes=lanes, next_cursor=cursor)
+
+
+@allowed("author")
+async def ask_graph(house: House, actor: Actor, command: AskGraph) -> GraphView:
+    """Shows the part of the knowledge graph around an entity."""
+    world, kinds = command.world_id, frozenset(command.kinds)
+    async with house.store.reading() as unit:
+        await WORLDS.get(unit, world)
+        centre = [command.centre] if command.centre is not None else await _first(unit, world, command.limit)
+        found = await _around(unit, command, centre)
+        # A few more than are shown: those of other kinds may fall out.
+        known = await unit.graph.entities(
+            world, found.order[:MOST_LOOKED_UP] if kinds else found.order[: command.limit]
+        )
+    order = [id for id in found.order if not kinds or id in centre or (id in known and known[id].entity_kind in kinds)]
+    kept = set(order[: command.limit])
+    inside = [edge for edge in found.edges.values() if kept.issuperset(edge.between)]
+    degrees = Counter(end for edge in inside for end in edge.between)
+    nodes = [_node(id, known.get(id), degrees[id]) for id in order[: command.limit]]
+    shown = [_edge(edge) for edge in inside if len(edge.between) == 2]
+    return GraphView(world_id=world, nodes=nodes, edges=shown, left_out=len(order) - len(nodes))
 
 
 @allowed("author")
@@ -171,117 +266,166 @@ async def ask_path(house: House, actor: Actor, command: AskPath) -> PathView:
     """Finds how two entities are connected."""
     async with house.store.reading() as unit:
         await WORLDS.get(unit, command.world_id)
-        came: dict[str, ChangeRow | None] = {command.from_: None}
-        border = [command.from_]
-        for _ in range(FARTHEST):
-            if command.to in came or not border:
-                break
-            border = await _step(unit, command.world_id, border, came)
-    if command.to not in came:
+        met = await _meet(unit, command)
+    if met is None:
         return PathView(world_id=command.world_id, entities=[], edges=[])
-    entities, edges = [command.to], []
-    while (row := came[entities[-1]]) is not None:
-        edges.append(_edge(row))
-        entities.append(next(end for end in ends(row) if end != entities[-1]))
-    return PathView(world_id=command.world_id, entities=entities[::-1], edges=edges[::-1])
+    return PathView(world_id=command.world_id, entities=met[0], edges=[_edge(edge) for edge in met[1]])
 
 
-async def _step(unit: Unit, world_id: str, border: Sequence[str], came: dict[str, ChangeRow | None]) -> list[str]:
-    """The entities one step further; `came` learns over which change each was reached."""
+@allowed("author")
+async def ask_who_knows(house: House, actor: Actor, command: NameFact) -> KnowersListed:
+    """Tells who knows of a fact, a relationship or an event, and how."""
+    async with house.store.reading() as unit:
+        row = await unit.canon.get(command.fact_id)
+        if row is None or not ends(row.change.content):
+            raise NotFound(f"There is no fact named '{command.fact_id}'.", id=command.fact_id)
+        world = row.change.world_id
+        told = await unit.graph.edges(world, [command.fact_id], limit=MOST_NODES)
+        named = [*who_is_in(row.change.content), *(edge.subject for edge in told)]
+        known = await unit.graph.entities(world, list(dict.fromkeys(named)))
+    found = knowers(row.change.content, told, known)
+    return KnowersListed(
+        fact_id=command.fact_id,
+        world_id=world,
+        knowers=[
+            KnowerView(entity_id=one.entity_id, name=known[one.entity_id].name, how=one.how, since=one.since)
+            for one in found
+        ],
+    )
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """What is around some entities: their ids in the order in which they were reached, and the edges."""
+
+    order: list[str]
+    edges: dict[str, Edge]
+
+
+async def _around(unit: Unit, command: AskGraph, centre: Sequence[str]) -> _Found:
+    found, border, seen = _Found(order=list(centre), edges={}), list(centre), set(centre)
+    for _ in range(command.hops):
+        if not border or len(found.edges) >= MOST_EDGES:
+            break
+        edges = await unit.graph.edges(command.world_id, border, at=command.at, limit=MOST_EDGES)
+        found.edges.update((edge.change_id, edge) for edge in edges)
+        reached = [end for end in dict.fromkeys(end for edge in edges for end in edge.between) if end not in seen]
+        found.order += reached
+        seen.update(reached)
+        border = reached[:MOST_NODES]
+    return found
+
+
+async def _meet(unit: Unit, command: AskPath) -> tuple[list[str], list[Edge]] | None:
+    """The way between two entities, looked for from both ends at once: so each side goes half as far."""
+    came: tuple[dict[str, Edge | None], dict[str, Edge | None]] = ({command.from_: None}, {command.to: None})
+    borders = [[command.from_], [command.to]]
+    for _ in range(FARTHEST):
+        if command.from_ == command.to or not (borders[0] and borders[1]):
+            break
+        side = 0 if len(borders[0]) <= len(borders[1]) else 1
+        borders[side] = await _step(unit, command.world_id, borders[side], came[side])
+        if any(id in came[1 - side] for id in borders[side]):
+            break
+    middle = next((id for id in came[0] if id in came[1]), None)
+    if middle is None:
+        return None
+    here, first = _way_back(middle, came[0])
+    there, second = _way_back(middle, came[1])
+    return [*here[::-1], *there[1:]], [*first[::-1], *second]
+
+
+async def _step(unit: Unit, world_id: str, border: Sequence[str], came: dict[str, Edge | None]) -> list[str]:
+    """The entities one step further; `came` learns over which edge each was reached."""
     reached = []
-    for row in await unit.canon.touching(world_id, border, limit=MOST_EDGES):
-        pair = ends(row)
+    for edge in await unit.graph.edges(world_id, border, limit=MOST_EDGES):
+        pair = edge.between
         if len(pair) != 2:
             continue
         for here, there in (pair, pair[::-1]):
-            if here in border and there not in came:
-                came[there] = row
+            if here in came and there not in came:
+                came[there] = edge
                 reached.append(there)
-    return reached
+    return reached[:MOST_BORDER]
 
 
-async def _around(unit: Unit, world_id: str, centre: Sequence[str], *, hops: int) -> list[ChangeRow]:
-    found: dict[str, ChangeRow] = {}
-    border, seen = list(centre), set(centre)
-    for _ in range(hops):
-        rows = await unit.canon.touching(world_id, border, limit=MOST_EDGES) if border else []
-        found.update((row.change.change_id, row) for row in rows)
-        border = [end for end in dict.fromkeys(end for row in rows for end in ends(row)) if end not in seen]
-        border = border[:MOST_NODES]
-        seen.update(border)
-        if len(found) >= MOST_EDGES:
-            break
-    return list(found.values())
+def _way_back(from_: str, came: Mapping[str, Edge | None]) -> tuple[list[str], list[Edge]]:
+    ids, edges = [from_], []
+    while (edge := came[ids[-1]]) is not None:
+        edges.append(edge)
+        ids.append(next(end for end in edge.between if end != ids[-1]))
+    return ids, edges
 
 
-async def _first(unit: Unit, world_id: str) -> list[str]:
-    rows = await unit.canon.true_now(world_id, kinds=("entity",), limit=MOST_NODES)
+async def _first(unit: Unit, world_id: str, limit: int) -> list[str]:
+    rows = await unit.graph.about(world_id, "entity", limit=limit)
     return [row.change.content.entity_id for row in rows if isinstance(row.change.content, EntityContent)]
 
 
-async def _entities(unit: Unit, world_id: str, ids: Sequence[str]) -> dict[str, EntityContent]:
-    wanted = set(ids)
-    rows = await unit.canon.true_now(world_id, kinds=("entity",))
-    contents = (row.change.content for row in rows)
-    return {one.entity_id: one for one in contents if isinstance(one, EntityContent) and one.entity_id in wanted}
-
-
 async def _page(
-    house: House, command: InWorld, kind: Literal["entity", "fact", "relationship"]
+    house: House, command: InWorld, kind: Literal["entity", "fact", "relationship"], *, at: int | None = None
 ) -> tuple[list[ChangeRow], str | None]:
-    limit = command.limit or PAGE
-    asked = ChangeQuestion(world_id=command.world_id, status="committed", kind=kind, about=command.about)
+    limit, after = command.limit or PAGE, place_of(kind, command.cursor)
     async with house.store.reading() as unit:
         await WORLDS.get(unit, command.world_id)
-        found = await unit.canon.find(asked, after=place_of(kind, command.cursor), limit=limit + 1)
+        found = await unit.graph.about(command.world_id, kind, end=command.about, at=at, after=after, limit=limit + 1)
     cursor = cursor_after(kind, found[limit - 1].change.change_id) if len(found) > limit else None
-    return [row for row in found[:limit] if row.is_true], cursor
+    return found[:limit], cursor
 
 
-def ends(row: ChangeRow) -> tuple[str, ...]:
-    """The entities that a change connects."""
-    content = row.change.content
+def ends(content: Content) -> tuple[str, ...]:
+    """The entities, or words, that a change connects."""
     match content:
         case FactContent() | RelationshipContent():
             return (content.subject, content.object)
         case EventContent():
-            return tuple(dict.fromkeys([*content.who[:1], *([content.where] if content.where else [])]))
+            return tuple(dict.fromkeys([*content.who, *([content.where] if content.where else [])]))
         case _:
             return ()
 
 
-def _holds(row: ChangeRow, at: int | None) -> bool:
+def _moment(row: ChangeRow) -> MomentView:
     content = row.change.content
-    if at is None or not isinstance(content, (FactContent, RelationshipContent)):
-        return True
-    return (content.since is None or content.since <= at) and (content.until is None or at < content.until)
+    at = content.at if isinstance(content, EventContent) else getattr(content, "since", None)
+    until = getattr(content, "until", None)
+    return MomentView(
+        at=at or 0,
+        until=until,
+        change_id=row.change.change_id,
+        kind=row.change.kind,
+        sentence=said(content),
+        who=list(ends(content)),
+    )
+
+
+def _moment_of(cursor: str | None) -> tuple[int, str] | None:
+    place = place_of("timeline", cursor)
+    if place is None:
+        return None
+    moment, _, id = place.partition("~")
+    try:
+        return int(moment[:20]), id
+    except ValueError:
+        raise InvalidRequest(UNKNOWN_CURSOR) from None
 
 
 def _node(id: str, known: EntityContent | None, degree: int) -> GraphNode:
     if known is None:
-        return GraphNode(id=id, kind="value", name=id, degree=degree)
-    return GraphNode(id=id, kind=known.entity_kind, name=known.name, degree=degree)
+        return GraphNode.model_construct(id=id, kind="value", name=id, degree=degree)
+    return GraphNode.model_construct(id=id, kind=known.entity_kind, name=known.name, degree=degree)
 
 
-def _edge(row: ChangeRow) -> GraphEdge:
-    content, (source, target) = row.change.content, ends(row)
-    if isinstance(content, EventContent):
-        kind, strength, since, until = content.what, None, content.at, None
-    else:
-        assert isinstance(content, (FactContent, RelationshipContent))
-        strength = content.strength if isinstance(content, RelationshipContent) else None
-        kind, since, until = content.predicate, content.since, content.until
-    return GraphEdge.model_validate(
-        {
-            "id": row.change.change_id,
-            "from": source,
-            "to": target,
-            "kind": kind,
-            "strength": strength,
-            "since": since,
-            "until": until,
-            "change_id": row.change.change_id,
-        }
+def _edge(edge: Edge) -> GraphEdge:
+    # Several hundred of them: what comes from our own table need not be checked again.
+    return GraphEdge.model_construct(
+        id=edge.change_id,
+        from_=edge.subject,
+        to=edge.object,
+        kind=edge.predicate,
+        strength=edge.strength,
+        since=edge.begins,
+        until=edge.ends,
+        change_id=edge.change_id,
     )
 
 

@@ -8,13 +8,16 @@ from typing import Any
 from sqlalchemy import (
     Column,
     ColumnElement,
+    Float,
     Index,
     PrimaryKeyConstraint,
     Table,
     Text,
+    and_,
     bindparam,
     func,
     insert,
+    literal_column,
     or_,
     select,
     update,
@@ -53,6 +56,10 @@ CANON_CHANGES = Table(
     Column("decision", Text),
     Column("created_at_ms", NUMBER, nullable=False),
     Column("updated_at_ms", NUMBER, nullable=False),
+    Column("predicate", Text, nullable=False, server_default=""),
+    Column("strength", Float),
+    Column("begins_at", NUMBER),
+    Column("ends_at", NUMBER),
     PrimaryKeyConstraint("change_id", name="canon_changes_pk"),
     Index("canon_changes_by_status", "world_id", "status", "change_id"),
     Index("canon_changes_by_version", "world_id", "version"),
@@ -63,7 +70,16 @@ CANON_CHANGES = Table(
 
 _c = CANON_CHANGES.c
 _this = _c.change_id == bindparam("this")
-_true = (_c.status == "committed") & _c.replaced_by.is_(None)
+# In these very words: both engines take a partial index only for a query that says its condition.
+TRUE_NOW = and_(_c.status == literal_column("'committed'"), _c.replaced_by.is_(None))
+
+for _name, _columns in {
+    "canon_true_by_subject": (_c.world_id, _c.subject, _c.kind, _c.change_id),
+    "canon_true_by_object": (_c.world_id, _c.object, _c.kind, _c.change_id),
+    "canon_true_by_kind": (_c.world_id, _c.kind, _c.change_id),
+    "canon_true_by_time": (_c.world_id, _c.begins_at, _c.change_id),
+}.items():
+    Index(_name, *_columns, sqlite_where=TRUE_NOW, postgresql_where=TRUE_NOW)
 _GRAPH_KINDS = ("fact", "relationship", "event")
 
 GET = select(CANON_CHANGES).where(_this)
@@ -122,13 +138,14 @@ class SqlCanon:
             "decision": None,
             "created_at_ms": now,
             "updated_at_ms": now,
+            **edge_columns(change.content),
         }
         await self._connection.execute(ADD, row)
         return ChangeRow(change=change, status="pending", created_at_ms=now, updated_at_ms=now)
 
     async def get(self, change_id: str) -> ChangeRow | None:
         row = (await self._connection.execute(GET, {"this": spelled(change_id)})).first()
-        return None if row is None else _row(row)
+        return None if row is None else change_row(row)
 
     async def commit(self, verdicts: Sequence[tuple[str, Verdict]], decision: Decision) -> list[ChangeRow]:
         rows = [await self._pending(change_id) for change_id, _ in verdicts]
@@ -176,7 +193,7 @@ class SqlCanon:
             query = query.where(_c.session_id == spelled(asked.session_id))
         if after is not None:
             query = query.where(_c.change_id > spelled(after))
-        return [_row(row) for row in await self._connection.execute(query.order_by(_c.change_id).limit(limit))]
+        return [change_row(row) for row in await self._connection.execute(query.order_by(_c.change_id).limit(limit))]
 
     async def true_now(
         self, world_id: str, *, session_id: str | None = None, kinds: Sequence[ChangeKind] = (), limit: int = 5000
@@ -184,14 +201,14 @@ class SqlCanon:
         layer: ColumnElement[bool] = _c.session_id.is_(None)
         if session_id is not None:
             layer = or_(layer, _c.session_id == spelled(session_id))
-        query = select(CANON_CHANGES).where(_c.world_id == spelled(world_id), _true, layer)
+        query = select(CANON_CHANGES).where(_c.world_id == spelled(world_id), TRUE_NOW, layer)
         if kinds:
             query = query.where(_c.kind.in_(kinds))
-        return [_row(row) for row in await self._connection.execute(query.order_by(_c.version).limit(limit))]
+        return [change_row(row) for row in await self._connection.execute(query.order_by(_c.version).limit(limit))]
 
     async def since(self, world_id: str, version: int, *, limit: int = 1000) -> list[ChangeRow]:
         asked = {"world": spelled(world_id), "after_version": version, "most": limit}
-        return [_row(row) for row in await self._connection.execute(SINCE, asked)]
+        return [change_row(row) for row in await self._connection.execute(SINCE, asked)]
 
     async def touching(self, world_id: str, entities: Sequence[str], *, limit: int) -> list[ChangeRow]:
         found: dict[str, ChangeRow] = {}
@@ -199,10 +216,10 @@ class SqlCanon:
             for end in (_c.subject, _c.object):
                 query = (
                     select(CANON_CHANGES)
-                    .where(_c.world_id == spelled(world_id), end.in_(some), _true, _c.kind.in_(_GRAPH_KINDS))
+                    .where(_c.world_id == spelled(world_id), end.in_(some), TRUE_NOW, _c.kind.in_(_GRAPH_KINDS))
                     .limit(limit)
                 )
-                found.update((row.change_id, _row(row)) for row in await self._connection.execute(query))
+                found.update((row.change_id, change_row(row)) for row in await self._connection.execute(query))
         return sorted(found.values(), key=lambda row: row.version)[:limit]
 
     async def version(self, world_id: str) -> int:
@@ -216,7 +233,7 @@ class SqlCanon:
             raise NotFound(f"There is no change named '{change_id}'.", id=change_id)
         if row.status != "pending":
             raise Conflict(f"The change '{change_id}' is {row.status}: only one that is pending can be decided.")
-        return _row(row)
+        return change_row(row)
 
     async def _known(self, change_id: str) -> ChangeRow:
         found = await self.get(change_id)
@@ -254,7 +271,23 @@ def _ends(content: Content) -> tuple[str, str]:
             return "", ""
 
 
-def _row(row: Any) -> ChangeRow:
+def edge_columns(content: Content) -> dict[str, Any]:
+    """What the knowledge graph reads of a change without its document."""
+    found: tuple[str, float | None, int | None, int | None]
+    match content:
+        case FactContent():
+            found = (content.predicate, None, content.since, content.until)
+        case RelationshipContent():
+            found = (content.predicate, content.strength, content.since, content.until)
+        case EventContent():
+            found = (content.what, None, content.at, None)
+        case _:
+            found = ("", None, None, None)
+    return dict(zip(("predicate", "strength", "begins_at", "ends_at"), found, strict=True))
+
+
+def change_row(row: Any) -> ChangeRow:
+    """A row of the table as the port has it."""
     return ChangeRow(
         change=Change.model_validate(unpack("canon_change", row.doc)),
         status=row.status,

@@ -7,6 +7,7 @@ from functools import cached_property
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
 from fabula.adapters.stores.canon import SqlCanon
+from fabula.adapters.stores.canon_graph import SqlGraph
 from fabula.adapters.stores.index import SqlIndex
 from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
 from fabula.adapters.stores.lore_bundles import SqlLoreBundles
@@ -74,6 +75,10 @@ class SqlUnit:
     @cached_property
     def canon(self) -> SqlCanon:
         return SqlCanon(self._access)
+
+    @cached_property
+    def graph(self) -> SqlGraph:
+        return SqlGraph(self._access)
 
     @cached_property
     def work(self) -> SqlWork:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.actions import search
-from fabula.actions.canon import changes, questions, worlds
+from fabula.actions.canon import changes, entities, questions, worlds
 from fabula.actions.care import (
     backups,
     overview,
@@ -213,8 +213,12 @@ def _canon() -> list[Method]:
         m("canon.since", c.Since, c.changes_since, c.CanonSince),
         m("canon.graph", q.AskGraph, q.ask_graph, q.GraphView),
         m("canon.path", q.AskPath, q.ask_path, q.PathView),
+        m("canon.who_knows", q.NameFact, q.ask_who_knows, q.KnowersListed),
+        m("timeline.list", q.AskTimeline, q.list_timeline, q.TimelineListed),
         m("entity.list", q.InWorld, q.list_entities, q.EntitiesListed),
         m("entity.get", q.NameEntity, q.get_entity, q.EntityView),
+        m("entity.update", entities.UpdateEntity, entities.update_entity, q.EntityView),
+        m("entity.merge", entities.MergeEntities, entities.merge_entities, entities.EntitiesMerged),
         m("fact.list", q.FactsAsked, q.list_facts, c.ChangesListed),
         m("relationship.list", q.InWorld, q.list_relationships, c.ChangesListed),
     ]

@@ -7,6 +7,7 @@ made, `store`, one that is open there, and `clock`, the FixedClock that this sto
 from __future__ import annotations
 
 from fabula.testing.store_kit.canon import CanonLaw
+from fabula.testing.store_kit.graph import GraphLaw
 from fabula.testing.store_kit.index import IndexLaw
 from fabula.testing.store_kit.lore_bundles import LoreBundlesLaw
 from fabula.testing.store_kit.memories import MemoriesLaw
@@ -37,6 +38,7 @@ class StoreKit(
     TurnsLaw,
     NpcsLaw,
     CanonLaw,
+    GraphLaw,
     TracesLaw,
     MemoriesLaw,
     LoreBundlesLaw,

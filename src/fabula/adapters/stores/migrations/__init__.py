@@ -27,6 +27,7 @@ REVISIONS = (
     "0040",
     "0041",
     "0042",
+    "0050",
 )
 
 REVISION_TABLE = "fabula_revision"
