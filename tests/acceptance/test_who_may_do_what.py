@@ -20,7 +20,7 @@ METHODS = {
         api.create api.list_models api.test api.update api.delete model.detect model.use model.remove
         api_group.create api_group.update api_group.delete outbox.list outbox.retry outbox.drop
         server.status usage.summary work.list work.cancel token.list token.create token.revoke
-        backup.create backup.list
+        backup.create backup.list audit.list
     """,
     "author": """
         api.get api_group.get
@@ -28,9 +28,9 @@ METHODS = {
         preset_entry.create preset_entry.update preset_entry.delete preset_preview.template preset_preview.runtime
         schema.create schema.update schema.delete
         game_system.create game_system.update game_system.delete
-        world.create world.get world.list world.update world.delete canon.policy.get canon.policy.update canon.propose
-        canon.list canon.get canon.decide canon.review canon.undo canon.since canon.graph canon.path entity.list
-        entity.get entity.update entity.merge fact.list relationship.list canon.who_knows timeline.list
+        world.create world.get world.list world.update world.delete world.export canon.policy.get canon.policy.update
+        canon.propose canon.list canon.get canon.decide canon.review canon.undo canon.since canon.graph canon.path
+        entity.list entity.get entity.update entity.merge fact.list relationship.list canon.who_knows timeline.list
         lorebook.create lorebook.get lorebook.list lorebook.update lorebook.delete
         lorebook_entry.create lorebook_entry.get lorebook_entry.list lorebook_entry.update lorebook_entry.delete
         character.create character.get character.update character.delete
@@ -128,6 +128,7 @@ ROUTES = {
     ("GET", "/readyz"): "open",
     ("GET", "/metrics"): "admin",
     ("GET", "/openrpc.json"): "player",
+    ("POST", "/mcp"): "player",
     ("POST", "/rpc"): "player",
     ("POST", "/upload/{resource_id}/{file_id}"): "author",
     ("GET", "/download/{resource_id}/{file_id}"): "author",

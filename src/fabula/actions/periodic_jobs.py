@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from fabula.actions.care.audit import prune_audit
 from fabula.actions.care.prune_traces import prune_traces
 from fabula.actions.followers.catch_up import catch_up_summaries
 from fabula.actions.followers.lore_bundles import prune_lore_bundles, refresh_lore
@@ -48,6 +49,12 @@ def periodic_jobs(house: House) -> list[PeriodicJob]:
             every_s=HOUR,
             does="removes lore that was prepared long ago; it is prepared again when it is needed",
             run=_counted(partial(prune_lore_bundles, house)),
+        ),
+        PeriodicJob(
+            kind="prune.audit",
+            every_s=HOUR,
+            does="forgets refusals that are older than ninety days, and the oldest beyond ten thousand",
+            run=_counted(partial(prune_audit, house)),
         ),
         PeriodicJob(
             kind="summary.catch_up",

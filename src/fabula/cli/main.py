@@ -41,6 +41,7 @@ COMMANDS: dict[str, Entry] = {
     "outbox": Entry(module="fabula.cli.outbox", sentence="See what still follows turns; try it again, or drop it."),
     "rules": Entry(module="fabula.cli.rules", sentence="See, check and bring in game systems."),
     "canon": Entry(module="fabula.cli.canon", sentence="See, judge and decide what becomes canon."),
+    "mcp": Entry(module="fabula.cli.mcp", sentence="Let another agent use stories and worlds, over MCP."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),
     "ink": Entry(module="fabula.cli.ink", sentence="Compile, play and check Ink stories."),

@@ -14,6 +14,7 @@ from fabula.ports.canon import ChangeRow
 from fabula.story.canon import EntityContent, Moment
 
 EdgeKind = Literal["fact", "relationship", "event"]
+TrueKind = Literal["entity", "fact", "relationship", "event", "axiom"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("fact", "relationship", "event")
 
 
@@ -70,7 +71,7 @@ class Graph(Protocol):
     async def about(
         self,
         world_id: str,
-        kind: Literal["entity", "fact", "relationship", "event"],
+        kind: TrueKind,
         *,
         end: str | None = None,
         at: Moment | None = None,

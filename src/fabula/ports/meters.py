@@ -33,6 +33,12 @@ TURNS = Meter(
     labels=("outcome",),
     sentence="Turns of sessions that ended in this process: done, failed, or stopped (cancelled or handed over).",
 )
+VIOLATIONS = Meter(
+    name="fabula_violations",
+    kind="counter",
+    labels=("why",),
+    sentence="Calls that were refused because the caller may not make them, by the reason; the audit names some.",
+)
 TURN_SECONDS = Meter(name="fabula_turn_seconds", kind="seconds", sentence="How long turns took, whatever came of them.")
 TURN_PART_SECONDS = Meter(
     name="fabula_turn_part_seconds",
@@ -150,6 +156,7 @@ LOOP_BUSY_SECONDS = Meter(
 
 METERS: Final = (
     TURNS,
+    VIOLATIONS,
     TURN_SECONDS,
     TURN_PART_SECONDS,
     WORK,

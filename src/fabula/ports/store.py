@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
+from fabula.ports.audit import AuditTable
 from fabula.ports.canon import CanonTable
 from fabula.ports.canon_graph import Graph
 from fabula.ports.index import Index
@@ -318,6 +319,9 @@ class Unit(Protocol):
 
     @property
     def graph(self) -> Graph: ...
+
+    @property
+    def audit(self) -> AuditTable: ...
 
     @property
     def work(self) -> WorkTable: ...

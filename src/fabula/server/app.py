@@ -16,6 +16,7 @@ from fabula.server.access.seat_routes import seat_routes
 from fabula.server.files.routes import file_routes
 from fabula.server.game_socket.routes import mount_game_socket
 from fabula.server.head_requests import answer_heads
+from fabula.server.mcp.routes import mount_mcp
 from fabula.server.ops.routes import ops_routes
 from fabula.server.plays.routes import play_routes
 from fabula.server.realtime.routes import mount_realtime
@@ -70,5 +71,6 @@ def _doors(house: House, catalogue: Catalogue, rpc: RpcEndpoint, siblings: Sibli
     app.include_router(file_routes(house))
     mount_game_socket(app, house)
     mount_realtime(app, house, siblings)
+    mount_mcp(app, house)
     mount_web(app)
     return app

@@ -7,14 +7,17 @@ from pydantic import Field
 from fabula.story.canon import Policy
 from fabula.story.values import Id, Value
 
+LONGEST_WORLD_NAME = 200
+LONGEST_WORLD_TEXT = 20_000
+
 
 class World(Value):
     """A world. `game_system_id` is what campaigns in it are played by unless they say otherwise."""
 
     world_id: Id
-    display_name: str = Field(min_length=1, max_length=200)
-    description: str = Field(default="", max_length=20_000)
-    genre: str = Field(default="", max_length=200)
-    tone: str = Field(default="", max_length=200)
+    display_name: str = Field(min_length=1, max_length=LONGEST_WORLD_NAME)
+    description: str = Field(default="", max_length=LONGEST_WORLD_TEXT)
+    genre: str = Field(default="", max_length=LONGEST_WORLD_NAME)
+    tone: str = Field(default="", max_length=LONGEST_WORLD_NAME)
     game_system_id: Id | None = None
     policy: Policy = Policy()

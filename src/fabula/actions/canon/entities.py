@@ -19,6 +19,7 @@ from fabula.canon.contradictions import contradictions
 from fabula.canon.merge import merged_entity, renamed
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
+from fabula.ports.canon_graph import EDGE_KINDS
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.canon import Change, Content, Decision, EntityContent, Evidence, Name, Step, Verdict
@@ -93,8 +94,8 @@ async def merge_entities(house: House, actor: Actor, command: MergeEntities) -> 
 
 async def _about(unit: Unit, world_id: str, entity_id: str) -> list[ChangeRow]:
     found: dict[str, ChangeRow] = {}
-    for kind in ("fact", "relationship", "event"):
-        rows = await unit.graph.about(world_id, kind, end=entity_id, limit=MOST_MOVED + 1)  # type: ignore[arg-type]
+    for kind in EDGE_KINDS:
+        rows = await unit.graph.about(world_id, kind, end=entity_id, limit=MOST_MOVED + 1)
         found.update((row.change.change_id, row) for row in rows)
     if len(found) > MOST_MOVED:
         raise InvalidRequest(f"More than {MOST_MOVED} changes are about '{entity_id}': merge the other one into it.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS, checked_new_name
@@ -13,25 +15,25 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.canon import Policy
-from fabula.story.worlds import World
+from fabula.story.worlds import LONGEST_WORLD_NAME, LONGEST_WORLD_TEXT, World
 
 
 class CreateWorld(Command):
     world_id: str
-    display_name: str
-    description: str = ""
-    genre: str = ""
-    tone: str = ""
+    display_name: str = Field(min_length=1, max_length=LONGEST_WORLD_NAME)
+    description: str = Field(default="", max_length=LONGEST_WORLD_TEXT)
+    genre: str = Field(default="", max_length=LONGEST_WORLD_NAME)
+    tone: str = Field(default="", max_length=LONGEST_WORLD_NAME)
     game_system_id: str | None = None
     policy: Policy = Policy()
 
 
 class UpdateWorld(Command):
     world_id: str
-    display_name: str | None = None
-    description: str | None = None
-    genre: str | None = None
-    tone: str | None = None
+    display_name: str | None = Field(default=None, min_length=1, max_length=LONGEST_WORLD_NAME)
+    description: str | None = Field(default=None, max_length=LONGEST_WORLD_TEXT)
+    genre: str | None = Field(default=None, max_length=LONGEST_WORLD_NAME)
+    tone: str | None = Field(default=None, max_length=LONGEST_WORLD_NAME)
     game_system_id: str | None = None
 
 

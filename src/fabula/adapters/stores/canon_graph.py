@@ -6,14 +6,14 @@ SQLite takes a partial index only where the query says its condition in the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from fabula.adapters.stores.canon import CANON_CHANGES, TRUE_NOW, change_row
 from fabula.adapters.stores.tables import Access, portions, spelled, unpack
 from fabula.ports.canon import ChangeRow
-from fabula.ports.canon_graph import EDGE_KINDS, Edge, TimeSpan
+from fabula.ports.canon_graph import EDGE_KINDS, Edge, TimeSpan, TrueKind
 from fabula.story.canon import EntityContent, Moment
 
 _c = CANON_CHANGES.c
@@ -46,7 +46,7 @@ class SqlGraph:
     async def about(
         self,
         world_id: str,
-        kind: Literal["entity", "fact", "relationship", "event"],
+        kind: TrueKind,
         *,
         end: str | None = None,
         at: Moment | None = None,

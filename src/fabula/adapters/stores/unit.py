@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from fabula.adapters.stores.audit import SqlAudit
 from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
 from fabula.adapters.stores.canon import SqlCanon
@@ -79,6 +80,10 @@ class SqlUnit:
     @cached_property
     def graph(self) -> SqlGraph:
         return SqlGraph(self._access)
+
+    @cached_property
+    def audit(self) -> SqlAudit:
+        return SqlAudit(self._access)
 
     @cached_property
     def work(self) -> SqlWork:

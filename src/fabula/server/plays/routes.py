@@ -5,13 +5,13 @@ from __future__ import annotations
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from fabula.actions.decode import decode
 from fabula.actions.house import House
 from fabula.actions.turns.agent_decision import SayToAgent, say_to_agent
 from fabula.formats.json_bounds import bounds_problem, nul_problem
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
 from fabula.server.json_answers import error_response, json_response
-from fabula.server.rpc.dispatch import decode
 from fabula.story.values import JsonObject
 
 

@@ -17,6 +17,7 @@ import orjson
 
 from fabula.actions.authority import least_role
 from fabula.actions.care.pace import check_calls
+from fabula.actions.decode import decode
 from fabula.actions.house import House
 from fabula.actions.turns.request_ids import run_turn_once
 from fabula.actions.turns.run_turn import CancelTurn, RunTurn, cancel_turn
@@ -29,7 +30,6 @@ from fabula.ports.meters import STREAMS_OPEN
 from fabula.ports.plays import Turn
 from fabula.server.error_codes import INSIDE, error_payload
 from fabula.server.realtime.events import Cancel, StoryBeat, Unwatch, Watch
-from fabula.server.rpc.dispatch import decode
 from fabula.server.stream.envelope import frame_json
 from fabula.story.events import Completed, Failed, Started, Told, event_json, plain
 from fabula.story.player_views import event_for_players

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.actions import search
-from fabula.actions.canon import changes, entities, questions, worlds
+from fabula.actions.canon import changes, entities, export_world, questions, worlds
 from fabula.actions.care import (
+    audit,
     backups,
     overview,
     server_status,
@@ -134,6 +135,7 @@ def _watching_over() -> list[Method]:
         m("token.list", Paging, t.show_tokens, t.TokensListed),
         m("token.create", t.CreateToken, t.make_token, t.TokenCreated),
         m("token.revoke", t.NameToken, t.end_token, t.TokenView),
+        m("audit.list", audit.ListAudit, audit.list_audit, audit.AuditListed),
         m("backup.create", Nothing, b.create_backup, b.BackupView),
         m("backup.list", Paging, b.list_backups, b.BackupsListed),
     ]
@@ -202,6 +204,7 @@ def _canon() -> list[Method]:
         m("world.list", Paging, w.list_worlds, w.WorldsListed),
         m("world.update", w.UpdateWorld, w.update_world, w.WorldView),
         m("world.delete", w.NameWorld, w.delete_world, w.WorldDeleted),
+        m("world.export", export_world.ExportWorld, export_world.export_world, export_world.WorldExported),
         m("canon.policy.get", w.NameWorld, w.get_policy, w.PolicyView),
         m("canon.policy.update", w.UpdatePolicy, w.update_policy, w.PolicyView),
         m("canon.propose", c.Propose, c.propose, c.ChangesProposed),

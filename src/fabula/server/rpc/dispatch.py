@@ -6,34 +6,18 @@ import difflib
 import logging
 from dataclasses import dataclass
 
-import orjson
-from pydantic import ValidationError
-
+from fabula.actions.decode import decode
 from fabula.actions.house import House
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
-from fabula.ports.errors import FabulaError, InvalidParams, InvalidRequest
+from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.meters import RPC_CALLS, RPC_SECONDS
 from fabula.ports.threads import run_in_thread
 from fabula.server.error_codes import INSIDE, MethodNotFound, error_payload
 from fabula.server.rpc.envelopes import Request, write_error, write_result
 from fabula.server.rpc.method import Call, Catalogue, Method
-from fabula.story.field_bounds import bounded
-from fabula.story.values import Json, JsonObject
 
 log = logging.getLogger("fabula.rpc")
-
-OUT_OF_BOUNDS = frozenset(
-    {
-        "string_too_short",
-        "string_too_long",
-        "string_pattern_mismatch",
-        "greater_than_equal",
-        "less_than_equal",
-        "too_long",
-        "value_too_large",
-    }
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,24 +42,6 @@ def prepare(catalogue: Catalogue, request: Request, actor: Actor, *, max_body: i
         raise InvalidRequest(f"{method.name} is about a session: put its id into the envelope as `session_id`.")
     call = Call(session_id=request.session_id, actor=actor, request_id=request.id)
     return Prepared(request=request, method=method, command=decode(method.command, request.params), call=call)
-
-
-def decode(command: type[Command], params: JsonObject) -> Command:
-    """The typed command; every field that does not fit is named in `data.errors`."""
-    try:
-        decoded: Command = bounded(command).validate_json(orjson.dumps(params))
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        errors: list[Json] = [{"field": _field(one["loc"]), "message": one["msg"]} for one in found[:50]]
-        first = f"{_field(found[0]['loc'])}: {found[0]['msg']}"
-        # An empty name or a number out of bounds decodes well; it is refused for what it says, not for its shape.
-        refusal = InvalidRequest if all(one["type"] in OUT_OF_BOUNDS for one in found) else InvalidParams
-        raise refusal(f"The parameters do not fit: {first}.", errors=errors) from None
-    return decoded
-
-
-def _field(place: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:100] for part in place) or "params"
 
 
 async def answer(house: House, prepared: Prepared) -> bytes:

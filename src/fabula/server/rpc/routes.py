@@ -10,10 +10,11 @@ from fastapi import APIRouter, Request, Response
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from fabula.actions.care.audit import note_violation
 from fabula.actions.house import House
 from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.views import Nothing, View
-from fabula.ports.errors import FabulaError
+from fabula.ports.errors import Denied, FabulaError
 from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.access.places import LargeAnswers
@@ -87,8 +88,8 @@ def rpc_endpoint(house: House, catalogue: Catalogue) -> RpcEndpoint:
             return json_response(body, status=400)
         method, started = catalogue.find(parsed.method), house.clock.monotonic()
         streams = isinstance(method, StreamingMethod)
+        actor = actor_of(request.scope)
         try:
-            actor = actor_of(request.scope)
             preparing = partial(prepare, catalogue, parsed, actor, max_body=max_body)
             prepared = await run_in_thread(preparing) if is_long else preparing()
             if isinstance(prepared.method, StreamingMethod):
@@ -96,6 +97,16 @@ def rpc_endpoint(house: House, catalogue: Catalogue) -> RpcEndpoint:
                 note_call(house, method, parsed, "begun", started, trace_id=turn.turn_id)
                 return await turn_response(house, actor, turn, ack=write_result(parsed, TurnAccepted().as_json()))
         except FabulaError as error:
+            if isinstance(error, Denied) and method is not None:
+                await note_violation(
+                    house,
+                    caller=actor.role,
+                    token_id=actor.token_id,
+                    what=method.name,
+                    why="role",
+                    about=parsed.session_id or "",
+                    sentence=error.message,
+                )
             note_call(house, method, parsed, error.name, started)
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = http_status(error) if streams else 200

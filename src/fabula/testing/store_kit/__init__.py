@@ -6,6 +6,7 @@ made, `store`, one that is open there, and `clock`, the FixedClock that this sto
 
 from __future__ import annotations
 
+from fabula.testing.store_kit.audit import AuditLaw
 from fabula.testing.store_kit.canon import CanonLaw
 from fabula.testing.store_kit.graph import GraphLaw
 from fabula.testing.store_kit.index import IndexLaw
@@ -39,6 +40,7 @@ class StoreKit(
     NpcsLaw,
     CanonLaw,
     GraphLaw,
+    AuditLaw,
     TracesLaw,
     MemoriesLaw,
     LoreBundlesLaw,

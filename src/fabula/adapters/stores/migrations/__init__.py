@@ -28,6 +28,7 @@ REVISIONS = (
     "0041",
     "0042",
     "0050",
+    "0051",
 )
 
 REVISION_TABLE = "fabula_revision"

@@ -1,0 +1,71 @@
+"""Every tool in one list, and the registry that holds it together with its rules."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from fabula.actions.canon import changes, questions, worlds
+from fabula.actions.canon.export_world import ExportWorld, export_world
+from fabula.actions.library.stories import NameStory, list_stories
+from fabula.actions.library.title_pages import show_title_page
+from fabula.actions.listing import Listing
+from fabula.actions.plays import messages, play_memories, recap_session, sessions, start_session
+from fabula.actions.rules import roll_dice, sheets
+from fabula.actions.tools.authority_table import AUTHORITY
+from fabula.actions.tools.checks import only_own_memories, speaks_for_itself
+from fabula.actions.tools.play_turn import PlayTurn, play_turn
+from fabula.actions.tools.tool import Registry, Tool, session_tool, tool
+from fabula.actions.views import Paging
+
+
+@cache
+def all_tools() -> Registry:
+    """The registry of this house; building it checks every rule."""
+    return Registry([*_world_tools(), *_canon_tools(), *_play_tools()], AUTHORITY)
+
+
+def _world_tools() -> list[Tool]:
+    w, q, c = worlds, questions, changes
+    return [
+        tool("list_worlds", Paging, w.list_worlds),
+        tool("get_world", w.NameWorld, w.get_world),
+        tool("list_entities", q.InWorld, q.list_entities),
+        tool("get_entity", q.NameEntity, q.get_entity),
+        tool("list_facts", q.FactsAsked, q.list_facts),
+        tool("list_relationships", q.InWorld, q.list_relationships),
+        tool("list_timeline", q.AskTimeline, q.list_timeline),
+        tool("look_around", q.AskGraph, q.ask_graph),
+        tool("find_path", q.AskPath, q.ask_path),
+        tool("who_knows", q.NameFact, q.ask_who_knows),
+        tool("changed_since", c.Since, c.changes_since),
+        tool("export_world", ExportWorld, export_world),
+    ]
+
+
+def _canon_tools() -> list[Tool]:
+    c = changes
+    return [
+        tool("list_changes", c.ListChanges, c.list_changes),
+        tool("propose_changes", c.Propose, c.propose, writes=True, check=speaks_for_itself),
+        tool("review_canon", c.Review, c.review_changes, writes=True),
+        tool("decide_change", c.Decide, c.decide_change, writes=True),
+        tool("undo_change", c.Undo, c.undo_change, writes=True),
+    ]
+
+
+def _play_tools() -> list[Tool]:
+    p, s, m = play_memories, sessions, session_tool
+    return [
+        tool("list_stories", Listing, list_stories),
+        tool("get_story", NameStory, show_title_page),
+        tool("list_sessions", s.ListSessions, s.list_sessions),
+        m("get_session", s.ShowSession, s.get_session, defaults={"history": 20}),
+        m("read_transcript", messages.ListMessages, messages.list_messages),
+        m("recap_session", recap_session.RecapSession, recap_session.recap_session),
+        m("list_memories", p.ListMemories, p.list_memories, check=only_own_memories),
+        m("search_memories", p.SearchMemories, p.search_memories, check=only_own_memories),
+        m("get_sheet", sheets.NameSheet, sheets.get_sheet),
+        tool("start_session", start_session.StartSession, start_session.start_session, writes=True),
+        m("run_turn", PlayTurn, play_turn, writes=True),
+        m("roll_dice", roll_dice.RollDice, roll_dice.roll_dice, writes=True),
+    ]
