@@ -33,6 +33,7 @@ def pages() -> dict[str, Callable[[], str]]:
         **({f"{REFERENCE}/methods.md": methods_page} if (SOURCE / "server/rpc/catalogue.py").exists() else {}),
         f"{REFERENCE}/game-socket.md": game_socket_page,
         f"{REFERENCE}/socket-io.md": socket_io_page,
+        f"{REFERENCE}/mcp.md": mcp_page,
         f"{REFERENCE}/turn-stream.md": turn_stream_page,
         f"{REFERENCE}/keys.md": keys_page,
         "web/src/protocol/protocol.gen.ts": protocol_types,
@@ -89,6 +90,41 @@ def keys_page() -> str:
         + "\n".join(rooms["app"])
         + f"\n\n## On the stage\n\n{head}"
         + "\n".join(rooms["stage"])
+        + "\n"
+    )
+
+
+def mcp_page() -> str:
+    """Each tool of MCP: what it does, what it takes, and who may call it; then resources and prompts."""
+    from fabula.actions.tools.authority_table import AUTHORITY
+    from fabula.actions.tools.callers import AGENTS, PEOPLE
+    from fabula.actions.tools.registry import all_tools
+    from fabula.server.mcp.descriptions import PLACES, PROMPTS, SCHEME, input_schema
+
+    def row(name: str, summary: str, writes: bool) -> str:
+        schema = input_schema(name)
+        wanted = set(schema.get("required", []))  # type: ignore[arg-type]
+        fields = ", ".join(f"`{one}`" + ("" if one in wanted else "?") for one in schema["properties"])  # type: ignore[union-attr]
+        people = next(one for one in PEOPLE if one in AUTHORITY[name])
+        agents = ", ".join(one for one in AGENTS if one in AUTHORITY[name])
+        return f"| `{name}` | {summary}{' **Writes.**' if writes else ''} | {fields} | {people} | {agents} |"
+
+    rows = [row(one.name, one.summary, one.writes) for one in all_tools()]
+    places = [f"| `{SCHEME}{place}/{{id}}` | {what} |" for place, what in PLACES.items()]
+    prompts = [f"| `{one.name}` | {one.sentence} | `{one.argument}` |" for one in PROMPTS]
+    return (
+        f"{_NOTE}# MCP\n\n"
+        "What other agents find at `POST /mcp` and in `fabula mcp`;\n"
+        "[the how-to](../how-to/use-fabula-from-another-agent.md) shows how to connect one. A tool answers with JSON\n"
+        "as text, in the shape of [its method](methods.md). People are listed by the lowest role that may call;\n"
+        "agents are those of Fabula itself, each held to its own play and world.\n"
+        "Whoever is not listed is denied, and the refusal stands in the audit (`audit.list`).\n\n"
+        "## Tools\n\n| tool | what it does | takes | role | agents |\n|---|---|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n\n## Resources\n\n| address | what it is |\n|---|---|\n"
+        + "\n".join(places)
+        + "\n\n## Prompts\n\n| prompt | what it is for | takes |\n|---|---|---|\n"
+        + "\n".join(prompts)
         + "\n"
     )
 

@@ -57,7 +57,7 @@ async def house() -> AsyncIterator[House]:
 
 def caller(who: Who) -> Caller:
     if who in AGENTS:
-        return Agent(name=who, world_id="sarn", session_id="session_1")  # type: ignore[arg-type]
+        return Agent(name=who, world_id="sarn", session_id="session_1")
     return Actor(role=who, token_id=f"token_{who}")  # type: ignore[arg-type]
 
 
@@ -211,14 +211,15 @@ async def test_arguments_that_are_too_large_too_deep_or_of_the_wrong_shape_are_r
     deep: Any = "deep"
     for _ in range(80):
         deep = [deep]
-    for given, problem in (
+    refused: list[tuple[dict[str, Any], type[FabulaError]]] = [
         ({"world_id": "x" * 300_000}, InvalidRequest),
         ({"world_id": deep}, InvalidRequest),
         ({"world_id": "a\x00b"}, InvalidRequest),
         ({"world_id": 7}, InvalidParams),
         ({"world_id": "sarn", "surprise": True}, InvalidParams),
         ({"world_id": "x" * 1000}, InvalidRequest),
-    ):
+    ]
+    for given, problem in refused:
         with pytest.raises(problem):
             await call_tool(house, all_tools(), OPERATOR, "get_world", given)
     with pytest.raises(InvalidRequest, match="give its id as `session_id`"):

@@ -225,6 +225,12 @@ export interface Attribute {
   words?: string[];
 }
 
+export interface AuditListed {
+  next_cursor?: string | null;
+  type: "audit_listed";
+  violations: ViolationView[];
+}
+
 /** What can never be true in this world: of nobody, or of nothing of these kinds, a predicate (with this object). */
 export interface AxiomContent {
   kind?: "axiom";
@@ -946,6 +952,11 @@ export interface ExportSession {
   include?: ExportIncludes;
 }
 
+export interface ExportWorld {
+  world_id: string;
+  format?: "json" | "graphml" | "cypher" | "markdown";
+}
+
 /** Something that is true of a character. The character knows it, whoever else does. */
 export interface Fact {
   known_by?: "everyone" | string[] | Until | null;
@@ -1482,6 +1493,14 @@ export interface LintFinding {
   kind: "unreachable" | "dead_end" | "unknown_character" | "never_written" | "never_holds" | "never_taken" | "means_twice";
   node_id: string;
   message: string;
+}
+
+/** `about` is a caller's role or agent, a token, a tool or method, a play or a world; `since` is a time in milliseconds. */
+export interface ListAudit {
+  limit?: number | null;
+  cursor?: string | null;
+  about?: string | null;
+  since?: number;
 }
 
 /** `collapse` shows turns in a row that nobody forked from, marked or stands at as runs. `limit` shows so many turns and runs, those nearest to the turn `around`, which is the head unless told. */
@@ -3794,6 +3813,18 @@ export interface Verdict {
   critical: boolean;
 }
 
+/** A refusal: who called (`caller` is a role or an agent), what for, about what, and why not. */
+export interface ViolationView {
+  type: "violation";
+  at_ms: number;
+  caller: string;
+  token_id?: string | null;
+  what: string;
+  why: "not_listed" | "unknown_tool" | "out_of_reach" | "check_failed" | "role";
+  about: string;
+  sentence: string;
+}
+
 /** How a line read before it was corrected by hand; `updated_at_ms` is when it was worded so. */
 export interface Wording {
   kind: string;
@@ -3836,6 +3867,19 @@ export interface WorkState {
 export interface WorldDeleted {
   type: "world_deleted";
   world_id: string;
+}
+
+/** A world as a text of some format; `file_name` is what a file of it might be called. */
+export interface WorldExported {
+  type: "world_exported";
+  world_id: string;
+  format: "json" | "graphml" | "cypher" | "markdown";
+  file_name: string;
+  media_type: string;
+  version: number;
+  entities: number;
+  edges: number;
+  text: string;
 }
 
 /** All volatile state of a play. */
@@ -3947,6 +3991,8 @@ export interface Methods {
   "api_group.list": { params: Paging; result: ApiGroupsListed; session: false };
   /** Changes a group; fields that are not given stay as they are. */
   "api_group.update": { params: UpdateApiGroup; result: ApiGroupView; session: false };
+  /** Lists who tried to do what they may not, newest first. */
+  "audit.list": { params: ListAudit; result: AuditListed; session: false };
   /** Writes the whole store, as it is at one moment, into a new file in the folder of backups of this server. */
   "backup.create": { params: NoParams; result: BackupView; session: false };
   /** Lists the backups in the folder of this server, oldest first. */
@@ -4283,6 +4329,8 @@ export interface Methods {
   "world.create": { params: CreateWorld; result: WorldView; session: false };
   /** Removes a world that has no canon yet; what really happened is not deleted. */
   "world.delete": { params: NameWorld; result: WorldDeleted; session: false };
+  /** Writes what is true in a world as JSON, GraphML, Cypher or Markdown. */
+  "world.export": { params: ExportWorld; result: WorldExported; session: false };
   /** Shows a world. */
   "world.get": { params: NameWorld; result: WorldView; session: false };
   /** Lists worlds by id. */

@@ -25,7 +25,7 @@ _ESCAPES: Final = {"'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\
 
 def write_cypher(world: WorldDocument) -> str:
     """The world as statements; run them in a database without these entities."""
-    return "\n".join(_statements(world)) + "\n"
+    return "".join(f"{statement}\n" for statement in _statements(world))
 
 
 def _statements(world: WorldDocument) -> Iterator[str]:

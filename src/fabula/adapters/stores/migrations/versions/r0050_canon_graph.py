@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0050"
-down_revision = "0040"
+down_revision = "0042"
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 TRUE_NOW = sa.text("status = 'committed' AND replaced_by IS NULL")
