@@ -17,9 +17,11 @@ from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.sessions import summaries
 from fabula.adapters.stores.index import list_question, search_steps
 from fabula.adapters.stores.play_tables import LINES_OF_TURNS, NAMED_TURNS, REACHED_NAMED_TURNS, WAYS_BACK
+from fabula.adapters.stores.resources import KNOWN, REVISIONS
 from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.stores.tables import Access
+from fabula.adapters.stores.turn_steps import KNOWN_BASIS
 from fabula.adapters.stores.unit import SqlUnit
 from fabula.ports.index import ListOrder, ListPlace, ListQuestion, SearchQuestion
 from fabula.ports.plays import Finished, MessageChange, NewTurn, SpokenMessage
@@ -29,7 +31,7 @@ from fabula.testing.memory_store import memory_place
 from fabula.testing.world import FixedClock
 
 T = TypeVar("T")
-WALKS_ALL = re.compile(r"SCAN (?!reached|ends)\w+(?! USING)(?:$| )")
+WALKS_ALL = re.compile(r"SCAN (?!reached|ends|\d+ CONSTANT)\w+(?! USING)(?:$| )")
 ORDERS: tuple[ListOrder, ...] = ("id", "updated", "created", "name")
 
 
@@ -72,6 +74,15 @@ def test_every_search_goes_along_an_index(tables: sqlite3.Connection) -> None:
     assert walks(tables, WAYS_BACK, {"heads": ["a", "b"], "furthest": 2}) == []
     assert walks(tables, REACHED_NAMED_TURNS, {"limit": 5, "token": "t"}) == []
     assert walks(tables, NAMED_TURNS, {"limit": 5}) == []
+
+
+def test_what_a_turn_plays_is_looked_up_however_many_resources_there_are(tables: sqlite3.Connection) -> None:
+    names = {"names": [("story", "a"), ("character", "b")]}
+    for query, values in ((KNOWN_BASIS, {**names, "session": "s"}), (REVISIONS, names), (KNOWN, names)):
+        assert walks(tables, query, values) == []
+        compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(query, values)
+        plan = [step[3] for step in tables.execute(f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.named(values))]
+        assert any("SEARCH resources" in step and "(kind=? AND id=?)" in step for step in plan), plan
 
 
 class Counting:

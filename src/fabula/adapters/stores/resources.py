@@ -38,6 +38,7 @@ from fabula.adapters.stores.tables import (
     NUMBER,
     Access,
     add_or_change,
+    among,
     pack,
     spelled,
     unpack,
@@ -127,10 +128,11 @@ LOCK_TO_REMOVE = select(_r.revision).where(*_this).with_for_update()
 USERS = select(_f.user_kind, _f.user_id).where(*_others_use_this).order_by(_f.user_kind, _f.user_id)
 COUNT_USERS = select(func.count()).select_from(REFERENCES).where(*_others_use_this)
 REFERENCES_OF = select(_f.kind, _f.id).where(*_this_user)
-KNOWN = select(_r.kind, _r.id).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+ARE_NAMED = among(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+KNOWN = select(_r.kind, _r.id).where(ARE_NAMED)
 KNOWN_LOCKED = KNOWN.order_by(_r.kind, _r.id).with_for_update(read=True, key_share=True)
 """What is referred to stays until the reference is committed; it may be changed meanwhile."""
-REVISIONS = select(_r.kind, _r.id, _r.revision).where(tuple_(_r.kind, _r.id).in_(bindparam("names", expanding=True)))
+REVISIONS = select(_r.kind, _r.id, _r.revision).where(ARE_NAMED)
 REFER = insert(REFERENCES)
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType
 
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.sql import Connection
@@ -133,6 +134,32 @@ def _json_field_of_postgres(element: json_field, compiler: SQLCompiler, **option
     # Postgres reads no document that has a NUL anywhere. Another character in its place breaks no JSON.
     document, name = (compiler.process(one, **options) for one in element.clauses)
     return rf"CAST(CAST(replace({document}, '\u0000', '\u0001') AS JSON) -> {name} AS TEXT)"
+
+
+class among(FunctionElement[Any]):
+    """Whether columns together are one of the rows that are given: `among(tuple_(kind, id).in_(rows))`.
+
+    SQLite walks a whole table to compare it with rows that are given as values; where they are selected, it looks each
+    of them up.
+    """
+
+    name = "among"
+    inherit_cache = True
+    # Were it Boolean, it would be compared with 1 where an engine has no booleans, and nothing be looked up by that.
+    type = NullType()
+
+
+@compiles(among)
+def _among(element: among, compiler: SQLCompiler, **options: Any) -> str:
+    (is_in,) = element.clauses
+    return str(compiler.process(is_in, **options))
+
+
+@compiles(among, "sqlite")
+def _among_of_sqlite(element: among, compiler: SQLCompiler, **options: Any) -> str:
+    (is_in,) = element.clauses
+    columns, _, rows = compiler.process(is_in, **options).partition(" IN ")
+    return f"{columns} IN (SELECT * FROM {rows})"
 
 
 def add_or_replace(table: Table) -> Executable:

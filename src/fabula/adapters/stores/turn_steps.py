@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, select, tuple_
+from sqlalchemy import bindparam, select
 
 from fabula.adapters.stores.calls import read_tokens_used
 from fabula.adapters.stores.play_tables import (
@@ -32,7 +32,7 @@ from fabula.adapters.stores.play_tables import (
     STATE,
     UNUSED,
 )
-from fabula.adapters.stores.resources import RESOURCES, read_revisions
+from fabula.adapters.stores.resources import ARE_NAMED, RESOURCES, read_revisions
 from fabula.adapters.stores.sql import Rows, Steps
 from fabula.adapters.stores.tables import Terms, legible, pack, spelled, unpack
 from fabula.adapters.stores.transcript_steps import read_transcript
@@ -65,12 +65,10 @@ def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
 
 KNOWN_BASIS = (
     select(PLAYS, RESOURCES.c.kind, RESOURCES.c.id, RESOURCES.c.revision)
-    .select_from(
-        PLAYS.outerjoin(RESOURCES, tuple_(RESOURCES.c.kind, RESOURCES.c.id).in_(bindparam("names", expanding=True)))
-    )
+    .select_from(PLAYS.join(RESOURCES, ARE_NAMED))
     .where(PLAYS.c.session_id == bindparam("session"))
 )
-"""A play beside the revision of each resource that was asked for, in one statement."""
+"""A play beside the revision of each resource that was asked for, in one statement. Where there is none, no row."""
 
 
 def known_basis_values(question: TurnQuestion) -> dict[str, Any]:

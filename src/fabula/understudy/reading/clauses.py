@@ -132,6 +132,7 @@ def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repair
             else (sentence, plain)
         )
         wished = meant.startswith("i ") and not told.startswith("i ")
+        supposed = _WHOLE_IF.search(plain) is not None
         asked = (mark == "?" and not wished and not (_asks(told) and not _asks(meant))) or _asks(meant)
         called.update(word for words in vocatives for word in words if not alone)
         former: Clause | None = None
@@ -143,7 +144,14 @@ def read_clauses(text: str, story: frozenset[str], names: frozenset[str], repair
             if not words or (_is_call(words, names) and not alone and sign != ":"):
                 continue
             clause = _clause(
-                words, sign, plain, asked=asked, told=bool(vocatives) and not alone, before=former, number=number
+                words,
+                sign,
+                plain,
+                asked=asked,
+                supposed=supposed,
+                told=bool(vocatives) and not alone,
+                before=former,
+                number=number,
             )
             if any(sentence in said for said in reported) or _OTHERS_SAY.match(meant):
                 clause = replace(clause, mood="aside", reported=True)
@@ -286,7 +294,15 @@ def _is_call(words: tuple[str, ...], names: frozenset[str]) -> bool:
 
 
 def _clause(
-    words: tuple[str, ...], sign: str, sentence: str, *, asked: bool, told: bool, before: Clause | None, number: int
+    words: tuple[str, ...],
+    sign: str,
+    sentence: str,
+    *,
+    asked: bool,
+    supposed: bool,
+    told: bool,
+    before: Clause | None,
+    number: int,
 ) -> Clause:
     rejected = sign in ("than", "rather", "instead") or (sign == "but" and words[:1] == ("not",))
     if sign in ("rather", "instead"):
@@ -297,7 +313,6 @@ def _clause(
     subject, verb_at = _subject_and_verb(words, before, sign)
     if before is not None and before.rejected and (sign == "until" or first == "until"):
         subject, verb_at = "none", None
-    supposed = _WHOLE_IF.search(sentence) is not None
     mood = _mood(
         words,
         sentence,

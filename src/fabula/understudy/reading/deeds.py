@@ -117,7 +117,7 @@ def _without_verb(clause: Clause) -> tuple[str, ...]:
 
 def manners_in(words: tuple[str, ...]) -> frozenset[str]:
     """The manners in which something is done."""
-    return frozenset(name for name, group in MANNERS.items() if group & set(words))
+    return frozenset(name for name, group in MANNERS.items() if not group.isdisjoint(words))
 
 
 def _longest(hits: list[Hit]) -> list[Hit]:

@@ -118,11 +118,15 @@ NOUN_FORMS = _forms(_WORDS["forms"]["nouns"])
 
 @dataclass(frozen=True, kw_only=True)
 class Phrase:
-    """Words in their order, each as its alternatives; None is a gap. `meaning` is a class, or empty."""
+    """Words in their order, each as its alternatives; None is a gap. `meaning` is a class, or empty.
+
+    `sure` are its words that have no alternative.
+    """
 
     parts: tuple[frozenset[str] | None, ...]
     meaning: str
     needs: tuple[frozenset[str], ...] = field(default=())
+    sure: frozenset[str] = frozenset()
 
     @property
     def length(self) -> int:
@@ -131,7 +135,9 @@ class Phrase:
 
 def phrase(text: str, meaning: str = "") -> Phrase:
     parts = tuple(None if part == "*" else frozenset(part.split("/")) for part in text.split())
-    return Phrase(parts=parts, meaning=meaning, needs=tuple(part for part in parts if part is not None))
+    needs = tuple(part for part in parts if part is not None)
+    sure = frozenset(word for part in needs if len(part) == 1 for word in part)
+    return Phrase(parts=parts, meaning=meaning, needs=needs, sure=sure)
 
 
 Lemmas = Sequence[frozenset[str]]
@@ -159,7 +165,7 @@ class PhraseBook:
         there = frozenset().union(*lemmas)
         for word in there & self._by_word.keys():
             for one in self._by_word[word]:
-                if not any(map(there.isdisjoint, one.needs)):
+                if one.sure <= there and not any(map(there.isdisjoint, one.needs)):
                     places = _match(one.parts, lemmas)
                     if places is not None:
                         yield Hit(phrase=one, places=places)
