@@ -20,24 +20,43 @@ const toServer: ProxyOptions = {
 };
 const PROXIED = ["/rpc", "/healthz", "/readyz", "/download", "/upload", "/sessions", "/api", "/enter", "/leave", "/ws"];
 
-/** Puts boot.js into the head as a classic script of its own: it must run before the first paint, and inline is forbidden. */
+/** Puts boot.js into the head as a classic script of its own: it must run before the first paint, and inline is forbidden.
+ *  It is told the files of the stage, so that a play's code is fetched while the app's is. */
 function bootScript(): Plugin {
-  const source = readFileSync(join(here, "src/boot.js"), "utf-8");
-  const file = `assets/boot-${createHash("sha256").update(source).digest("hex").slice(0, 8)}.js`;
-  let building = false;
+  const written = (bundle: Bundle): { file: string; source: string } => {
+    const files = JSON.stringify(filesOf("rooms/stage/Stage.svelte", bundle));
+    const source = readFileSync(join(here, "src/boot.js"), "utf-8").replace("STAGE_FILES = []", `STAGE_FILES = ${files}`);
+    return { file: `assets/boot-${createHash("sha256").update(source).digest("hex").slice(0, 8)}.js`, source };
+  };
   return {
     name: "boot-script",
-    config: (_, { command }) => {
-      building = command === "build";
-    },
-    generateBundle() {
+    generateBundle(_, bundle) {
+      const { file, source } = written(bundle);
       this.emitFile({ type: "asset", fileName: file, source });
     },
     transformIndexHtml: {
       order: "post",
-      handler: (html) => html.replace("<!-- boot -->", `<script src="/${building ? file : "src/boot.js"}"></script>`),
+      handler: (html, { bundle }) => html.replace("<!-- boot -->", `<script src="/${bundle ? written(bundle).file : "src/boot.js"}"></script>`),
     },
   };
+}
+
+type Bundle = Parameters<Extract<NonNullable<Plugin["generateBundle"]>, (...given: never[]) => unknown>>[1];
+
+/** The scripts and style sheets that a module needs before it runs, without those that the page loads anyway. */
+function filesOf(module: string, bundle: Bundle): string[] {
+  const needed = (file: string, found: Set<string>): Set<string> => {
+    const chunk = bundle[file];
+    if (chunk?.type !== "chunk" || found.has(file)) return found;
+    found.add(file);
+    for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(style);
+    for (const other of chunk.imports) needed(other, found);
+    return found;
+  };
+  const chunks = Object.values(bundle).filter((one) => one.type === "chunk");
+  const first = chunks.filter((one) => one.isEntry).reduce((found, one) => needed(one.fileName, found), new Set<string>());
+  const own = chunks.find((one) => one.facadeModuleId?.endsWith(module));
+  return own === undefined ? [] : [...needed(own.fileName, new Set())].filter((file) => !first.has(file)).sort();
 }
 
 /** Gives the preloaded fonts of index.html the addresses that the build gives to them. */

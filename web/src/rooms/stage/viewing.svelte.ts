@@ -7,22 +7,33 @@
 
 import { tick, untrack } from "svelte";
 import { reading } from "../../app/reading.svelte";
+import { AT_FIRST } from "../../play/transcript";
 
 const PAGE_TOP = 0.15;
 const FOLLOWED_AT = 0.7;
 const OPENED_AT = 0.85;
+/** How long a page that was just opened is put in its place again when something is added to it. */
+const SETTLES_WITHIN_MS = 5_000;
+/** Turns that are drawn before the page is shown; those above follow a few at a time. */
+const DRAWN_AT_FIRST = 8;
+const DRAWN_MORE = 10;
 
 export class Viewing {
   scroller = $state<HTMLElement | null>(null);
   /** The end of the text, watched from outside of the turn that grows. */
   moreBelow = $state(false);
+  /** How many turns are drawn, the newest first: a reader sees the end at once, and the rest comes above it. */
+  drawn = $state(DRAWN_AT_FIRST);
   #following = false;
+  #settled: (() => void) | null = null;
+  #putAt = 0;
 
   /** Watches the reader's hands, which always win. */
   watch(scroller: HTMLElement): () => void {
     this.scroller = scroller;
     const letGo = (): void => {
       this.#following = false;
+      this.#settle();
     };
     const selects = (): void => {
       const selection = document.getSelection();
@@ -41,6 +52,7 @@ export class Viewing {
       scroller.removeEventListener("touchmove", letGo);
       scroller.removeEventListener("pointerdown", letGo);
       removeEventListener("keydown", keys);
+      this.#settle();
       document.removeEventListener("selectionchange", selects);
       this.scroller = null;
     };
@@ -65,6 +77,7 @@ export class Viewing {
   /** Puts the newest turn near the top; the view does not move after that. */
   async placeNewest(): Promise<void> {
     await tick();
+    this.#settle();
     this.#following = reading.now.scroll === "follow";
     const turns = this.scroller?.querySelectorAll<HTMLElement>("article.turn");
     const newest = turns?.[turns.length - 1];
@@ -72,22 +85,75 @@ export class Viewing {
   }
 
   /** Opens the page where the text ends, with what was told before above it; a newest turn that is longer than the view
-   *  begins near the top. */
+   *  begins near the top.
+   *
+   *  How tall things are is known late: turns out of sight are measured when they are drawn, and the title page, notes
+   *  and letters of another face come after the text. So the page is put in its place again whenever its height changes,
+   *  until the reader touches anything or some seconds are over. */
   async open(): Promise<void> {
-    await this.placeNewest();
+    await tick();
     const { scroller } = this;
-    const end = scroller?.querySelector<HTMLElement>(".end-of-text");
-    if (scroller === null || end === null || end === undefined) return;
+    const text = scroller?.querySelector<HTMLElement>(".prose");
+    if (scroller === null || text === null || text === undefined) return;
+    this.#settle();
+    const observer = new ResizeObserver(() => this.#putEnd(scroller));
+    observer.observe(scroller);
+    observer.observe(text);
+    const timer = setTimeout(() => this.#settle(), SETTLES_WITHIN_MS);
+    // A scroll that is not ours is the reader's, whatever it was made with. The browser's own corrections are off meanwhile;
+    // a page that became shorter may still have been moved to its end.
+    const scrolled = (): void => {
+      const furthest = scroller.scrollHeight - scroller.clientHeight;
+      if (Math.abs(scroller.scrollTop - this.#putAt) > 2 && scroller.scrollTop < furthest - 2) this.#settle();
+    };
+    scroller.addEventListener("scroll", scrolled, { passive: true });
+    scroller.style.overflowAnchor = "none";
+    this.#settled = () => {
+      observer.disconnect();
+      clearTimeout(timer);
+      scroller.removeEventListener("scroll", scrolled);
+      scroller.style.overflowAnchor = "";
+    };
+    this.#putEnd(scroller);
+    this.#drawMore();
+  }
+
+  #settle(): void {
+    this.#settled?.();
+    this.#settled = null;
+  }
+
+  #putEnd(scroller: HTMLElement): void {
+    const turns = scroller.querySelectorAll<HTMLElement>("article.turn");
+    const newest = turns[turns.length - 1];
+    const end = scroller.querySelector<HTMLElement>(".end-of-text");
+    if (newest === undefined || end === null) return;
     const box = scroller.getBoundingClientRect();
-    const room = box.top + box.height * OPENED_AT - end.getBoundingClientRect().top;
-    if (room > 0) scroller.scrollTo({ top: Math.max(0, scroller.scrollTop - room), behavior: "instant" });
+    const top = newest.getBoundingClientRect().top - box.top - box.height * PAGE_TOP;
+    const over = end.getBoundingClientRect().top - box.top - box.height * OPENED_AT;
+    scroller.scrollTo({ top: Math.max(0, scroller.scrollTop + Math.min(top, over)), behavior: "instant" });
+    this.#putAt = scroller.scrollTop;
+  }
+
+  /** Draws the turns above, some in each frame, so that no frame is late. */
+  #drawMore(): void {
+    if (this.drawn === Infinity) return;
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        const drawn = this.drawn + DRAWN_MORE;
+        this.drawn = drawn >= AT_FIRST ? Infinity : drawn;
+        this.#drawMore();
+      }),
+    );
   }
 
   /** Puts a turn near the top, and the focus on it where asked. */
   async place(turnId: string, { focus = false } = {}): Promise<boolean> {
+    this.drawn = Infinity;
     await tick();
     const turn = this.scroller?.querySelector<HTMLElement>(`article.turn[data-turn="${CSS.escape(turnId)}"]`);
     if (turn === null || turn === undefined) return false;
+    this.#settle();
     this.#put(turn);
     if (focus) turn.focus({ preventScroll: true });
     return true;
@@ -114,6 +180,7 @@ export class Viewing {
   }
 
   toEnd(): void {
+    this.#settle();
     const { scroller } = this;
     const end = scroller?.querySelector<HTMLElement>(".end-of-text");
     if (scroller === null || end === null || end === undefined) return;
@@ -130,6 +197,7 @@ export class Viewing {
 
   async bringTo(index: number, height: number | null): Promise<void> {
     await tick();
+    this.#settle();
     const { scroller } = this;
     const turn = scroller?.querySelector<HTMLElement>(`article.turn[data-index="${index}"]`);
     if (scroller === null || turn === null || turn === undefined || height === null) return;
