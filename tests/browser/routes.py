@@ -29,6 +29,8 @@ ROUTES = (
     Route(name="story", pattern="/app/story/:story_id", ready="article form"),
     Route(name="stage", pattern="/app/play/:session_id", ready="article[data-turn]"),
     Route(name="tree", pattern="/app/play/:session_id/tree", ready="main h1"),
+    Route(name="why", pattern="/app/play/:session_id/turn/:turn_id", ready="#followed"),
+    Route(name="people", pattern="/app/play/:session_id/people/:person_id", ready="main li"),
     Route(name="me", pattern="/app/me", ready="#who"),
     Route(name="house", pattern="/app/house", ready="#usage ~ p, #usage ~ table"),
     Route(name="npc", pattern="/app/npc", ready="#frames li + li"),
@@ -49,7 +51,8 @@ def make_places(address: str) -> dict[str, str]:
     turn = {"jsonrpc": "2.0", "id": "1", "method": "session.run_turn", "params": params, "session_id": session_id}
     told = httpx.post(f"{address}/rpc", json=turn, timeout=60).text
     assert "event: completed" in told or '"completed"' in told, told[-500:]
-    return {"story_id": str(story_id), "session_id": session_id}
+    turn_id = str(call(address, "session.get", session_id)["head_turn_id"])
+    return {"story_id": str(story_id), "session_id": session_id, "turn_id": turn_id, "person_id": "player"}
 
 
 def patterns_of_the_app() -> set[str]:

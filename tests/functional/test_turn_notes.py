@@ -104,3 +104,14 @@ async def test_variables_say_what_they_may_be(tmp_path: Path) -> None:
         assert named["world", "", "weather"]["enum_values"] == ["rain", "fog"]
         assert named["world", "", "gate_open"]["value_type"] == "bool"
         assert named["character", "mara", "trust"]["value_type"] == "int"
+
+
+async def test_what_the_dice_decided_is_kept(tmp_path: Path) -> None:
+    async with theatre(tmp_path) as house:
+        story = (await house.client.call("session.get", await house.session()))["story_id"]
+        started = await house.client.call("story.start_session", story_id=story, rules="d20", seed=3)
+        await house.client.turn(started["session_id"], "I climb the gate.")
+        (turn,) = await notes(house, started["session_id"])
+        (rolled,) = turn["rolls"]
+        assert (rolled["check"]["skill"], rolled["target"]) == ("athletics", 12)
+        assert rolled["margin"] == rolled["roll"]["total"] - 12

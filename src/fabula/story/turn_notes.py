@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from pydantic import ValidationError
+
+from fabula.story.checks import Resolution
 from fabula.story.values import Json, JsonObject, Sparse, Value
 
 ChangedBy = Literal["after_player_input", "after_turn_outputs", "entering", "story"]
@@ -66,10 +69,10 @@ class TaggedLine(Value):
 
 class TurnNotes(Sparse):
     """The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags;
-    `outcome` is what came of words in a talk.
+    `outcome` is what came of words in a talk; `rolls` are what the dice decided.
     """
 
-    optional = frozenset({"changes", "refused", "helped", "thoughts", "scene", "outcome", "lines"})
+    optional = frozenset({"changes", "refused", "helped", "thoughts", "scene", "outcome", "lines", "rolls"})
     turn_id: str
     changes: list[VariableChange] = []
     refused: list[RefusedChange] = []
@@ -78,6 +81,7 @@ class TurnNotes(Sparse):
     scene: str | None = None
     outcome: str | None = None
     lines: list[TaggedLine] = []
+    rolls: list[Resolution] = []
 
 
 def notes_of(turn_id: str, result: JsonObject, before: JsonObject | None, *, thoughts: bool) -> TurnNotes:
@@ -98,6 +102,7 @@ def notes_of(turn_id: str, result: JsonObject, before: JsonObject | None, *, tho
         scene=_text(director, "current_node_id") or None if director.get("transitioned") is True else None,
         outcome=_text(_object(ink, "outcome"), "outcome") or None,
         lines=_tagged(ink),
+        rolls=list(_rolls(result))[:MOST_NOTES],
     )
 
 
@@ -152,6 +157,14 @@ def _thoughts(result: JsonObject) -> Iterator[Thought]:
         for segment in _list(_object(beat, "response"), "segments"):
             if isinstance(segment, dict) and segment.get("kind") == "thought":
                 yield Thought(beat_index=index, speaker_id=_text(beat, "speaker_id"), text=_text(segment, "text"))
+
+
+def _rolls(result: JsonObject) -> Iterator[Resolution]:
+    for one in _list(result, "resolutions"):
+        try:
+            yield Resolution.model_validate(one)
+        except ValidationError:
+            continue  # of another version of the rules: the line in the transcript still tells it
 
 
 def _tagged(ink: JsonObject) -> list[TaggedLine]:

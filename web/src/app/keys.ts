@@ -32,6 +32,7 @@ export const KEYS = {
   previous_turn: { keys: ["K", "PageUp"], where: "text", room: "stage" },
   edit_turn: { keys: ["E"], where: "text", room: "stage" },
   bookmark_turn: { keys: ["B"], where: "text", room: "stage" },
+  why_turn: { keys: ["Y"], where: "text", room: "stage" },
   tree: { keys: ["T"], where: "text", room: "stage" },
   cast: { keys: ["C"], where: "text", room: "stage" },
   state: { keys: ["S"], where: "text", room: "stage" },

@@ -169,3 +169,24 @@ describe("the pieces of a turn", () => {
     expect(page(reduce(live, odd as unknown as Told))).toEqual(page(live));
   });
 });
+
+describe("a roll", () => {
+  const check = { check_id: "c1", actor: "player", act: "climb", deed: "climb", stat: null, skill: "athletics", target: 12, opponent: null, edge: "none", modifiers: [{ source: "strength", value: 2 }], forced: null, because: "a climb" } as const;
+  const roll = { formula: "1d20+2", dice: [{ size: 20, shown: [12], kept: true }], raw: [12], kept: [12], total: 14, critical: false, fumble: false };
+  const resolution = { check: { ...check, modifiers: [...check.modifiers] }, roll, opposed: null, target: 12, margin: 2, level: "success", effects: [] } as const;
+  const told = (n: number, body: object): Told => ({ id: `t1:${n}`, sequence: n, frame: { type: "event", body } as never });
+  const asked = told(1, { type: "check_asked", check_id: "c1", actor: "player", stat: "athletics", target: 12, modifiers: [] });
+  const resolved = told(2, { type: "check_resolved", check_id: "c1", resolution, sentence: "Athletics: 14 against 12, success." });
+
+  it("stands beside the player's words from when it is asked for, and once", () => {
+    const waiting = play([asked]);
+    expect(waiting.notes).toMatchObject([{ kind: "rolled", at: "", stat: "athletics", target: 12, resolution: null }]);
+    const lies = play([asked, resolved]);
+    expect(lies.notes).toMatchObject([{ kind: "rolled", resolution: { margin: 2 }, sentence: "Athletics: 14 against 12, success." }]);
+    expect(play([asked, resolved, asked, resolved]).notes).toEqual(lies.notes);
+  });
+
+  it("is there although its own frames were missed", () => {
+    expect(play([resolved]).notes).toHaveLength(1);
+  });
+});

@@ -6,6 +6,7 @@
 
 import type {
   AgentOutcome,
+  CheckAsked,
   CompletedActorBeat,
   CompletedNarratorBeat,
   ErrorPayload,
@@ -13,6 +14,7 @@ import type {
   InkInput,
   InkTurnResult,
   Json,
+  Resolution,
   SceneTurnResult,
   Segment,
   StreamEvent,
@@ -22,7 +24,6 @@ import type {
 import type { Told } from "../protocol/sse";
 
 export type { Told };
-
 
 /** A part of what somebody says; `messageId` is there once the line is kept. */
 export interface Part {
@@ -50,14 +51,31 @@ export interface Change {
   to: Json | undefined;
 }
 
-/** Who changed a variable: the keeper before or after the turn, a scene that was entered, an Ink story, or a hand. */
-export type ChangedBy = "after_player_input" | "after_turn_outputs" | "entering" | "story" | "hand";
+/** Who changed a variable: the keeper before or after the turn, a scene that was entered, an Ink story, dice, or a hand. */
+export type ChangedBy = "after_player_input" | "after_turn_outputs" | "entering" | "story" | "dice" | "hand";
 
 /** What stands in the margin; `at` is the key of the piece beside it, empty for the player's words. */
 export type Note =
   | { kind: "changed"; at: string; by: ChangedBy; change: Change }
   | { kind: "refused"; at: string; about: string; reason: string }
-  | { kind: "helped"; at: string; agent: string; reason: string; standIn: string };
+  | { kind: "helped"; at: string; agent: string; reason: string; standIn: string }
+  | Rolled;
+
+/** A roll for what the player does: asked for, then decided. It stands beside the player's words. */
+export interface Rolled {
+  kind: "rolled";
+  at: "";
+  checkId: string;
+  stat: string;
+  target: number | null;
+  /** Null until the dice lie. */
+  resolution: Resolution | null;
+  /** As the transcript tells it; empty for a roll that is read again later. */
+  sentence: string;
+}
+
+/** Who rolls, in lines of the transcript. */
+export const PLAYER = "player";
 
 export interface LiveTurn {
   status: "sending" | "telling" | "completed" | "failed";
@@ -154,6 +172,10 @@ function withEvent(live: LiveTurn, event: StreamEvent): LiveTurn {
       return withState(live, event.snapshot.world_state, event.phase);
     case "state_op_refused":
       return withNote(live, { kind: "refused", at: lastKey(live), about: nameOfOperation(event.op), reason: event.reason });
+    case "check_asked":
+      return withRoll(live, askedRoll(event));
+    case "check_resolved":
+      return withRoll(live, { ...rolledOf(event.resolution), sentence: event.sentence });
     case "director_completed": {
       const moved = event.result.transitioned ? withScene(live, event.result.current_node_id) : live;
       return withState(moved, event.snapshot.world_state, "entering");
@@ -336,7 +358,8 @@ function settleScene(live: LiveTurn, result: SceneTurnResult): LiveTurn {
   const { transitioned, current_node_id: nodeId } = result.director;
   if (transitioned && !pieces.some((piece) => piece.kind === "scene"))
     pieces.unshift({ kind: "scene", key: `scene:${nodeId}`, nodeId });
-  return { ...live, pieces };
+  const rolls = (result.resolutions ?? []).map(rolledOf).filter((one) => !live.notes.some((note) => note.kind === "rolled" && note.checkId === one.checkId && note.resolution !== null));
+  return rolls.reduce(withRoll, { ...live, pieces });
 }
 
 function settleInk(live: LiveTurn, result: InkTurnResult): LiveTurn {
@@ -348,6 +371,35 @@ function settleInk(live: LiveTurn, result: InkTurnResult): LiveTurn {
   return ended ? withPiece(next, { kind: "end", key: "end", title: "" }) : next;
 }
 
+// ---- dice
+
+function askedRoll({ check_id: checkId, stat, target }: CheckAsked): Rolled {
+  return { kind: "rolled", at: "", checkId, stat, target: target ?? null, resolution: null, sentence: "" };
+}
+
+/** What the dice decided, as a note. */
+export function rolledOf(resolution: Resolution): Rolled {
+  const { check, target } = resolution;
+  return { kind: "rolled", at: "", checkId: check.check_id, stat: check.skill ?? check.stat ?? "", target, resolution, sentence: "" };
+}
+
+/** A change that a roll made stands beside the roll; what it was before may be the game system's own default. */
+export function diced(note: Extract<Note, { kind: "changed" }>, notes: readonly Note[]): Note {
+  const { scope, owner, name, from } = note.change;
+  if (note.by !== "entering" || scope === "world") return note;
+  const who = scope === "player" ? PLAYER : owner;
+  const effect = notes
+    .flatMap((one) => (one.kind === "rolled" ? (one.resolution?.effects ?? []) : []))
+    .find((one) => one.who === who && (one.kind === "track" ? one.name === name : name === "conditions"));
+  return effect === undefined ? note : { ...note, at: "", by: "dice", change: { ...note.change, from: from ?? effect.before ?? undefined } };
+}
+
+/** Puts a roll where the one that was asked for stands. */
+function withRoll(live: LiveTurn, rolled: Rolled): LiveTurn {
+  const at = live.notes.findIndex((note) => note.kind === "rolled" && note.checkId === rolled.checkId);
+  return at < 0 ? withNote(live, rolled) : { ...live, notes: live.notes.map((note, n) => (n === at ? rolled : note)) };
+}
+
 // ---- variables
 
 function withNote(live: LiveTurn, note: Note): LiveTurn {
@@ -356,7 +408,7 @@ function withNote(live: LiveTurn, note: Note): LiveTurn {
 
 function withState(live: LiveTurn, state: WorldState, by: ChangedBy): LiveTurn {
   const at = lastKey(live);
-  const notes = changes(live.state, state).map((change): Note => ({ kind: "changed", at, by, change }));
+  const notes = changes(live.state, state).map((change): Note => diced({ kind: "changed", at, by, change }, live.notes));
   return { ...live, state, notes: notes.length > 0 ? [...live.notes, ...notes] : live.notes };
 }
 

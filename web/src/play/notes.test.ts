@@ -54,4 +54,14 @@ describe("notes that the server kept", () => {
     const kept = { turn_id: "t1", scene: "garden", thoughts: [{ beat_index: 1, speaker_id: "mara", text: "Odd." }], changes: [{ ...changed, by: "entering" as const }] };
     expect(withNotes(withNotes(TURN, kept), kept)).toEqual(withNotes(TURN, kept));
   });
+
+  it("show a roll beside the player's words, and its line of the transcript no more", () => {
+    const resolution = { check: { check_id: "c1", skill: "athletics", stat: null }, target: 12, level: "success" } as never;
+    const [turn] = turnsOf([LINES[0]!, line("m9", "action", "Athletics: 14 against 12, success.", "player"), LINES[1]!]) as [Turn];
+    expect(turn.pieces).toHaveLength(2);
+    const noted = withNotes(turn, { turn_id: "t1", rolls: [resolution] });
+    expect(noted.notes).toMatchObject([{ kind: "rolled", at: "", checkId: "c1", stat: "athletics", target: 12 }]);
+    expect(noted.pieces.map((piece) => piece.key)).toEqual(["m2"]);
+    expect(withLines(noted, turn.lines).pieces.map((piece) => piece.key)).toEqual(["m2"]);
+  });
 });

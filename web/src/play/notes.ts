@@ -1,22 +1,21 @@
 /** Notes of a turn that the server kept, put beside a turn that is read again. Pure. */
 
 import type { TurnNotes } from "../protocol/protocol.gen";
-import type { Note, Part, Piece } from "./frames";
-import type { Turn } from "./transcript";
+import { diced, rolledOf, type Note, type Part, type Piece } from "./frames";
+import { linesWithoutRolls, piecesOf, type Turn } from "./transcript";
 
 /** The turn with its notes, thoughts, scene and tags, as it would have looked live. */
 export function withNotes(turn: Turn, kept: TurnNotes): Turn {
-  const pieces = withTags(withThoughts(withScene(turn.pieces, kept.scene ?? null), kept), kept);
+  const rolls = (kept.rolls ?? []).map(rolledOf);
+  const told = rolls.length === 0 ? turn.pieces : piecesOf(linesWithoutRolls(turn.lines, rolls));
+  const pieces = withTags(withThoughts(withScene(told, kept.scene ?? null), kept), kept);
   const last = pieces.at(-1)?.key ?? "";
   const place = (by: string): string => (by === "after_player_input" ? "" : by === "entering" ? (pieces[0]?.key ?? "") : last);
   const notes: Note[] = [
+    ...rolls,
     ...(kept.changes ?? []).map(
-      ({ scope, owner, key: name, before, after, by }): Note => ({
-        kind: "changed",
-        at: place(by),
-        by,
-        change: { scope, owner, name, from: before ?? undefined, to: after ?? undefined },
-      }),
+      ({ scope, owner, key: name, before, after, by }): Note =>
+        diced({ kind: "changed", at: place(by), by, change: { scope, owner, name, from: before ?? undefined, to: after ?? undefined } }, rolls),
     ),
     ...(kept.refused ?? []).map(({ about, reason }): Note => ({ kind: "refused", at: last, about, reason })),
     ...(kept.helped ?? []).map(({ agent, reason, stand_in }): Note => ({ kind: "helped", at: last, agent, reason, standIn: stand_in ?? "" })),

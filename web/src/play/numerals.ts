@@ -28,3 +28,8 @@ export function roman(number: number): string {
 export function two(number: number): string {
   return String(number).padStart(2, "0");
 }
+
+/** A time of so many milliseconds, as short as it is still told: 420 ms, 1.4 s. */
+export function milliseconds(time: number): string {
+  return time < 1000 ? `${Math.round(time)} ms` : `${(time / 1000).toFixed(1)} s`;
+}

@@ -16,7 +16,7 @@ import { AT_FIRST, before, EMPTY_WINDOW, refreshed, turnOfLive, turnsOf, withLin
 import { buildTree, EMPTY_TREE, isBelow, newestLeaf, siblings, turnOf, type Tree, type TreeTurn } from "./tree";
 
 /** Lines that are read at once; a turn of a scene has about four. */
-const LINES_AT_FIRST = 240;
+export const LINES_AT_FIRST = 240;
 const LINES_MORE = 160;
 const LINES_AFTER_A_TURN = 40;
 
@@ -839,6 +839,17 @@ export class Play {
     if (answered.ok) this.#take(answered.value, LINES_AFTER_A_TURN);
     else this.hooks.onProblem?.(answered.problem);
     return answered.ok;
+  }
+
+  /** Rolls dice; the roll becomes a line. Answers its sentence. */
+  async roll(formula: string, reason: string): Promise<string | null> {
+    const answered = await call("session.roll", { formula, reason }, this.#named());
+    if (!answered.ok) {
+      this.hooks.onProblem?.(answered.problem);
+      return null;
+    }
+    await this.reload(LINES_AFTER_A_TURN);
+    return answered.value.sentence;
   }
 
   async readJournal(): Promise<void> {

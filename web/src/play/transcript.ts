@@ -1,6 +1,6 @@
 /** Lines of a transcript as turns on the page, and the window of turns that is shown. Pure. */
 
-import type { LiveTurn, Note, Part, Piece } from "./frames";
+import { PLAYER, type LiveTurn, type Note, type Part, type Piece } from "./frames";
 
 /** A line as the server keeps it, as far as the page needs it. */
 export interface Line {
@@ -63,7 +63,7 @@ export function isEdited(line: Line): boolean {
 }
 
 /** What somebody says and does in a row stands together, as it was told. */
-function piecesOf(lines: readonly Line[]): Piece[] {
+export function piecesOf(lines: readonly Line[]): Piece[] {
   const pieces: Piece[] = [];
   for (const line of lines) {
     if (line.kind === "player_input") continue;
@@ -105,28 +105,39 @@ export function turnOfLive(live: LiveTurn): Turn {
  *  do the keys, so that nothing on the page is drawn anew; where both do not fit, the lines are right. */
 export function withLines(turn: Turn, lines: readonly Line[]): Turn {
   const kept = turnOfLines(lines);
-  const waiting = lines.filter((line) => line.kind !== "player_input");
+  const told = linesWithoutRolls(lines, turn.notes);
+  const plain: Turn = { ...kept, pieces: piecesOf(told), notes: turn.notes, strayed: turn.strayed };
+  const waiting = told.filter((line) => line.kind !== "player_input");
   const pieces: Piece[] = [];
   for (const piece of turn.pieces) {
     if (piece.kind === "narration") {
       const line = waiting.shift();
-      if (line === undefined) return { ...kept, notes: turn.notes, strayed: turn.strayed };
-      const { tags, ...told } = piece;
+      if (line === undefined) return plain;
+      const { tags, ...untagged } = piece;
       // Tags are those of the lines as they were told.
-      pieces.push({ ...told, ...(tags !== undefined && line.text === piece.text ? { tags } : {}), text: line.text, done: true, messageId: line.message_id });
+      pieces.push({ ...untagged, ...(tags !== undefined && line.text === piece.text ? { tags } : {}), text: line.text, done: true, messageId: line.message_id });
     } else if (piece.kind === "speech") {
       const parts: Part[] = [];
       for (const part of piece.parts) {
         const line = part.kind === "thought" ? undefined : waiting.shift();
-        if (part.kind !== "thought" && (line === undefined || line.kind !== part.kind))
-          return { ...kept, notes: turn.notes, strayed: turn.strayed };
+        if (part.kind !== "thought" && (line === undefined || line.kind !== part.kind)) return plain;
         parts.push(line === undefined ? part : { kind: part.kind, text: line.text, messageId: line.message_id });
       }
       pieces.push({ ...piece, parts, done: true });
     } else pieces.push(piece);
   }
-  if (waiting.length > 0) return { ...kept, notes: turn.notes, strayed: turn.strayed };
+  if (waiting.length > 0) return plain;
   return { ...turn, said: kept.said, pieces, lines, turnIndex: kept.turnIndex };
+}
+
+/** A roll is a line of the transcript, the first of the player's after their words; the page shows it as what it is. */
+export function linesWithoutRolls(lines: readonly Line[], notes: readonly Note[]): Line[] {
+  let rolls = notes.filter((note) => note.kind === "rolled" && note.resolution !== null).length;
+  return lines.filter((line) => {
+    const isRoll = rolls > 0 && line.kind === "action" && line.speaker_id === PLAYER;
+    if (isRoll) rolls -= 1;
+    return !isRoll;
+  });
 }
 
 export const AT_FIRST = 60;

@@ -3431,7 +3431,7 @@ export interface TurnCompleted {
   result: SceneTurnResult | InkTurnResult;
 }
 
-/** The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags; `outcome` is what came of words in a talk. */
+/** The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags; `outcome` is what came of words in a talk; `rolls` are what the dice decided. */
 export interface TurnNotes {
   turn_id: string;
   changes?: VariableChange[];
@@ -3441,6 +3441,7 @@ export interface TurnNotes {
   scene?: string | null;
   outcome?: string | null;
   lines?: TaggedLine[];
+  rolls?: Resolution[];
 }
 
 /** `scenes` has the titles of the scenes that are named in the notes. */

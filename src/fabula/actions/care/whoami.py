@@ -13,7 +13,7 @@ from fabula.actions.views import Nothing, View
 from fabula.ports.actors import Actor
 from fabula.ports.store import TokenRole
 
-FEATURES: tuple[str, ...] = ()
+FEATURES: tuple[str, ...] = ("canon", "dice", "explain", "journal", "memory", "time")
 """Rooms that not every version of Fabula has; a client shows what belongs to them only where they are named."""
 
 

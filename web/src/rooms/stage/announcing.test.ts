@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { beginTurn, reduce, type LiveTurn, type Told } from "../../play/frames";
 import { stage as words } from "../../words/en/stage";
-import { spokenBetween, yourTurn } from "./announcing";
+import { spokenBetween, spokenRoll, statOf, yourTurn } from "./announcing";
 
 const RECORDED = import.meta.glob<Told[]>("../../play/recorded/*.json", { eager: true, import: "default" });
 
@@ -39,5 +39,17 @@ describe("what is read aloud", () => {
 
   it("tells a reply once, however many pieces it came in", () => {
     expect(hear("ink-needs-input").filter((text) => text.startsWith("Guard:"))).toEqual(["Guard: Eleven winters, and no end of rain."]);
+  });
+
+  it("tells a roll in a sentence: what for, what fell, against what, and what it means", () => {
+    const resolution = { check: { forced: null }, roll: { total: 14 }, level: "success" } as never;
+    const roll = { kind: "rolled", at: "", checkId: "c1", stat: "sleight_of_hand", target: 12, resolution, sentence: "" } as const;
+    expect(spokenRoll(roll, words.roll)).toBe("Sleight of hand: 14 against 12, success.");
+    expect(spokenRoll({ ...roll, target: null }, words.roll)).toBe("Sleight of hand: 14, success.");
+    expect(statOf({ stat: "" }, words.roll)).toBe("A roll");
+    const before = beginTurn("I climb.", null);
+    const now: LiveTurn = { ...before, notes: [roll] };
+    expect(spokenBetween(before, now, words, (id) => id)).toEqual(["Sleight of hand: 14 against 12, success."]);
+    expect(spokenBetween(now, now, words, (id) => id)).toEqual([]);
   });
 });

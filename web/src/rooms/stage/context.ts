@@ -11,6 +11,7 @@ export interface StageActions {
   tellWithWish: (turn: Turn) => void;
   toTelling: (turn: Turn, step: -1 | 1) => Promise<void>;
   goBackTo: (turn: Turn) => Promise<void>;
+  why: (turn: Turn) => void;
   fork: (turnId: string) => Promise<void>;
   openPanel: (name: PanelName) => void;
   find: () => void;

@@ -10,6 +10,8 @@ export const titles: Words["titles"] = {
   me: "Ich",
   house: "Haus",
   npc: "Eine Figur ausprobieren",
+  why: "Warum dieser Text",
+  people: "Erinnerungen",
   nowhere: "Hier ist nichts",
 };
 
@@ -93,6 +95,7 @@ export const keys: Words["keys"] = {
   previous_turn: "Zug davor",
   edit_turn: "Diesen Zug ändern",
   bookmark_turn: "Lesezeichen an diesen Zug",
+  why_turn: "Warum dieser Text",
   tree: "Baum der Linien (Verzweigungen)",
   cast: "Besetzung",
   state: "Zustand (Variablen)",
@@ -127,6 +130,8 @@ export const aa: Words["aa"] = {
   motions: { system: "Wie das System", none: "Keine" },
   margin: "Notizen am Rand",
   margins: { all: "Alle", rolls: "Nur Würfe", none: "Keine" },
+  rolls: "Würfe",
+  rollShows: { folded: "In einer Zeile", open: "Mit jedem Würfel" },
   thoughts: "Gedanken der Figuren",
   thoughtShows: { folded: "Eingeklappt", hidden: "Verborgen" },
   pace: "Neue Worte erscheinen",

@@ -8,5 +8,6 @@ import { npc } from "./npc";
 import { shelf } from "./shelf";
 import { stage } from "./stage";
 import { story } from "./story";
+import { people, why } from "./why";
 
-export const de: Words = { aa, app, door, keys, keySheet, palette, titles, house, me, npc, shelf, stage, story };
+export const de: Words = { aa, app, door, keys, keySheet, palette, titles, house, me, npc, people, shelf, stage, story, why };

@@ -97,6 +97,7 @@ export const stage: Words["stage"] = {
       after_turn_outputs: "vom Hüter, nach dem Zug",
       entering: "beim Betreten der Szene",
       story: "von der Geschichte",
+      dice: "durch die Würfel",
       hand: "von Hand",
     },
     refused: (about) => `${about} wurde nicht geändert`,
@@ -107,6 +108,21 @@ export const stage: Words["stage"] = {
     nothing: "nichts",
     yes: "ja",
     no: "nein",
+  },
+
+  roll: {
+    nameless: "Ein Wurf",
+    asked: (stat, target) => (target === null ? `${stat}: Die Würfel fallen…` : `${stat} gegen ${target}: Die Würfel fallen…`),
+    short: (total, target) => (target === null ? String(total) : `${total} gegen ${target}`),
+    spoken: (stat, total, target, level) => `${stat}: ${total}${target === null ? "" : ` gegen ${target}`}, ${level}.`,
+    forcedSpoken: (stat, level) => `${stat}: ${level}, ohne Wurf.`,
+    levels: { critical_success: "großer Erfolg", success: "Erfolg", partial: "Teilerfolg", failure: "Fehlschlag", critical_failure: "schwerer Fehlschlag" },
+    dice: "Würfel",
+    added: "Dazu",
+    against: (name) => `${name} würfelt`,
+    margin: "Abstand",
+    because: "Anlass",
+    came: "Folgen",
   },
 
   box: {
@@ -265,7 +281,6 @@ export const stage: Words["stage"] = {
     closed: "Hinter dir",
     empty: "Im Tagebuch steht noch nichts.",
     status: { open: "offen", done: "erledigt", failed: "gescheitert" },
-    moved: (turns: string) => `Zug ${turns}`,
     clock: (weekday: string, day: number, month: string, year: number, time: string) => `${weekday}, ${day}. ${month} ${year}, ${time}`,
   },
 
@@ -310,6 +325,10 @@ export const stage: Words["stage"] = {
     status: "Zeigt, wo du bist, wer da ist und was du im Auge behältst",
     rename: "Gibt dem Spiel einen anderen Namen",
     help: "Zeigt alle Tasten",
+    roll: "Würfelt, etwa 2d6+1 to climb",
+    memories: "Zeigt, woran du dich erinnerst",
+    journal: "Zeigt Journal und Zeit",
+    why: "Sagt, warum der letzte Zug so lautet",
     leave: "Zurück zum Regal; alles bleibt erhalten",
   },
 

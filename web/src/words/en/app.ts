@@ -8,6 +8,8 @@ export const titles = {
   me: "Me",
   house: "House",
   npc: "Try an NPC",
+  why: "Why this text",
+  people: "Memories",
   nowhere: "Nothing here",
 };
 
@@ -91,6 +93,7 @@ export const keys = {
   previous_turn: "Turn before",
   edit_turn: "Edit this turn",
   bookmark_turn: "Bookmark this turn",
+  why_turn: "Why this text",
   tree: "Tree of lines (branches)",
   cast: "Cast",
   state: "State (variables)",
@@ -125,6 +128,8 @@ export const aa = {
   motions: { system: "As the system", none: "None" },
   margin: "Notes in the margin",
   margins: { all: "All", rolls: "Rolls only", none: "None" },
+  rolls: "Rolls",
+  rollShows: { folded: "In one line", open: "With every die" },
   thoughts: "Thoughts of the cast",
   thoughtShows: { folded: "Folded", hidden: "Hidden" },
   pace: "New words appear",

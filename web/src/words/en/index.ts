@@ -7,7 +7,8 @@ import { npc } from "./npc";
 import { shelf } from "./shelf";
 import { stage } from "./stage";
 import { story } from "./story";
+import { people, why } from "./why";
 
-export const en = { aa, app, door, keys, keySheet, palette, titles, house, me, npc, shelf, stage, story };
+export const en = { aa, app, door, keys, keySheet, palette, titles, house, me, npc, people, shelf, stage, story, why };
 
 export type Words = typeof en;

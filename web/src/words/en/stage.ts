@@ -96,6 +96,7 @@ export const stage = {
       after_turn_outputs: "by the keeper, after the turn",
       entering: "on entering the scene",
       story: "by the story",
+      dice: "by the dice",
       hand: "by hand",
     },
     refused: (about: string) => `${about} was not changed`,
@@ -106,6 +107,21 @@ export const stage = {
     nothing: "nothing",
     yes: "yes",
     no: "no",
+  },
+
+  roll: {
+    nameless: "A roll",
+    asked: (stat: string, target: number | null) => (target === null ? `${stat}: the dice fall…` : `${stat} against ${target}: the dice fall…`),
+    short: (total: number, target: number | null) => (target === null ? String(total) : `${total} vs ${target}`),
+    spoken: (stat: string, total: number, target: number | null, level: string) => `${stat}: ${total}${target === null ? "" : ` against ${target}`}, ${level}.`,
+    forcedSpoken: (stat: string, level: string) => `${stat}: ${level}, without a roll.`,
+    levels: { critical_success: "great success", success: "success", partial: "partial success", failure: "failure", critical_failure: "grave failure" },
+    dice: "Dice",
+    added: "Added",
+    against: (name: string) => `${name} rolls`,
+    margin: "Margin",
+    because: "Asked for",
+    came: "Came of it",
   },
 
   box: {
@@ -261,7 +277,6 @@ export const stage = {
     closed: "Behind you",
     empty: "Nothing is written in the journal yet.",
     status: { open: "open", done: "done", failed: "failed" },
-    moved: (turns: string) => `Turn ${turns}`,
     clock: (weekday: string, day: number, month: string, year: number, time: string) => `${weekday}, ${day} ${month} ${year}, ${time}`,
   },
 
@@ -306,6 +321,10 @@ export const stage = {
     status: "Shows where you are, who is here, and what you watch",
     rename: "Gives the play another name",
     help: "Shows all keys",
+    roll: "Rolls dice, such as 2d6+1 to climb",
+    memories: "Shows what you remember",
+    journal: "Shows the journal and the time",
+    why: "Tells why the last turn reads as it does",
     leave: "Back to the shelf; everything is kept",
   },
 

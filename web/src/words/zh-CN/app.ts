@@ -10,6 +10,8 @@ export const titles: Words["titles"] = {
   me: "我",
   house: "本馆",
   npc: "试一个角色",
+  why: "为何这样写",
+  people: "记忆",
   nowhere: "这里什么也没有",
 };
 
@@ -92,6 +94,7 @@ export const keys: Words["keys"] = {
   previous_turn: "上一回合",
   edit_turn: "修改这一回合",
   bookmark_turn: "给这一回合加书签",
+  why_turn: "为何这样写",
   tree: "线路之树（分支）",
   cast: "角色",
   state: "状态（变量）",
@@ -126,6 +129,8 @@ export const aa: Words["aa"] = {
   motions: { system: "跟随系统", none: "无" },
   margin: "页边注",
   margins: { all: "全部", rolls: "仅骰子", none: "无" },
+  rolls: "掷骰",
+  rollShows: { folded: "一行显示", open: "显示每颗骰子" },
   thoughts: "角色的想法",
   thoughtShows: { folded: "折叠", hidden: "隐藏" },
   pace: "新文字的出现",

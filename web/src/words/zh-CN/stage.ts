@@ -96,6 +96,7 @@ export const stage: Words["stage"] = {
       after_turn_outputs: "管家，回合之后",
       entering: "进入场景时",
       story: "故事本身",
+      dice: "由骰子决定",
       hand: "手工",
     },
     refused: (about) => `${about}没有改变`,
@@ -106,6 +107,21 @@ export const stage: Words["stage"] = {
     nothing: "无",
     yes: "是",
     no: "否",
+  },
+
+  roll: {
+    nameless: "掷骰",
+    asked: (stat, target) => (target === null ? `${stat}：正在掷骰…` : `${stat}，目标 ${target}：正在掷骰…`),
+    short: (total, target) => (target === null ? String(total) : `${total} 对 ${target}`),
+    spoken: (stat, total, target, level) => `${stat}：${total}${target === null ? "" : ` 对 ${target}`}，${level}。`,
+    forcedSpoken: (stat, level) => `${stat}：${level}，无需掷骰。`,
+    levels: { critical_success: "大成功", success: "成功", partial: "部分成功", failure: "失败", critical_failure: "大失败" },
+    dice: "骰子",
+    added: "加值",
+    against: (name) => `${name} 掷出`,
+    margin: "差值",
+    because: "缘由",
+    came: "结果",
   },
 
   box: {
@@ -261,7 +277,6 @@ export const stage: Words["stage"] = {
     closed: "已过去",
     empty: "日志里还没有内容。",
     status: { open: "进行中", done: "完成", failed: "失败" },
-    moved: (turns: string) => `第 ${turns} 回合`,
     clock: (weekday: string, day: number, month: string, year: number, time: string) => `${year} ${month} ${day}日，${weekday}，${time}`,
   },
 
@@ -306,6 +321,10 @@ export const stage: Words["stage"] = {
     status: "显示你在哪里、谁在场、你关注什么",
     rename: "给游戏换个名字",
     help: "显示所有按键",
+    roll: "掷骰，例如 2d6+1",
+    memories: "显示你记得的事",
+    journal: "显示日志与时间",
+    why: "说明上一回合为何这样写",
     leave: "回到书架；一切都会保留",
   },
 
