@@ -121,6 +121,8 @@ async def test_what_prompts_leave_out_comes_to_mind_when_it_is_asked_for(stage: 
     for number in range(70):
         session = await stage.say(session_id, f"I look at the gate, number {number}.")
     await remember_line(stage.house, session.head_turn_id)
+    async with stage.house.store.reading() as unit:
+        assert await unit.memories.unplaced(session.head_turn_id, within=100) == [], "all of them, in several parts"
     session = await stage.say(session_id, "Do you remember who drowned in the harbour?")
     told = await stage.play(session_id, explain_turn, ExplainTurn(turn_id=session.head_turn_id))
     assert told.memories is not None

@@ -5,7 +5,9 @@ No model is asked. What is kept has the id of the line it came from, so that it 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from fabula.actions.house import House
 from fabula.actions.memories.remember import findable
@@ -15,12 +17,15 @@ from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.ports.memories import NewMemory
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
+from fabula.ports.work import Work
 from fabula.recall.feelings import feeling_in, importance_of
 from fabula.recall.perception import PLAYER_OWNER, NoticedLine, Presence, observers, speakers_of
 from fabula.story.plays import PlayState
 from fabula.story.values import JsonObject
 
 TURNS_AT_ONCE = 256
+PART = 16
+"""So many turns are written down in one transaction, so that nobody waits long for it."""
 MOST_LINES = 64
 SCENE_PART = 8
 """A scene that goes on for long is remembered in parts of so many turns."""
@@ -28,46 +33,67 @@ SCENE_PART = 8
 
 async def remember_turn(house: House, held: HeldWork) -> JsonObject | None:
     """Writes down what was noticed in a turn, and before it in those above that were not written down yet."""
-    await remember_line(house, str(held.work.input["turn_id"]))
-
-    async def end(unit: Unit) -> None:
-        if not await unit.work.finish(held.work):
-            raise taken_over(held.work)
-
-    await house.store.write(end, durable=False)
+    await remember_line(house, str(held.work.input["turn_id"]), ends=held.work)
     return None
 
 
-async def remember_line(house: House, turn_id: str) -> None:
-    """Writes down all turns up to this one that were not written down yet; one that is gone has nothing to remember."""
+async def remember_line(house: House, turn_id: str, *, ends: Work | None = None) -> None:
+    """Writes down all turns up to this one that were not written down yet, and with the last of them ends the work.
+
+    One that is gone has nothing to remember.
+    """
     async with house.store.reading() as unit:
         missing = await unit.memories.unplaced(turn_id, within=TURNS_AT_ONCE) if await unit.plays.turn(turn_id) else []
-    for one in missing:
-        await _remember(house, one)
+    # A turn that is remembered is followed by three that wait for the next: mostly all of it is one transaction.
+    parts = [missing[start : start + PART] for start in range(0, len(missing), PART)] or [[]]
+    for part in parts:
+        made = [(one.turn, await _memories_of(house, one)) for one in await _noticed(house, part)]
+        await house.store.write(partial(_keep, made, ends if part is parts[-1] else None), durable=False)
 
 
-async def _remember(house: House, turn_id: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _Noticed:
+    """What there was to notice in a turn, and by whom."""
+
+    turn: Turn
+    before: PlayState
+    after: PlayState
+    lines: list[NoticedLine]
+    presence: Presence
+
+
+async def _noticed(house: House, turn_ids: Sequence[str]) -> list[_Noticed]:
+    found = []
     async with house.store.reading() as unit:
-        turn = await unit.plays.turn(turn_id)
-        if turn is None or turn.status != "committed":
-            return
-        after = await known_state(house, unit, turn_id)
-        before = after if turn.parent_id is None else await known_state(house, unit, turn.parent_id)
-        lines = await _lines_of(unit, turn, before, after)
-        presence = await _presence(house, unit, turn, lines, before, after)
-    memories = await findable(house, shared_memories(lines, presence, before, after), day=story_day(after))
-    new = [
+        for turn_id in turn_ids:
+            turn = await unit.plays.turn(turn_id)
+            if turn is None or turn.status != "committed":
+                continue
+            after = await known_state(house, unit, turn_id)
+            before = after if turn.parent_id is None else await known_state(house, unit, turn.parent_id)
+            lines = await _lines_of(unit, turn, before, after)
+            presence = await _presence(house, unit, turn, lines, before, after)
+            found.append(_Noticed(turn=turn, before=before, after=after, lines=lines, presence=presence))
+    return found
+
+
+async def _memories_of(house: House, seen: _Noticed) -> list[NewMemory]:
+    shared = shared_memories(seen.lines, seen.presence, seen.before, seen.after)
+    memories = await findable(house, shared, day=story_day(seen.after))
+    return [
         replace(memory, memory_id=f"{memory.memory_id}/{owner}", owner=owner)
-        for memory, line in zip(memories, lines, strict=True)
-        for owner in observers(line, presence, speakers_of(lines, presence))
+        for memory, line in zip(memories, seen.lines, strict=True)
+        for owner in observers(line, seen.presence, speakers_of(seen.lines, seen.presence))
     ]
 
-    async def keep(unit: Unit) -> None:
-        # The play may have been deleted meanwhile, with all its turns.
-        if await unit.plays.turn(turn_id) is not None:
-            await unit.memories.add(turn.tree_id, turn_id, new)
 
-    await house.store.write(keep, durable=False)
+async def _keep(made: Sequence[tuple[Turn, list[NewMemory]]], ends: Work | None, unit: Unit) -> None:
+    for turn, memories in made:
+        # The play may have been deleted meanwhile, with all its turns.
+        if await unit.plays.turn(turn.turn_id) is not None:
+            await unit.memories.add(turn.tree_id, turn.turn_id, memories)
+    if ends is not None and not await unit.work.finish(ends):
+        raise taken_over(ends)
 
 
 async def _lines_of(unit: Unit, turn: Turn, before: PlayState, after: PlayState) -> list[NoticedLine]:
