@@ -189,6 +189,28 @@ async def test_whichever_process_is_asked_tells_the_figures_of_all(postgres_plac
         assert "\nfabula_processes 2.0\n" in text, "one that hangs is left out, and keeps nobody waiting"
 
 
+@pytest.mark.all
+def test_the_figures_of_all_processes_are_for_admins_alone(postgres_place: Place, tmp_path: Path) -> None:
+    settings = {**postgres_place.environment, "FABULA_REQUIRE_TOKENS": "true", "FABULA_SAMPLES": "false"}
+    folder = ["--data-dir", str(tmp_path / "server")]
+
+    def token(role: str) -> dict[str, str]:
+        command = [*PROGRAM, "token", "create", "--role", role, "--label", role, *folder]
+        made = subprocess.run(command, env=clean_environment(settings), capture_output=True, text=True, check=True)
+        return {"authorization": f"Bearer {made.stdout.strip()}"}
+
+    admin, player = token("admin"), token("player")
+    with server_process(tmp_path / "server", "--workers", "2", settings=settings) as (parent, address):
+        children(parent, 2)
+        until = time.monotonic() + PATIENCE_S
+        while "fabula_processes 2.0" not in httpx.get(f"{address}/metrics", headers=admin, timeout=30).text:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        for headers, status in ((player, 403), ({}, 401)):
+            for path in ("/metrics", "/metrics?process=own"):
+                assert httpx.get(f"{address}{path}", headers=headers, timeout=30).status_code == status
+
+
 async def _lost(playing: Any) -> None:
     with suppress(httpx.HTTPError):
         await playing
