@@ -37,8 +37,9 @@ class SqlGraph:
     async def entities(self, world_id: str, ids: Sequence[str]) -> dict[str, EntityContent]:
         found: dict[str, EntityContent] = {}
         for some in portions(list(ids)):
-            query = _true(world_id, _c.subject, _c.doc).where(_c.kind == "entity", _c.subject.in_(some))
-            for row in await self._connection.execute(query.order_by(_c.change_id)):
+            query = _true(world_id, _c.change_id, _c.subject, _c.doc).where(_c.kind == "entity", _c.subject.in_(some))
+            # Sorted here: asked for an order, SQLite would read all entities in it instead of looking up these.
+            for row in sorted(await self._connection.execute(query), key=lambda row: str(row.change_id)):
                 content = unpack("canon_change", row.doc)["content"]
                 found[row.subject] = EntityContent.model_validate(content)
         return found
