@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,15 +19,18 @@ from fabula.actions.canon.changes import (
     list_changes,
     review_changes,
 )
+from fabula.actions.canon.export_world import ExportWorld, write_world
 from fabula.actions.house import House
 from fabula.canon.contradictions import said
 from fabula.cli.in_house import in_house
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
+from fabula.formats.world_texts.writers import WORLD_WRITERS
 from fabula.ports.actors import OPERATOR
 from fabula.story.canon import ChangeStatus
 
 app = typer.Typer(help="See, judge and decide what becomes canon.", no_args_is_help=True)
 
+CanonFormat = Literal["json", "graphml", "cypher", "markdown", "changes"]
 WorldArgument = Annotated[str, typer.Argument(help="The id of the world.")]
 
 
@@ -87,21 +91,44 @@ def decide(
 @app.command()
 def export(
     world: WorldArgument,
-    file: Annotated[Path, typer.Argument(help="The JSON file to write.", dir_okay=False)],
+    file: Annotated[Path, typer.Argument(help="The file to write; `-` writes to standard output.", dir_okay=False)],
+    format: Annotated[
+        CanonFormat | None,
+        typer.Option(
+            "--format",
+            help="json, graphml, cypher or markdown; `changes` is all that was ever proposed. Else by the name.",
+        ),
+    ] = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Write everything that was ever proposed about a world into a JSON file, with verdicts and decisions."""
+    """Write what is true in a world into a file, for people or other programs; or all that was ever proposed."""
+    settings, chosen = settings_from(config, data_dir=data_dir), format or _format_of(file)
+    if chosen == "changes":
+        pages = in_house(settings, lambda house: _every_change(house, world))
+        changes = [change.as_json() for page in pages for change in page.changes]
+        text = orjson.dumps({"world_id": world, "changes": changes}, option=orjson.OPT_INDENT_2).decode() + "\n"
+        told = f"{len(changes)} changes of '{world}' are in {file.name}."
+    else:
+        asked = ExportWorld(world_id=world, format=chosen)
+        written = in_house(settings, lambda house: write_world(house, asked, most=None))
+        text = written.text
+        told = f"{written.entities} entities and {written.edges} facts of '{world}' are in {file.name}."
+    if str(file) == "-":
+        sys.stdout.write(text)
+        return
+    file.write_text(text, "utf-8")
+    screen().print(told, markup=False)
 
-    async def every(house: House) -> list[ChangesListed]:
-        pages, cursor = [], None
-        while True:
-            pages.append(await list_changes(house, OPERATOR, ListChanges(world_id=world, limit=1000, cursor=cursor)))
-            cursor = pages[-1].next_cursor
-            if cursor is None:
-                return pages
 
-    pages = in_house(settings_from(config, data_dir=data_dir), every)
-    changes = [change.as_json() for page in pages for change in page.changes]
-    file.write_bytes(orjson.dumps({"world_id": world, "changes": changes}, option=orjson.OPT_INDENT_2))
-    screen().print(f"{len(changes)} changes of '{world}' are in {file.name}.", markup=False)
+def _format_of(file: Path) -> CanonFormat:
+    return next((name for name, writer in WORLD_WRITERS.items() if writer.suffix == file.suffix), "json")
+
+
+async def _every_change(house: House, world: str) -> list[ChangesListed]:
+    pages, cursor = [], None
+    while True:
+        pages.append(await list_changes(house, OPERATOR, ListChanges(world_id=world, limit=1000, cursor=cursor)))
+        cursor = pages[-1].next_cursor
+        if cursor is None:
+            return pages
