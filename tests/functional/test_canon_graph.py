@@ -139,3 +139,25 @@ async def test_two_of_whom_canon_says_what_cannot_be_true_of_one_stay_two(client
     with pytest.raises(RpcFailed, match="name two"):
         await client.call("entity.merge", world_id="sarn", entity_id="orr", other_id="orr")
     assert (await client.call("entity.get", world_id="sarn", entity_id="stranger"))["name"] == "Stranger"
+
+
+async def test_words_of_a_world_that_do_not_fit_are_refused_with_a_sentence(client: Client) -> None:
+    for words, problem in (
+        ({"description": "x" * 20_001}, "description"),
+        ({"genre": "x" * 201}, "genre"),
+        ({"game_system_id": "((1"}, "game_system_id"),
+    ):
+        for method, more in (
+            ("world.create", {"world_id": "new", "display_name": "N"}),
+            ("world.update", {"world_id": "sarn"}),
+        ):
+            with pytest.raises(RpcFailed, match=f"do not fit: {problem}"):
+                await client.call(method, **more, **words)
+
+
+async def test_a_world_of_which_something_was_proposed_is_not_deleted(client: Client) -> None:
+    await client.call("canon.propose", world_id="sarn", changes=[{"content": fact("orr", "likes", "fish")}])
+    with pytest.raises(RpcFailed, match="has canon, which is kept"):
+        await client.call("world.delete", world_id="sarn")
+    await client.call("world.create", world_id="empty", display_name="Empty")
+    assert (await client.call("world.delete", world_id="empty"))["world_id"] == "empty"

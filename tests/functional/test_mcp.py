@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -192,26 +193,80 @@ async def test_with_a_token_in_the_environment_pipes_have_its_authority(tmp_path
     assert ended.returncode != 0 and b"unknown or revoked" in ended.stderr
 
 
-INSPECTOR = os.environ.get("FABULA_MCP_INSPECTOR") or shutil.which("mcp-inspector-cli") or shutil.which("mcp-inspector")
+INSPECTOR = os.environ.get("FABULA_MCP_INSPECTOR") or shutil.which("mcp-inspector")
+needs_inspector = pytest.mark.skipif(INSPECTOR is None, reason="npm's @modelcontextprotocol/inspector is missing")
+
+
+async def inspect(target: list[str], *options: str) -> Any:
+    """What the inspector's command line prints."""
+    running = await asyncio.create_subprocess_exec(
+        str(INSPECTOR), "--cli", *target, *options, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, problem = await running.communicate()
+    assert running.returncode == 0, problem
+    return json.loads(out)
+
+
+async def inspect_every_tool(target: list[str], given: dict[str, str]) -> None:
+    """Lists the tools and calls each of them with as much of what is given as it takes."""
+    tools = (await inspect(target, "--method", "tools/list"))["tools"]
+    assert {one["name"] for one in tools} == set(AUTHORITY)
+    failed = []
+    for tool in tools:
+        taken = [f"{name}={value}" for name, value in given.items() if name in tool["inputSchema"]["properties"]]
+        words = [word for one in taken for word in ("--tool-arg", one)]
+        answer = await inspect(target, "--method", "tools/call", "--tool-name", tool["name"], *words)
+        failed += [(tool["name"], answer["content"][0]["text"])] if answer.get("isError") else []
+    assert failed == []
+    assert len((await inspect(target, "--method", "prompts/list"))["prompts"]) == 2
+    assert (await inspect(target, "--method", "resources/list"))["resources"]
+
+
+async def things_to_ask_for(rpc: Rpc) -> dict[str, str]:
+    """A world with two changes that are open and a fact, and a play by rules: what calls name."""
+    story = await gate_story(rpc)
+    await rpc.call("world.create", world_id="sarn", display_name="Sarn")
+    changes = [{"content": content, "evidence": EVIDENCE} for content in (ORR, FACT)]
+    made = (await rpc.call("canon.propose", world_id="sarn", changes=changes))["changes"]
+    await rpc.call("canon.review", world_id="sarn")
+    (likes,) = (await rpc.call("canon.propose", world_id="sarn", changes=[{"content": {**FACT, "object": "sea"}}]))[
+        "changes"
+    ]
+    play = await rpc.raw("story.start_session", story_id=story, rules="d20")
+    return {
+        "world_id": "sarn",
+        "session_id": play["session_id"],
+        "story_id": story,
+        "entity_id": "orr",
+        "fact_id": made[1]["change_id"],
+        "change_id": likes["change_id"],
+        "verdict": "accept",
+        "reason": "so be it",
+        "from": "orr",
+        "to": "tower",
+        "query": "rain",
+        "formula": "2d6",
+        "player_input": "I ask Mara about the rain.",
+        "changes": json.dumps(changes[1:]),
+    }
 
 
 @pytest.mark.all
-@pytest.mark.skipif(INSPECTOR is None, reason="npm's @modelcontextprotocol/inspector is missing")
-async def test_the_inspectors_command_line_lists_and_calls_tools_over_pipes(tmp_path: Path) -> None:
+@needs_inspector
+async def test_the_inspectors_command_line_calls_every_tool_over_http(server: Rpc) -> None:
+    given = await things_to_ask_for(server)
+    secret = server.http.headers["authorization"]
+    address = f"{str(server.http.base_url).rstrip('/')}/mcp"
+    await inspect_every_tool([address, "--transport", "http", "--header", f"Authorization: {secret}"], given)
+
+
+@pytest.mark.all
+@needs_inspector
+async def test_the_inspectors_command_line_calls_every_tool_over_pipes(tmp_path: Path) -> None:
     async with live_server(tmp_path) as rpc:
-        story = await gate_story(rpc)
+        given = await things_to_ask_for(rpc)
     fabula = str(Path(sys.executable).parent / "fabula")
-
-    def inspect(*options: str) -> Any:
-        command = [str(INSPECTOR), "--cli", fabula, "mcp", "--data-dir", str(tmp_path), *options]
-        done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    assert {one["name"] for one in inspect("--method", "tools/list")["tools"]} == set(AUTHORITY)
-    listed = inspect("--method", "tools/call", "--tool-name", "list_stories")
-    assert story in listed["content"][0]["text"]
-    assert len(inspect("--method", "prompts/list")["prompts"]) == 2
+    await inspect_every_tool([fabula, "mcp", "--data-dir", str(tmp_path)], given)
 
 
 def test_every_tool_has_a_schema_that_says_what_it_takes() -> None:

@@ -4328,7 +4328,7 @@ export interface Methods {
   "work.list": { params: ListWork; result: WorkListed; session: false };
   /** Adds a world. */
   "world.create": { params: CreateWorld; result: WorldView; session: false };
-  /** Removes a world that has no canon yet; what really happened is not deleted. */
+  /** Removes a world of which nothing was proposed yet; what really happened is not deleted. */
   "world.delete": { params: NameWorld; result: WorldDeleted; session: false };
   /** Writes what is true in a world as JSON, GraphML, Cypher or Markdown. */
   "world.export": { params: ExportWorld; result: WorldExported; session: false };

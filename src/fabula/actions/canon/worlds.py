@@ -12,9 +12,11 @@ from fabula.actions.repositories import WORLDS, checked_new_name
 from fabula.actions.setups.game_systems import find_system
 from fabula.actions.views import Command, ListView, Paging, View, changed
 from fabula.ports.actors import Actor
+from fabula.ports.canon import ChangeQuestion
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.canon import Policy
+from fabula.story.values import Id
 from fabula.story.worlds import LONGEST_WORLD_NAME, LONGEST_WORLD_TEXT, World
 
 
@@ -24,7 +26,7 @@ class CreateWorld(Command):
     description: str = Field(default="", max_length=LONGEST_WORLD_TEXT)
     genre: str = Field(default="", max_length=LONGEST_WORLD_NAME)
     tone: str = Field(default="", max_length=LONGEST_WORLD_NAME)
-    game_system_id: str | None = None
+    game_system_id: Id | None = None
     policy: Policy = Policy()
 
 
@@ -34,7 +36,7 @@ class UpdateWorld(Command):
     description: str | None = Field(default=None, max_length=LONGEST_WORLD_TEXT)
     genre: str | None = Field(default=None, max_length=LONGEST_WORLD_NAME)
     tone: str | None = Field(default=None, max_length=LONGEST_WORLD_NAME)
-    game_system_id: str | None = None
+    game_system_id: Id | None = None
 
 
 class NameWorld(Command):
@@ -121,10 +123,11 @@ async def update_world(house: House, actor: Actor, command: UpdateWorld) -> Worl
 
 @allowed("author")
 async def delete_world(house: House, actor: Actor, command: NameWorld) -> WorldDeleted:
-    """Removes a world that has no canon yet; what really happened is not deleted."""
+    """Removes a world of which nothing was proposed yet; what really happened is not deleted."""
     async with house.store.writing() as unit:
         await WORLDS.get(unit, command.world_id)
-        if await unit.canon.version(command.world_id):
+        # Changes that wait for a verdict would be found in a new world of the same name.
+        if await unit.canon.find(ChangeQuestion(world_id=command.world_id), limit=1):
             raise InvalidRequest(f"The world '{command.world_id}' has canon, which is kept. Undo its changes instead.")
         await WORLDS.remove(unit, command.world_id)
     return WorldDeleted(world_id=command.world_id)
