@@ -333,11 +333,31 @@ async def exports(it: Victim) -> None:
     await it.call("data_package.import_commit", import_id=again, on_conflict="rename")
 
 
+async def memories(it: Victim) -> None:
+    """Hundreds of memories of words that nobody has, then questions about them, several at once."""
+    session, dice = await story(it), Random(14)
+    await it.call("session.run_turn", session, player_input="Hello.")
+
+    def words(number: int) -> str:
+        return " ".join("".join(dice.choices(ascii_lowercase, k=dice.randint(3, 6))) for _ in range(number))
+
+    for _ in range(100):
+        texts = [words(800)[:3_990] for _ in range(8)]
+        await asyncio.gather(*(it.call("memory.add", session, text=text) for text in texts))
+    for _ in range(2):
+        query = words(350)[:1_990]
+        found = await it.call("memory.search", session, query=query)
+        assert "result" in found, found
+    await it.call("memory.list", session, about="zzzz", limit=1000)
+    await it.call("session.run_turn", session, player_input=words(300))
+
+
 ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "bodies": bodies,
     "many bodies at once": many_bodies_at_once,
     "variables": variables,
     "messages": messages,
+    "memories": memories,
     "reading again": reading_again,
     "lore": lore,
     "large lorebook": large_lorebook,

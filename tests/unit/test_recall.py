@@ -1,11 +1,18 @@
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
 
+import pytest
+
 from fabula.language.stemming import content_words, language_of, stem_in
+from fabula.ports.embedder import Vector
 from fabula.recall.imprints import imprint_of, signs_of
 from fabula.recall.questions import read_question
-from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, rank
+from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, rank, shortened
 from fabula.recall.spoken_dates import dates_in
+from fabula.recall.word_vectors import MOST_WORDS, WordVectors
 
 TODAY = date(2023, 5, 8)
 ORDINARY = Candidate(1, 0, "inn", "Mara", "", "english", "", "", "", 0, 1, 0.0, "", "", 0)
@@ -36,6 +43,66 @@ def recalled(candidates: list[Candidate], question: str, moment: Moment | None =
 def test_forms_of_a_word_have_one_stem() -> None:
     assert stem_in("bought") == stem_in("buying") == stem_in("buys")
     assert stem_in("Häuser".lower(), "german") == stem_in("hauses", "german")
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    """Threads that take turns after every few steps."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_threads_that_stem_at_once_do_not_spoil_each_others_words(hasty_threads: None) -> None:
+    words = [
+        f"{letters}{ending}" for ending in ("ingly", "ations", "ies", "y") for letters in map(_letters, range(400))
+    ]
+    alone = [stem_in.__wrapped__(word) for word in words]
+    with ThreadPoolExecutor(4) as threads:
+        together = threads.map(lambda _: [stem_in.__wrapped__(word) for word in words], range(4))
+        assert all(stems == alone for stems in together)
+
+
+def _letters(number: int) -> str:
+    return "".join(chr(ord("a") + number // 26**place % 26) for place in range(3))
+
+
+class LettersEmbedder:
+    """A word means its length and how often it has the letter a."""
+
+    name, dimension = "letters", 2
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [(float(len(text)), float(text.count("a"))) for text in texts]
+
+
+async def test_more_words_than_are_kept_have_vectors_all_the_same() -> None:
+    words = [f"word{number}" for number in range(MOST_WORDS + 10)]
+    table = WordVectors()
+    assert (await table.rows(LettersEmbedder(), ["banana"])).tolist() == [[6.0, 3.0]]
+    rows = (await table.rows(LettersEmbedder(), words)).tolist()
+    assert (rows[0], rows[-1]) == ([5.0, 0.0], [9.0, 0.0])
+
+
+async def test_words_have_their_vectors_although_the_table_began_anew_meanwhile() -> None:
+    table = WordVectors()
+    await table.rows(LettersEmbedder(), ["banana"])
+
+    class Interrupted(LettersEmbedder):
+        async def embed(self, texts: Sequence[str]) -> list[Vector]:
+            await table.rows(LettersEmbedder(), [f"word{number}" for number in range(MOST_WORDS)])
+            return await super().embed(texts)
+
+    assert (await table.rows(Interrupted(), ["banana", "ox"])).tolist() == [[6.0, 3.0], [2.0, 0.0]]
+
+
+def test_of_very_long_memories_only_so_many_words_are_read_for_a_question() -> None:
+    short, long = ORDINARY._replace(words="rain"), ORDINARY._replace(words="wind " * 800)
+    assert shortened([short, long], most=5_000) == [short, long]
+    cut = shortened([short, *[long] * 700], most=70_000)
+    assert cut[0] == short
+    assert 60_000 < sum(len(one.words) for one in cut) <= 70_000
 
 
 def test_a_language_is_known_by_its_small_words() -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Any
 
 from fabula.language.vocabulary import UNSPACED
 from fabula.language.words import words_of
@@ -66,12 +67,14 @@ def stem_in(word: str, language: str = ENGLISH) -> str:
     """What the forms of a word have in common."""
     if language == ENGLISH:
         word = _ENGLISH_FORMS.get(word, word)
-    return _stemmer(language)(word)
+    # One for each word: a stemmer keeps the word it works on, so two threads at one of them would spoil each other's
+    # words, and what came of that would be kept as the stem.
+    stemmer = _stemmers(language if language in STOP_WORDS else ENGLISH)()
+    return str(stemmer.stemWord(word))
 
 
 @cache
-def _stemmer(language: str) -> Callable[[str], str]:
+def _stemmers(language: str) -> Callable[[], Any]:
     import snowballstemmer  # type: ignore[import-untyped]
 
-    stem: Callable[[str], str] = snowballstemmer.stemmer(language if language in STOP_WORDS else ENGLISH).stemWord
-    return stem
+    return type(snowballstemmer.stemmer(language))

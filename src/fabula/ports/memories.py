@@ -84,7 +84,7 @@ class NewMemory:
 class Memory:
     """A memory as it is kept. `space` and `place` are where the store has it.
 
-    `text` is the original for ever; `renditions` are how it was told or faded later.
+    `text` is the original for ever; `renditions` are how it was told or faded later, the newest last.
 
     `recalls` counts how often it came to mind, `fidelity` falls from 1 as it fades.
     """
@@ -117,6 +117,23 @@ class Memory:
     def shown(self) -> str:
         """How it reads now: its newest rendition, or the original."""
         return self.renditions[-1] if self.renditions else self.text
+
+
+MOST_RENDITIONS = 20
+LONGEST_RENDITIONS = 8_000
+"""So many letters all renditions of a memory have together, unless the newest alone has more."""
+
+
+def with_rendition(renditions: Sequence[str], text: str) -> list[str]:
+    """How a memory read before, and how it reads now. The oldest make way where there are many: a memory that is
+    corrected again and again does not grow."""
+    kept, letters = [text], len(text)
+    for older in reversed(renditions):
+        letters += len(older)
+        if len(kept) == MOST_RENDITIONS or letters > LONGEST_RENDITIONS:
+            break
+        kept.append(older)
+    return kept[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,6 +41,9 @@ NEAR_SHARE: Final = 0.3
 """What a word counts that is only near in meaning, times its likeness."""
 LEAST_LIKENESS: Final = 0.25
 """Less than so much likeness of meaning is chance, and no reason by itself."""
+MOST_LETTERS: Final = 200_000
+"""So many letters of words are read for one question. Seven hundred lines of dialogue have fewer; of seven hundred long
+texts the beginnings are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,6 +368,21 @@ class _Ranking:
             parts["people"][at] = weights.people * min(3, len(moment.people.intersection(row.people.split("\n"))))
             parts["pinned"][at] = 1.0 * bool(row.pinned)
         self._parts |= parts
+
+
+def shortened(rows: Sequence[Candidate], most: int = MOST_LETTERS) -> Sequence[Candidate]:
+    """Candidates with no more words together than one question reads: where there are more, the long ones give way."""
+    lengths = sorted(len(row.words) for row in rows)
+    if sum(lengths) <= most:
+        return rows
+    left, longest = most, 0
+    for at, length in enumerate(lengths):
+        # What the shorter ones do not need is shared among the longer ones.
+        longest = left // (len(lengths) - at)
+        if length > longest:
+            break
+        left -= length
+    return [row if len(row.words) <= longest else row._replace(words=row.words[:longest]) for row in rows]
 
 
 def answer_flags(rows: Sequence[Candidate]) -> list[bool]:

@@ -28,7 +28,8 @@ from fabula.actions.plays.play_memories import (
 )
 from fabula.actions.turns.explain_turn import ExplainTurn, explain_turn
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Denied, NotFound
+from fabula.ports.errors import Denied, InvalidRequest, NotFound
+from fabula.ports.memories import LONGEST_RENDITIONS, MOST_RENDITIONS, NewMemory
 
 
 async def played(stage: Stage, *lines: str, session_id: str = "") -> str:
@@ -129,3 +130,29 @@ async def test_what_prompts_leave_out_comes_to_mind_when_it_is_asked_for(stage: 
     recalled = {(one.owner, one.text) for one in told.memories}
     assert {owner for owner, text in recalled if "Joss drowned" in text} == {"player", "mara"}
     assert all(one.reasons for one in told.memories)
+
+
+async def test_a_memory_that_is_corrected_again_and_again_does_not_grow(stage: Stage) -> None:
+    session_id = await played(stage, "It rains.")
+    memory = await stage.play(session_id, add_memory, AddMemory(text="The bell rang."))
+    for number in range(MOST_RENDITIONS + 5):
+        text = f"It rang {number} times."
+        shown = await stage.play(session_id, update_memory, UpdateMemory(memory_id=memory.memory_id, text=text))
+        assert (shown.text, shown.original) == (text, "The bell rang.")
+    assert len(shown.renditions) == MOST_RENDITIONS
+    for number in range(6):
+        text = f"{number} " + "ding dong " * 390
+        shown = await stage.play(session_id, update_memory, UpdateMemory(memory_id=memory.memory_id, text=text))
+    assert shown.text == text
+    assert sum(map(len, shown.renditions)) <= LONGEST_RENDITIONS
+
+
+async def test_who_has_as_many_memories_of_a_turn_as_fit_is_told_so(stage: Stage) -> None:
+    session_id = await played(stage, "It rains.")
+    async with stage.house.store.writing() as unit:
+        play = await unit.plays.get(session_id)
+        assert play is not None
+        many = [NewMemory(memory_id=f"m{number}", owner="player", text="Rain.") for number in range(1100)]
+        await unit.memories.add(play.tree_id, play.head_turn_id, many)
+    with pytest.raises(InvalidRequest, match="Play on, or forget something"):
+        await stage.play(session_id, add_memory, AddMemory(text="The bell rang."))

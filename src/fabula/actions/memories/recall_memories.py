@@ -20,13 +20,17 @@ from fabula.ports.threads import run_in_thread
 from fabula.recall.imprints import name_words
 from fabula.recall.meaning import near_words, window_likeness
 from fabula.recall.questions import RecallQuestion, read_question
-from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank
+from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank, shortened
 
 MOST_RECALLED = 10
 LONGEST_QUESTION = 2_000
 READ_WHOLE = 700
 LEAST_MEANING = 1.6
 """What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
+SHORT_PAST = 20_000
+"""So many letters of words are stemmed at once; the stems of more are found in a thread."""
+MOST_WORDS = 5_000
+"""So many different words of a past are compared by their meaning, more than seven hundred lines of dialogue have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +79,7 @@ async def rank_memories(
     found = await unit.memories.candidates(owner, stems, whole=whole)
     if not found.rows:
         return []
-    candidates = [Candidate._make(row) for row in found.rows]
+    candidates = shortened([Candidate._make(row) for row in found.rows])
     vectors = await _question_vectors(house, question, found)
     known, rows = await _known_words(house, candidates, names) if vectors else ([], None)
 
@@ -102,12 +106,20 @@ async def _question_vectors(house: House, question: RecallQuestion, found: Candi
 async def _known_words(house: House, candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[list[str], object]:
     """The stems of all words of the candidates, each with the vector of the first word that has it."""
     assert house.embedder is not None
+    is_long = sum(len(one.words) for one in candidates) > SHORT_PAST
+    said = await run_in_thread(_stems_said, candidates, names) if is_long else _stems_said(candidates, names)
+    known = list(said)[:MOST_WORDS]
+    return known, await house.word_vectors.rows(house.embedder, [said[stem] for stem in known])
+
+
+def _stems_said(candidates: Sequence[Candidate], names: Sequence[str]) -> dict[str, str]:
+    """The stems of all words but names, each with the first word that has it."""
     said: dict[str, str] = {}
     for word, language in {word: one.language for one in candidates for word in one.words.split()}.items():
         said.setdefault(stem_in(word, language), word)
     for name in name_words(names):
         said.pop(stem_in(name), None)
-    return list(said), await house.word_vectors.rows(house.embedder, list(said.values()))
+    return said
 
 
 def _basis(

@@ -196,6 +196,8 @@ async def add_memory(house: House, actor: Actor, session_id: str, command: AddMe
     async with house.store.writing() as unit:
         play = await play_of(unit, actor, session_id)
         await unit.memories.add(play.tree_id, play.head_turn_id, made)
+        if await unit.memories.get(new.memory_id) is None:
+            raise InvalidRequest("At this point of the play nobody can remember more. Play on, or forget something.")
         return memory_view(await _memory(unit, actor, session_id, new.memory_id))
 
 

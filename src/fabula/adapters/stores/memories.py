@@ -27,6 +27,7 @@ from fabula.ports.memories import (
     Owner,
     OwnerAt,
     memory_doc,
+    with_rendition,
 )
 from fabula.story.values import JsonObject
 
@@ -404,7 +405,7 @@ def _change(memory_id: str, change: MemoryChange) -> Steps[None]:
     if change.text is not None:
         renditions = doc["renditions"]
         assert isinstance(renditions, list)
-        doc = {**doc, "renditions": [*renditions, legible(change.text)]}
+        doc = {**doc, "renditions": [*with_rendition([str(one) for one in renditions], legible(change.text))]}
     if change.certainty is not None:
         doc = {**doc, "certainty": change.certainty}
     yield (
