@@ -349,3 +349,25 @@ async def test_a_question_for_lines_reads_so_many_letters_and_says_where_to_go_o
     assert first["messages"] == [] and first["next_cursor"] is not None
     rest = await client.call("session.find", session, query="nowhere", cursor=first["next_cursor"])
     assert rest["messages"] == [] and "next_cursor" not in rest
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("world.create", {"world_id": "w", "display_name": "x" * 500}),
+        ("world.update", {"world_id": "sarn", "genre": "x" * 500}),
+        ("world.update", {"world_id": "sarn", "game_system_id": "no id!"}),
+        ("game_system.create", {"attributes": {f"a{number}": {"display_name": "A"} for number in range(41)}}),
+        ("game_system.create", {"risky": ["climb"] * 201}),
+    ],
+)
+async def test_what_is_too_much_for_a_world_or_a_game_system_is_refused_with_a_sentence(
+    client: Client, method: str, params: dict[str, Any]
+) -> None:
+    await client.call("world.create", world_id="sarn", display_name="Sarn")
+    if method == "game_system.create":
+        core = {"formula": "1d20", "bands": [{"level": "success"}]}
+        params = {"system_id": "odd", "display_name": "Odd", "core": core, **params}
+    with pytest.raises(RpcFailed, match="cannot be used") as refused:
+        await client.call(method, **params)
+    assert refused.value.code == -32600

@@ -9,10 +9,11 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import calls_of
 from tests.mass import examples
 
-from fabula.canon.contradictions import contradictions
-from fabula.canon.policy import Known, judge, review
+from fabula.canon.contradictions import _why, contradictions
+from fabula.canon.policy import MOST_NAMED, MOST_REPLACED, Known, judge, review
 from fabula.story.canon import Authority, Change, Evidence, Policy, Verdict
 
 GOLDEN = Path(__file__).parent / "canon_verdicts.json"
@@ -229,3 +230,38 @@ if __name__ == "__main__":
     # Writes the golden verdicts anew: read what changed.
     rows = [json.dumps({"case": case, "verdict": shown(judged(case))}) for case in cases()]
     GOLDEN.write_text("[\n" + ",\n".join(rows) + "\n]\n", "utf-8")
+
+
+@examples(200)
+@given(st.lists(contents, max_size=12), contents)
+def test_what_contradicts_is_found_by_its_keys_as_by_looking_at_all_of_canon(
+    canon: list[dict[str, Any]], new: dict[str, Any]
+) -> None:
+    known = [change(one, f"c{number}") for number, one in enumerate(canon)]
+    proposed = change(new)
+    kinds = {one["entity_id"]: one["entity_kind"] for one in [*canon, new] if one["kind"] == "entity"}
+    every = [one.change_id for one in known if _why(proposed.content, one.content, kinds) is not None]
+    found = [one.change_id for one in contradictions(proposed, known)]
+    assert [id for id in found if id in every] == every
+    # Saying what somebody is may also make impossible what was said of them.
+    assert proposed.kind == "entity" or found == every
+
+
+def test_a_review_costs_as_much_as_there_is_to_review_and_canon_to_read() -> None:
+    def review_of(size: int) -> int:
+        canon = [change(fact("orr", "likes", f"thing {number}"), f"c{number}") for number in range(size)]
+        new = [change(fact("orr", "likes", f"song {number}"), f"n{number}") for number in range(50)]
+        return calls_of(lambda: review(new, Policy(), Known(canon=canon))).total()
+
+    assert review_of(2000) < 12 * review_of(200)
+
+
+def test_one_change_replaces_so_many_truths_and_names_so_many_and_no_more() -> None:
+    def verdict_on(size: int) -> Verdict:
+        canon = [change(fact("orr", "spouse", f"wife {number}"), f"c{number}") for number in range(size)]
+        return judge(change(fact("orr", "spouse", "nobody")), Policy(), Known(canon=canon))
+
+    some, many = verdict_on(MOST_REPLACED), verdict_on(MOST_REPLACED + 1)
+    assert (some.result, len(some.retcons), len(some.contradicts)) == ("accept", MOST_REPLACED, MOST_NAMED)
+    assert (many.result, many.retcons, len(many.contradicts)) == ("reject", [], MOST_NAMED)
+    assert many.sentence == "It contradicts 201 others; at most 200 are replaced at once."

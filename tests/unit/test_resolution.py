@@ -222,3 +222,37 @@ if __name__ == "__main__":
     # Writes the golden outcomes anew: read what changed.
     written = [{"case": case, "outcome": outcome(case)} for case in cases()]
     GOLDEN.write_text("[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in written) + "\n]\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        {"modifier": "1 / value"},
+        {"modifier": "value * value", "default": 2**53 - 1, "most": 2**53 - 1},
+        {"core": "1000d1e1"},
+        {"change": "6 / (margin - margin)"},
+    ],
+)
+def test_a_formula_that_cannot_be_reckoned_on_some_sheet_counts_nothing(formulas: dict[str, Any]) -> None:
+    strength = {
+        "display_name": "Strength",
+        **{key: formulas[key] for key in ("modifier", "default", "most") & formulas.keys()},
+    }
+    effect = {"levels": ["success", "failure"], "track": "harm", "change": formulas.get("change", "0")}
+    system = GameSystem.model_validate(
+        {
+            "system_id": "odd",
+            "display_name": "Odd",
+            "core": {
+                "formula": formulas.get("core", "stat"),
+                "bands": [{"level": "success", "at_least": 1}, {"level": "failure"}],
+            },
+            "attributes": {"strength": strength},
+            "tracks": {"harm": {"display_name": "Harm"}},
+            "effects": [effect],
+        }
+    )
+    assert system_problems(system) == []
+    check = Check(check_id="c", act="risk", deed="a climb", stat="strength")
+    resolved = resolve(system, check, {"player": {}}, Draws(1), {})
+    assert (resolved.resolution.level, resolved.resolution.roll.total, resolved.ops) == ("failure", 0, ())

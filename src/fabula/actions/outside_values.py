@@ -1,4 +1,4 @@
-"""Values from outside that came in a file: read with the bounds that requests have."""
+"""Values from outside that came in a file, or are made of what a request names: read with the bounds of requests."""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ do (`dead`). Whatever is not listed contradicts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -58,29 +59,124 @@ class Contradiction:
         return self.why in CRITICAL
 
 
+class Standing:
+    """Canon as changes are held against it: found by what could contradict, because looking at all of it for each of
+    many changes takes seconds in a large world."""
+
+    def __init__(self, canon: Iterable[Change] = ()) -> None:
+        self._places: dict[str, int] = {}
+        self._by_key: dict[_Key, list[Change]] = {}
+        self._gone: set[str] = set()
+        self._kinds: dict[str, str] = {}
+        for change in canon:
+            self.add(change)
+
+    def add(self, change: Change) -> None:
+        """Takes in what became true."""
+        self._places[change.change_id] = len(self._places)
+        if isinstance(change.content, EntityContent):
+            self._kinds[change.content.entity_id] = change.content.entity_kind
+        for key in dict.fromkeys(_keys_of(change.content)):
+            self._by_key.setdefault(key, []).append(change)
+
+    def replace(self, change_ids: Iterable[str]) -> None:
+        """Leaves out what something else took the place of."""
+        self._gone.update(change_ids)
+
+    def is_about(self, entity_id: str) -> bool:
+        """Whether any fact, relationship or event is about somebody."""
+        return bool(self._at([("about", entity_id)]))
+
+    def contradictions(self, change: Change) -> list[Contradiction]:
+        """What a change contradicts, each once, in the order of canon."""
+        kinds: Mapping[str, str] = self._kinds
+        if isinstance(change.content, EntityContent):
+            kinds = ChainMap({change.content.entity_id: change.content.entity_kind}, self._kinds)
+        found = []
+        for old in self._at(_keys_against(change.content)):
+            why = _why(change.content, old.content, kinds) or self._makes_impossible(change.content, old, kinds)
+            if why is not None and old.change_id != change.change_id:
+                found.append(Contradiction(change_id=old.change_id, why=why, sentence=_sentence(why, change, old)))
+        return found
+
+    def _at(self, keys: Iterable[_Key]) -> list[Change]:
+        found = {one.change_id: one for key in keys for one in self._by_key.get(key, ())}
+        return sorted(
+            (one for id, one in found.items() if id not in self._gone), key=lambda one: self._places[one.change_id]
+        )
+
+    def _makes_impossible(self, new: Content, old: Change, kinds: Mapping[str, str]) -> Literal["axiom"] | None:
+        """Whether a fact about an entity could be true until its kind was said."""
+        if not isinstance(new, EntityContent) or not isinstance(old.content, (FactContent, RelationshipContent)):
+            return None
+        if old.content.subject != new.entity_id:
+            return None
+        axioms = (one.content for one in self._at(_axiom_keys(old.content)))
+        broken = (_breaks(old.content, axiom, kinds) for axiom in axioms if isinstance(axiom, AxiomContent))
+        return "axiom" if any(broken) else None
+
+
+_Key = tuple[str, ...] | tuple[str, str, int]
+"""By what a change is found: first the sort of key, then what it is about."""
+
+
+def _keys_of(content: Content) -> Iterator[_Key]:
+    """By what something that is true is found."""
+    match content:
+        case FactContent() | RelationshipContent():
+            yield ("says", content.subject, content.predicate)
+            yield ("of", content.subject)
+            yield ("anybody", content.predicate)
+            yield ("about", content.subject)
+            yield ("about", content.object)
+        case EntityContent():
+            yield ("entity", content.entity_id)
+        case EventContent():
+            for who in content.who:
+                yield ("did", who)
+                if content.at is not None:
+                    yield ("was", who, content.at)
+            for about in (*content.who, *(() if content.where is None else (content.where,))):
+                yield ("about", about)
+        case AxiomContent():
+            yield ("never", content.predicate, "" if content.object is None else _same(content.object))
+        case StateContent():
+            pass
+
+
+def _keys_against(content: Content) -> Iterator[_Key]:
+    """By what those are found that could contradict: a rule of `_why` that looks at others needs a key here."""
+    match content:
+        case FactContent() | RelationshipContent():
+            said, subject = content.predicate, content.subject
+            others = {*([said] if said in ONE_AT_A_TIME else []), *EXCLUSIVE.get(said, ())}
+            others |= (ACTS if said in DEAD else frozenset()) | (DEAD if said in ACTS else frozenset())
+            yield from (("says", subject, predicate) for predicate in others)
+            yield from _axiom_keys(content)
+            if said in DEAD | PLACES:
+                yield ("did", subject)
+        case EntityContent():
+            yield ("entity", content.entity_id)
+            yield ("of", content.entity_id)
+        case EventContent():
+            for who in content.who:
+                yield from (("says", who, predicate) for predicate in DEAD | PLACES)
+                if content.at is not None:
+                    yield ("was", who, content.at)
+        case AxiomContent():
+            yield ("anybody", content.predicate)
+        case StateContent():
+            pass
+
+
+def _axiom_keys(content: FactContent | RelationshipContent) -> Iterator[_Key]:
+    yield ("never", content.predicate, "")
+    yield ("never", content.predicate, _same(content.object))
+
+
 def contradictions(change: Change, canon: Sequence[Change]) -> list[Contradiction]:
     """What of canon a change contradicts, each once, in the order of canon."""
-    kinds = {one.content.entity_id: one.content.entity_kind for one in canon if isinstance(one.content, EntityContent)}
-    if isinstance(change.content, EntityContent):
-        kinds = {**kinds, change.content.entity_id: change.content.entity_kind}
-    found = []
-    for old in canon:
-        why = _why(change.content, old.content, kinds) or _makes_impossible(change.content, old, canon, kinds)
-        if why is not None and old.change_id != change.change_id:
-            found.append(Contradiction(change_id=old.change_id, why=why, sentence=_sentence(why, change, old)))
-    return found
-
-
-def _makes_impossible(
-    new: Content, old: Change, canon: Iterable[Change], kinds: Mapping[str, str]
-) -> Literal["axiom"] | None:
-    """Whether a fact about an entity could be true until its kind was said."""
-    if not isinstance(new, EntityContent) or not isinstance(old.content, (FactContent, RelationshipContent)):
-        return None
-    if old.content.subject != new.entity_id:
-        return None
-    axioms = (one.content for one in canon if isinstance(one.content, AxiomContent))
-    return "axiom" if any(_breaks(old.content, axiom, kinds) for axiom in axioms) else None
+    return Standing(canon).contradictions(change)
 
 
 def _why(new: Content, old: Content, kinds: Mapping[str, str]) -> Why | None:

@@ -11,19 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabula.canon.contradictions import Contradiction, contradictions
+from fabula.canon.contradictions import Contradiction, Standing
 from fabula.story.canon import (
     Change,
     EntityContent,
-    EventContent,
-    FactContent,
     Policy,
-    RelationshipContent,
     Result,
     StateContent,
     Step,
     Verdict,
 )
+from fabula.story.values import Json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,18 +35,28 @@ class Known:
     used: frozenset[str] = frozenset()
 
 
+MOST_NAMED = 50
+"""So many of those that a change contradicts are named in its verdict."""
+MOST_REPLACED = 200
+"""So many truths one change may replace."""
+
+
 def judge(change: Change, policy: Policy, known: Known) -> Verdict:
     """The verdict on a change."""
+    return _judge(change, policy, known, Standing([*known.canon, *known.accepted]))
+
+
+def _judge(change: Change, policy: Policy, known: Known, standing: Standing) -> Verdict:
     weight, steps = weigh(change, policy)
     if isinstance(change.content, StateContent):
         return _verdict("accept", weight, steps, "volatile", True, "It changes from scene to scene: it is applied.")
     if isinstance(change.content, EntityContent):
-        reason = gate(change, change.content, policy, known)
+        reason = gate(change, change.content, policy, known, standing)
         passes = reason is not None
         steps = [*steps, Step(rule="entity_gate", found=reason, sentence=reason or _FLAVOUR)]
         if not passes:
             return Verdict(result="reject", weight=weight, steps=steps)
-    found = contradictions(change, [*known.canon, *known.accepted])
+    found = standing.contradictions(change)
     if found:
         return _against(change, policy, weight, steps, found)
     return _by_weight(policy, weight, steps)
@@ -75,7 +83,7 @@ def weigh(change: Change, policy: Policy) -> tuple[float, list[Step]]:
     return round(weight, 4), steps
 
 
-def gate(change: Change, entity: EntityContent, policy: Policy, known: Known) -> str | None:
+def gate(change: Change, entity: EntityContent, policy: Policy, known: Known, standing: Standing) -> str | None:
     """Why a new entity matters; None if nothing says so."""
     if entity.anchor:
         return "Its author wants it there."
@@ -83,36 +91,29 @@ def gate(change: Change, entity: EntityContent, policy: Policy, known: Known) ->
         return f"The word of {change.authority} brings it in."
     if entity.entity_id in known.used:
         return "A rule of the game used it."
-    if any(entity.entity_id in _about(one) for one in (*known.accepted, *known.canon)):
+    if standing.is_about(entity.entity_id):
         return "Another accepted change is about it."
     if known.mentions.get(entity.entity_id, 0) > policy.mentions:
         return f"More than {policy.mentions} turns mention it."
     return None
 
 
-def _about(change: Change) -> tuple[str, ...]:
-    content = change.content
-    match content:
-        case FactContent():
-            return (content.subject, content.object)
-        case RelationshipContent():
-            return (content.subject, content.object)
-        case EventContent():
-            return (*content.who, *(() if content.where is None else (content.where,)))
-        case _:
-            return ()
-
-
 def _against(change: Change, policy: Policy, weight: float, steps: list[Step], found: list[Contradiction]) -> Verdict:
-    names = [one.change_id for one in found]
+    replaced = [one.change_id for one in found]
+    names = replaced[:MOST_NAMED]
     critical = [one for one in found if one.is_critical]
     if critical:
-        step = Step(rule="critical", found=[one.change_id for one in critical], sentence=critical[0].sentence)
+        listed: list[Json] = [one.change_id for one in critical[:MOST_NAMED]]
+        step = Step(rule="critical", found=listed, sentence=critical[0].sentence)
         return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names, critical=True)
+    if len(replaced) > MOST_REPLACED:
+        sentence = f"It contradicts {len(replaced)} others; at most {MOST_REPLACED} are replaced at once."
+        step = Step(rule="too_many", found=[*names], sentence=sentence)
+        return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names)
     if change.authority in policy.retcon and weight >= policy.accept_at:
         sentence = f"{found[0].sentence} The word of {change.authority} replaces it; the old one is kept and marked."
         step = Step(rule="retcon", found=[*names], sentence=sentence)
-        return Verdict(result="accept", weight=weight, steps=[*steps, step], contradicts=names, retcons=names)
+        return Verdict(result="accept", weight=weight, steps=[*steps, step], contradicts=names, retcons=replaced)
     step = Step(rule="contradiction", found=[*names], sentence=found[0].sentence)
     return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names)
 
@@ -138,18 +139,11 @@ def review(changes: Sequence[Change], policy: Policy, known: Known) -> list[tupl
     change replaced is no part of canon for those after it.
     """
     order = sorted(changes, key=lambda change: isinstance(change.content, EntityContent))
-    accepted: list[Change] = [*known.accepted]
-    gone: set[str] = set()
+    standing = Standing([*known.canon, *known.accepted])
     verdicts: dict[str, Verdict] = {}
     for change in order:
-        standing = Known(
-            canon=[one for one in known.canon if one.change_id not in gone],
-            accepted=[one for one in accepted if one.change_id not in gone],
-            mentions=known.mentions,
-            used=known.used,
-        )
-        verdict = verdicts[change.change_id] = judge(change, policy, standing)
+        verdict = verdicts[change.change_id] = _judge(change, policy, known, standing)
         if verdict.result == "accept":
-            accepted.append(change)
-            gone.update(verdict.retcons)
+            standing.add(change)
+            standing.replace(verdict.retcons)
     return [(change, verdicts[change.change_id]) for change in changes]

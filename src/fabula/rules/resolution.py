@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fabula.rules.draws import Draws
-from fabula.rules.formulas import parse_formula
-from fabula.rules.rolls import FallenDie, Rolled, roll
+from fabula.rules.rolls import FallenDie, Rolled, roll_or_nothing
 from fabula.rules.sheets import CONDITIONS, condition_modifiers, conditions_of, modifier_of, stat_value
 from fabula.story.checks import PLAYER, Check, Edge, Effect, Modifier, Resolution, RollView, ShownDie
 from fabula.story.game_systems import LEVELS, EffectRule, GameSystem, Level
@@ -89,7 +88,7 @@ def _formula(system: GameSystem, edge: Edge) -> str:
 
 
 def _throw(system: GameSystem, edge: Edge, values: Mapping[str, int], draws: Draws) -> Rolled:
-    return roll(parse_formula(_formula(system, edge)), draws, values)
+    return roll_or_nothing(_formula(system, edge), draws, values)
 
 
 def _target(system: GameSystem, check: Check, sheets: Sheets, draws: Draws) -> tuple[Rolled | None, int]:
@@ -174,7 +173,7 @@ def _one_effect(
     effects: list[Effect] = []
     if rule.track is not None and rule.change is not None:
         values = {**_values(system, resolution.check, sheets), "margin": resolution.margin}
-        amount = roll(parse_formula(rule.change), draws, values).total
+        amount = roll_or_nothing(rule.change, draws, values).total
         effects += _move_track(system, rule.track, amount, who, sheet, name, lasting=rule.lasting)
     if rule.adds is not None:
         effects += _set_condition(system, rule.adds, True, who, sheet, name, lasting=rule.lasting)

@@ -22,6 +22,7 @@ from fabula.rules.formulas import (
     Selector,
     SetOf,
     Sign,
+    parse_formula,
 )
 
 MOST_ROLLS = 1000
@@ -58,6 +59,15 @@ def roll(formula: Formula, draws: Draws, values: Mapping[str, Amount] | None = N
     roller = _Roller(draws, values or {})
     total = _bounded(roller.evaluate(formula).total)
     return Rolled(total=int(total), dice=tuple(die.fallen() for die in roller.dice))
+
+
+def roll_or_nothing(text: str, draws: Draws, values: Mapping[str, Amount]) -> Rolled:
+    """What a formula of a game system comes to, or nothing where it cannot be reckoned: by zero, without end, or by far
+    too much. Whoever wrote it cannot know every sheet, and a turn is not lost over it."""
+    try:
+        return roll(parse_formula(text), draws, values)
+    except FormulaError:
+        return Rolled(total=0, dice=())
 
 
 class _Part:

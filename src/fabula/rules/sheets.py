@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabula.rules.draws import Draws
-from fabula.rules.formulas import parse_formula
-from fabula.rules.rolls import roll
+from fabula.rules.rolls import roll_or_nothing
 from fabula.story.checks import Modifier
 from fabula.story.game_systems import GameSystem
 from fabula.story.schemas import Schema, SchemaField
@@ -66,7 +65,7 @@ def modifier_of(system: GameSystem, variables: Mapping[str, Json], name: str | N
     if stat is None:
         return 0
     # A modifier has no dice: the check of systems refuses them, so nothing is drawn here.
-    return roll(parse_formula(stat.modifier), Draws(0), {"value": stat_value(system, variables, name)}).total
+    return roll_or_nothing(stat.modifier, Draws(0), {"value": stat_value(system, variables, name)}).total
 
 
 def conditions_of(system: GameSystem, variables: Mapping[str, Json]) -> list[str]:

@@ -19,6 +19,7 @@ from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeQuestion, ChangeRow
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.story.canon import (
     Authority,
     Change,
@@ -35,6 +36,9 @@ PAGE = 100
 MOST_AT_ONCE = 200
 MOST_CANON = 5000
 """So much of a world's canon a review is held against; a larger world is reviewed by what touches the changes."""
+
+
+SMALL_CANON = 200
 
 
 class Proposal(Command):
@@ -216,7 +220,7 @@ async def decide_change(house: House, actor: Actor, command: Decide) -> ChangeVi
             update["content"] = command.content
         weighed = row.change.model_copy(update=update)
         policy = (await WORLDS.get(unit, row.change.world_id)).policy
-        ((_, verdict),) = review([weighed], policy, await _known(unit, [weighed]))
+        ((_, verdict),) = await _reviewed([weighed], policy, await _known(unit, [weighed]))
         if verdict.critical or verdict.result != "accept":
             raise InvalidRequest(f"This cannot become canon: {verdict.sentence}")
         if command.content is not None:
@@ -273,7 +277,13 @@ async def changes_since(house: House, actor: Actor, command: Since) -> CanonSinc
 
 async def _judged(unit: Unit, rows: Sequence[ChangeRow], policy: Policy) -> list[tuple[Change, Verdict]]:
     changes = [row.change for row in rows]
-    return review(changes, policy, await _known(unit, changes))
+    return await _reviewed(changes, policy, await _known(unit, changes))
+
+
+async def _reviewed(changes: Sequence[Change], policy: Policy, known: Known) -> list[tuple[Change, Verdict]]:
+    if len(known.canon) <= SMALL_CANON:
+        return review(changes, policy, known)
+    return await run_in_thread(review, changes, policy, known)
 
 
 async def _known(unit: Unit, changes: Sequence[Change]) -> Known:

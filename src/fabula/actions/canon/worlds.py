@@ -8,6 +8,7 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import WORLDS, checked_new_name
 from fabula.actions.setups.game_systems import find_system
 from fabula.actions.views import Command, ListView, Paging, View, changed
@@ -85,7 +86,7 @@ class PolicyView(View):
 async def create_world(house: House, actor: Actor, command: CreateWorld) -> WorldView:
     """Adds a world."""
     checked_new_name(command.world_id, WORLDS.noun)
-    world = World(**dict(command))
+    world = outside_value(World, dict(command), "The world")
     async with house.store.writing() as unit:
         await _check_system(unit, world)
         await WORLDS.add(unit, world.world_id, world)
@@ -115,7 +116,7 @@ async def update_world(house: House, actor: Actor, command: UpdateWorld) -> Worl
     async with house.store.writing() as unit:
         before = await WORLDS.get(unit, command.world_id)
         fields = ("display_name", "description", "genre", "tone", "game_system_id")
-        world = World(**changed(before, command, *fields))
+        world = outside_value(World, changed(before, command, *fields), "The world")
         await _check_system(unit, world)
         await WORLDS.put(unit, world.world_id, world)
         return _view(world, await unit.canon.version(world.world_id))

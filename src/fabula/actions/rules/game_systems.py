@@ -6,6 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import GAME_SYSTEMS, checked_new_name
 from fabula.actions.setups.game_systems import find_system
 from fabula.actions.views import Command, ListView, Paging, View, changed, refuse
@@ -105,7 +106,7 @@ async def create_game_system(house: House, actor: Actor, command: CreateGameSyst
     """Adds a system; its formulas, bands and names are checked first."""
     checked_new_name(command.system_id, GAME_SYSTEMS.noun)
     _refuse_builtin(command.system_id)
-    system = GameSystem(**dict(command))
+    system = outside_value(GameSystem, dict(command), "The game system")
     refuse(system_problems(system), "game system")
     async with house.store.writing() as unit:
         await GAME_SYSTEMS.add(unit, system.system_id, system)
@@ -134,7 +135,7 @@ async def update_game_system(house: House, actor: Actor, command: UpdateGameSyst
     _refuse_builtin(command.system_id)
     async with house.store.writing() as unit:
         before = await GAME_SYSTEMS.get(unit, command.system_id)
-        after = GameSystem(**changed(before, command, *PARTS))
+        after = outside_value(GameSystem, changed(before, command, *PARTS), "The game system")
         refuse(system_problems(after), "game system")
         await GAME_SYSTEMS.put(unit, after.system_id, after)
     return _view(after)

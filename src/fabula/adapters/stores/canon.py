@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -26,6 +26,7 @@ from sqlalchemy import (
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, portions, spelled, unpack
 from fabula.ports.canon import ChangeQuestion, ChangeRow
 from fabula.ports.errors import Conflict, NotFound
+from fabula.ports.threads import run_in_thread
 from fabula.story.canon import (
     Change,
     ChangeKind,
@@ -38,6 +39,8 @@ from fabula.story.canon import (
     StateContent,
     Verdict,
 )
+
+FEW_ROWS = 20
 
 CANON_CHANGES = Table(
     "canon_changes",
@@ -193,7 +196,7 @@ class SqlCanon:
             query = query.where(_c.session_id == spelled(asked.session_id))
         if after is not None:
             query = query.where(_c.change_id > spelled(after))
-        return [change_row(row) for row in await self._connection.execute(query.order_by(_c.change_id).limit(limit))]
+        return await _rows(await self._connection.execute(query.order_by(_c.change_id).limit(limit)))
 
     async def true_now(
         self, world_id: str, *, session_id: str | None = None, kinds: Sequence[ChangeKind] = (), limit: int = 5000
@@ -204,11 +207,11 @@ class SqlCanon:
         query = select(CANON_CHANGES).where(_c.world_id == spelled(world_id), TRUE_NOW, layer)
         if kinds:
             query = query.where(_c.kind.in_(kinds))
-        return [change_row(row) for row in await self._connection.execute(query.order_by(_c.version).limit(limit))]
+        return await _rows(await self._connection.execute(query.order_by(_c.version).limit(limit)))
 
     async def since(self, world_id: str, version: int, *, limit: int = 1000) -> list[ChangeRow]:
         asked = {"world": spelled(world_id), "after_version": version, "most": limit}
-        return [change_row(row) for row in await self._connection.execute(SINCE, asked)]
+        return await _rows(await self._connection.execute(SINCE, asked))
 
     async def touching(self, world_id: str, entities: Sequence[str], *, limit: int) -> list[ChangeRow]:
         found: dict[str, ChangeRow] = {}
@@ -284,6 +287,14 @@ def edge_columns(content: Content) -> dict[str, Any]:
         case _:
             found = ("", None, None, None)
     return dict(zip(("predicate", "strength", "begins_at", "ends_at"), found, strict=True))
+
+
+async def _rows(found: Iterable[Any]) -> list[ChangeRow]:
+    """Rows as values; many of them, or long ones, are read beside the event loop."""
+    rows = list(found)
+    if len(rows) <= FEW_ROWS:
+        return [change_row(row) for row in rows]
+    return await run_in_thread(lambda: [change_row(row) for row in rows])
 
 
 def change_row(row: Any) -> ChangeRow:
