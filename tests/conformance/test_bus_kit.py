@@ -9,12 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
+from redis.asyncio import Redis
 from tests.conftest import Place
 
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.bus.postgres import PostgresTransport
-from fabula.adapters.bus.redis import RedisTransport
-from fabula.adapters.bus.shared import SharedBus, Transport
+from fabula.adapters.bus.redis import PREFIX, RedisTransport
+from fabula.adapters.bus.shared import Delivery, Entry, SharedBus, Transport
+from fabula.adapters.bus.shared import Place as StreamPlace
 from fabula.adapters.world import SystemClock
 from fabula.ports.bus import Bus
 from fabula.testing import bus_kit
@@ -74,6 +76,20 @@ class TestRedisBus(TransportBusKit):
     async def other(self, line: CutLine) -> AsyncIterator[Bus[bytes]]:
         async with shared(redis(line)) as bus:
             yield bus
+
+    async def test_entries_that_others_wrote_are_passed_over(self, redis_server: RedisServer) -> None:
+        transport = RedisTransport(redis_server.url)
+        entry = Entry(sequence=0, kind="event", data=b"told")
+        await transport.write([Delivery(stream="s", epoch=1, opening=True, entries=[entry], keep_s=60)])
+        async with Redis.from_url(redis_server.url) as stranger:
+            for number, junk in enumerate(["x y", "k e", "k ? d x", "d x"], 7):
+                await stranger.execute_command(  # type: ignore[no-untyped-call]
+                    "XADD", f"{PREFIX}s", f"1-{number}", *junk.split()
+                )
+        whole, (news,) = await transport.read("s"), await transport.news({"s": StreamPlace(epoch=1, sequence=-1)})
+        assert whole == news
+        assert news.entries == [entry]
+        await transport.close()
 
 
 def redis(line: CutLine) -> RedisTransport:

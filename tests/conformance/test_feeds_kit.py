@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from redis.asyncio import Redis
 from tests.conftest import Place
 
 from fabula.adapters.bus.local_feeds import LocalFeeds
 from fabula.adapters.bus.postgres_feeds import PostgresChannel
-from fabula.adapters.bus.redis_feeds import RedisChannel
+from fabula.adapters.bus.redis_feeds import CHANNEL, RedisChannel
 from fabula.adapters.bus.shared_feeds import Channel, SharedFeeds
 from fabula.ports.feeds import Feeds
 from fabula.testing.cut_line import cut_line
@@ -54,6 +55,17 @@ class TestRedisFeeds(FeedsKit):
         feeds = shared(RedisChannel(redis_server.url))
         yield feeds
         await feeds.close()
+
+    async def test_what_others_write_to_the_same_redis_stops_no_feed(self, redis_server: RedisServer) -> None:
+        feeds, other = shared(RedisChannel(redis_server.url)), shared(RedisChannel(redis_server.url))
+        entries, _ = await connected(feeds, other)
+        async with Redis.from_url(redis_server.url) as stranger:
+            for junk in (b"\xff\xfe", b"", b"null", b"{}", b"[1, 2]", b'["a", {}, []]'):
+                await stranger.publish(CHANNEL, junk)
+        other.publish("s", b"heard")
+        assert (await heard(entries)).event == b"heard"
+        await feeds.close()
+        await other.close()
 
     async def test_when_the_way_was_broken_everyone_is_told_to_read_anew_and_everything_here_goes_on(
         self, redis_server: RedisServer

@@ -188,7 +188,9 @@ def _place(id: bytes) -> Place:
 def _news(stream: str, rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> News:
     """The entries of the newest epoch among some rows, which are in order."""
     epoch = _place(rows[-1][0]).epoch
-    entries = [_entry(id, fields) for id, fields in rows if _place(id).epoch == epoch and fields[b"k"] in _KINDS]
+    # An entry that is none of ours is left out. It leaves a gap, at which the stream ends for who follows it.
+    ours = ((id, fields) for id, fields in rows if _place(id).epoch == epoch and b"d" in fields)
+    entries = [_entry(id, fields) for id, fields in ours if fields.get(b"k") in _KINDS]
     return News(stream=stream, epoch=epoch, entries=entries)
 
 

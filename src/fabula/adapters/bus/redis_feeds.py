@@ -40,7 +40,8 @@ class RedisChannel:
                 if message is not None and message["type"] == "subscribe":
                     listening()
                 elif message is not None and message["type"] == "message":
-                    heard(message["data"].decode())
+                    # Others may write to this Redis, too: what is no text is none of ours, and passed over as such.
+                    heard(message["data"].decode("utf-8", "replace"))
         except (RedisError, OSError) as error:
             raise TransportAway(str(error) or type(error).__name__) from error
         finally:
