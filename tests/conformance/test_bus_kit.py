@@ -127,6 +127,18 @@ class TestPostgresBus(TransportBusKit):
         async with shared(postgres(line, postgres_place)) as bus:
             yield bus
 
+    async def test_a_stream_that_is_opened_anew_leaves_no_rows_of_the_one_before(
+        self, bus: Bus[bytes], postgres_place: Place
+    ) -> None:
+        for event in (b"old", b"older", b"new"):
+            sender = await bus.open("again")
+            sender.send(event)
+            await sender.flush()
+        connection = await asyncpg.connect(postgres_place.settings.database_url)
+        kept = await connection.fetch("SELECT data FROM fabula.bus_entries WHERE stream = 'again'")
+        await connection.close()
+        assert [bytes(row["data"]) for row in kept] == [b"new"]
+
 
 def postgres(line: CutLine, place: Place) -> PostgresTransport:
     parts = urlsplit(place.settings.database_url)

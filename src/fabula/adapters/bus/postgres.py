@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import groupby
 from typing import Any, get_args
@@ -42,14 +42,14 @@ WITH accepted AS (
     FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS d (stream, epoch, keep_s) ORDER BY d.stream
     ON CONFLICT (stream) DO UPDATE SET epoch = excluded.epoch, expires_at = excluded.expires_at
     WHERE s.epoch <= excluded.epoch
-    RETURNING s.stream
+    RETURNING s.stream, s.xmax <> 0 AS was_there
 ), written AS (
     INSERT INTO bus_entries (stream, epoch, sequence, kind, data)
     SELECT e.* FROM unnest($4::text[], $5::bigint[], $6::int[], $7::text[], $8::bytea[])
         AS e (stream, epoch, sequence, kind, data) JOIN accepted USING (stream)
     ON CONFLICT DO NOTHING
 )
-SELECT stream, pg_notify('{CHANNEL}', stream) FROM accepted
+SELECT stream, was_there, pg_notify('{CHANNEL}', stream) FROM accepted
 """
 FORGET_OLDER = """
 DELETE FROM bus_entries e USING unnest($1::text[], $2::bigint[], $3::int[]) AS d (stream, epoch, sequence)
@@ -102,7 +102,7 @@ class PostgresTransport:
                 [entry.kind for _, entry in entries],
                 [entry.data for _, entry in entries],
             )
-            await self._forget_older(connection, deliveries)
+            await self._forget_older(connection, deliveries, {row["stream"] for row in accepted if row["was_there"]})
             await self._prune(connection)
         return {delivery.stream for delivery in deliveries} - {row["stream"] for row in accepted}
 
@@ -132,10 +132,13 @@ class PostgresTransport:
         await self._listener.close()
         await self._connection.close()
 
-    async def _forget_older(self, connection: Any, deliveries: Sequence[Delivery]) -> None:
-        """Drops older epochs of streams that were opened, and from time to time the oldest entries of long ones."""
+    async def _forget_older(self, connection: Any, deliveries: Sequence[Delivery], known: Container[str]) -> None:
+        """Drops older epochs of streams that were opened anew, and from time to time the oldest entries of long ones.
+
+        Nearly every stream is that of a turn, and opened once: of those that were not `known` there is nothing older.
+        """
         oldest = [(one.stream, one.epoch, _oldest_kept(one, self._longest)) for one in deliveries]
-        due = [found for found in oldest if found[2] is not None]
+        due = [found for found in oldest if found[2] is not None and (found[2] > 0 or found[0] in known)]
         if due:
             await connection.execute(FORGET_OLDER, *(list(column) for column in zip(*due, strict=True)))
 
