@@ -35,6 +35,8 @@ from fabula.wiring import open_house
 
 STORY = "lighthouse-the-unlit-hour"
 LONG_PLAY = 3_000
+RULES_ROUNDS = 3
+RULES_GOAL_MS = 3.0
 NOTE = "Times are those of a machine that others may use; CPU time is the figure to trust."
 Ask = Callable[[int, int], Awaitable["Turn"]]
 """One turn of the session with the first number; the second one is that of the turn."""
@@ -95,9 +97,9 @@ async def prepare(at: Addresses) -> None:
     await rpc(at, "preset.create", preset_id="swift-bench", display_name="Swift", agents=agents)
 
 
-async def sessions_of(at: Addresses, count: int) -> list[str]:
+async def sessions_of(at: Addresses, count: int, **more: str) -> list[str]:
     async def start() -> str:
-        given = {"story_id": STORY, "preset_id": "swift-bench", "api_group_id": "paced"}
+        given = {"story_id": STORY, "preset_id": "swift-bench", "api_group_id": "paced", **more}
         return str((await rpc(at, "story.start_session", **given))["session_id"])
 
     return [await start() for _ in range(count)]
@@ -105,6 +107,10 @@ async def sessions_of(at: Addresses, count: int) -> list[str]:
 
 def words(session: int, turn: int) -> str:
     return f"I ask Tobias what he saw from the lamp room, and look at the oil. (Session {session}, turn {turn}.)"
+
+
+def risky_words(session: int, turn: int) -> str:
+    return f"I climb up to the lamp room and look at the oil. (Session {session}, turn {turn}.)"
 
 
 def ask_model(at: Addresses) -> Ask:
@@ -124,14 +130,14 @@ def ask_relay(at: Addresses) -> Ask:
     return ask
 
 
-def ask_fabula(at: Addresses, sessions: list[str]) -> Ask:
+def ask_fabula(at: Addresses, sessions: list[str], say: Callable[[int, int], str] = words) -> Ask:
     async def ask(session: int, turn: int) -> Turn:
         body = {
             "jsonrpc": "2.0",
             "id": "1",
             "session_id": sessions[session],
             "method": "session.run_turn",
-            "params": {"player_input": words(session, turn)},
+            "params": {"player_input": say(session, turn)},
         }
         return await hear(at.http, f"{at.fabula}/rpc", body, b'_delta"', end=b'"type":"completed"')
 
@@ -213,6 +219,26 @@ async def measure_level(at: Addresses, level: int, turns: int, *, npcs: bool, ba
         assert alone.cpu is not None
         _print_line("bare", alone, direct)
         print(f"  CPU of a turn against one that nothing follows: {ours.cpu / alone.cpu:.2f} times", flush=True)
+
+
+async def measure_rules(at: Addresses, level: int, turns: int) -> None:
+    """The same risky line with and without a game system, and so with and without dice, staged changes and canon.
+
+    The two take turns, so that whatever else the machine does is in both.
+    """
+    spent: dict[str, list[float]] = {"none": [], "d20": []}
+    for _ in range(RULES_ROUNDS):
+        for rules, found in spent.items():
+            sessions = await sessions_of(at, level, rules=rules)
+            figures = await play(ask_fabula(at, sessions, risky_words), level, turns, pid=at.fabula_pid)
+            assert figures.cpu is not None
+            found.append(figures.cpu)
+    without, played = statistics.median(spent["none"]), statistics.median(spent["d20"])
+    print(
+        f"  CPU of a turn with rules {played:5.1f} ms, without {without:5.1f} ms: {played - without:+.1f} ms "
+        f"(aim: at most {RULES_GOAL_MS:.0f} more; load {os.getloadavg()[0]:.1f})",
+        flush=True,
+    )
 
 
 def _print_line(name: str, figures: Figures, direct: Figures) -> None:
@@ -297,6 +323,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--npc", action="store_true", help="also turns of NPCs on the game socket, as long")
     parser.add_argument("--followers", action="store_true", help="also turns that nothing follows, to compare")
+    parser.add_argument("--rules", action="store_true", help="also turns that are rolled for, to compare")
     parser.add_argument("--long", action="store_true", help=f"also what a play of {LONG_PLAY:,} turns costs to open")
     return parser.parse_args(arguments)
 
@@ -331,5 +358,7 @@ async def measure(options: argparse.Namespace) -> None:
             for level in options.sessions:
                 turns = options.turns * 3 if level == 1 else options.turns
                 await measure_level(at, level, turns, npcs=options.npc, bare=bare)
+                if options.rules:
+                    await measure_rules(at, level, turns)
             if long_play is not None:
                 await measure_long_play(at, long_play)

@@ -31,6 +31,7 @@ METHODS = {
         world.create world.get world.list world.update world.delete world.export canon.policy.get canon.policy.update
         canon.propose canon.list canon.get canon.decide canon.review canon.undo canon.since canon.graph canon.path
         entity.list entity.get entity.update entity.merge fact.list relationship.list canon.who_knows timeline.list
+        canon.commits canon.promote
         lorebook.create lorebook.get lorebook.list lorebook.update lorebook.delete
         lorebook_entry.create lorebook_entry.get lorebook_entry.list lorebook_entry.update lorebook_entry.delete
         character.create character.get character.update character.delete

@@ -171,6 +171,7 @@ def _story_references(story: AnyStory) -> list[Reference]:
         *_of("story_resources", story.resource_id or None),
         *_of("schema", story.world_schema_id or None, story.player_schema_id or None),
         *_of("game_system", _stored_system(story.rules)),
+        *_of("world", story.world_id),
     ]
 
 

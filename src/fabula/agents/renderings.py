@@ -107,6 +107,7 @@ def _scene(context: SceneContext) -> dict[str, str]:
         "current_node": node_text("The scene", context.current_node),
         "story_so_far": titled("The story before that", context.so_far),
         "memories": memories_text("What comes to mind from earlier", context.memories),
+        "canon": listed("What is true in this world", (note.text for note in context.canon)),
         "story_time": time_text(context.time),
         "transitioned_this_turn": changed,
         "world_state": state_text(context.world_state),

@@ -132,6 +132,24 @@ def _verdict(result: Result, weight: float, steps: list[Step], rule: str, found:
     return Verdict(result=result, weight=weight, steps=[*steps, Step(rule=rule, found=found, sentence=why)])
 
 
+def recomputed(steps: Sequence[Step], policy: Policy) -> tuple[Result, float]:
+    """The result and the weight that the steps of a verdict come to: an explanation that comes to something else is a
+    lie."""
+    weight = next(float(str(step.found)) for step in reversed(steps) if step.rule in ("weight", "no_evidence"))
+    last = steps[-1]
+    match last.rule:
+        case "volatile" | "retcon":
+            return "accept", weight
+        case "entity_gate" | "critical" | "contradiction":
+            return "reject", weight
+        case _:
+            within = "accept" if weight >= policy.accept_at else "reject" if weight < policy.reject_below else "pending"
+            return _RESULTS[within], weight
+
+
+_RESULTS: dict[str, Result] = {"accept": "accept", "reject": "reject", "pending": "pending"}
+
+
 def review(changes: Sequence[Change], policy: Policy, known: Known) -> list[tuple[Change, Verdict]]:
     """Judges changes in their order, each against canon and those before it that were accepted.
 

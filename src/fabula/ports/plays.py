@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from fabula.ports.work import NewWork
+from fabula.story.canon import Change
 from fabula.story.error_values import ErrorValue
 from fabula.story.turn_tree import TurnPlace
 from fabula.story.values import JsonObject
@@ -146,7 +147,10 @@ class MessageChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """What a turn leaves behind when it is committed. `follow` is the work on what follows it, one row for all."""
+    """What a turn leaves behind when it is committed. `follow` is the work on what follows it, one row for all.
+
+    `staged` are changes of canon that it proposes, which hang on this turn.
+    """
 
     turn_id: str
     state: JsonObject
@@ -156,6 +160,7 @@ class Finished:
     ended: bool = False
     cut: bool = False
     follow: NewWork | None = None
+    staged: Sequence[Change] = ()
 
 
 class Plays(Protocol):

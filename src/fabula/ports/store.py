@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeVar
 from fabula.ports.audit import AuditTable
 from fabula.ports.canon import CanonTable
 from fabula.ports.canon_graph import Graph
+from fabula.ports.canon_layers import CanonLayers
 from fabula.ports.index import Index
 from fabula.ports.lore_bundles import LoreBundles
 from fabula.ports.memories import Memories
@@ -322,6 +323,9 @@ class Unit(Protocol):
 
     @property
     def audit(self) -> AuditTable: ...
+
+    @property
+    def canon_layers(self) -> CanonLayers: ...
 
     @property
     def work(self) -> WorkTable: ...

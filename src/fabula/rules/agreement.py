@@ -20,6 +20,9 @@ _FAILURE: Final = re.compile(
 )
 
 
+PUSHBACK: Final = "Saying so does not make it so."
+
+
 def correction(resolution: Resolution, told: str) -> str | None:
     """The sentence that sets a telling right which claims the opposite of what the dice decided; None if none does."""
     claims_success, claims_failure = _SUCCESS.search(told) is not None, _FAILURE.search(told) is not None
@@ -41,7 +44,9 @@ def roll_sentence(resolution: Resolution, *, stat: str, names: dict[str, str]) -
         return f"{stat}: {level}, without a roll ({resolution.check.because})."
     against = "" if resolution.target is None else f" against {_whose(resolution, names)}{resolution.target}"
     effects = "".join(f" {effect.sentence}" for effect in resolution.effects)
-    return f"{stat}: {resolution.roll.total}{against}, {level}.{effects}"
+    # Who declares an outcome is told so where the roll is told, by whomever the rest is told.
+    pushback = f" {PUSHBACK}" if resolution.check.declared else ""
+    return f"{stat}: {resolution.roll.total}{against}, {level}.{pushback}{effects}"
 
 
 def _whose(resolution: Resolution, names: dict[str, str]) -> str:

@@ -4,7 +4,8 @@
 2. A deed is risky when somebody is attacked, or when its words are among the system's risky ones.
 3. What it is rolled with is the skill, or else the attribute, whose words it has.
 4. Who is acted on stands against it; else the scene's difficulty, or the system's usual target, must be reached.
-5. Who tells the outcome with the deed still has to roll for it.
+5. Who tells the outcome with the deed still has to roll for it; about what somebody else does they have to in any
+   case, since that is not theirs to tell.
 """
 
 from __future__ import annotations
@@ -58,6 +59,10 @@ _HELPED: Final = re.compile(r"\b(?:with (?:the )?help|helped by|carefully|taking
 _HINDERED: Final = re.compile(r"\b(?:in a hurry|hastily|blindly|in the dark|with one hand|blindfolded|drunk)\b")
 
 
+DECLARED_WORD: Final = "and it is done"
+"""In place of a risky word, where only the outcome was told."""
+
+
 def needed_check(
     system: GameSystem,
     read: Understood,
@@ -72,6 +77,8 @@ def needed_check(
         if intent.kind not in _DEEDS or intent.mood not in ("act", "statement") or intent.negated:
             continue
         found = _risky_word(system, intent)
+        if found is None and intent.whom in present and _DECLARED.search(read.line.casefold()) is not None:
+            found = DECLARED_WORD
         if found is not None or intent.kind == "attack":
             return _check(system, intent, found or "attack", check_id, sheets, present, difficulty, read.line)
     return None
@@ -117,12 +124,13 @@ def _check(
         forced="failure" if held is not None else None,
         modifiers=[] if held is None else [Modifier(source=held, value=0)],
         because=_because(word, declared=declared, held=held),
+        declared=declared,
     )
 
 
 def _act(intent: Intent, word: str) -> Act:
     # A threat is read as an attack, and is none yet.
-    if word.split()[0] in _SOCIAL_WORDS:
+    if word == DECLARED_WORD or word.split()[0] in _SOCIAL_WORDS:
         return "social"
     if intent.kind == "attack":
         return "attack"
@@ -157,5 +165,7 @@ def _edge(text: str) -> Edge:
 def _because(word: str, *, declared: bool, held: str | None) -> str:
     if held is not None:
         return f"who is {held} can do nothing"
+    if word == DECLARED_WORD:
+        return "what somebody else does is not the player's to tell"
     why = "somebody is attacked" if word == "attack" else f"“{word}” is risky here"
     return f"{why}, and the outcome is not the player's to tell" if declared else why

@@ -46,6 +46,10 @@ class EntityContent(Value):
     anchor: bool = False
 
 
+KnownTo = Annotated[list[Id], Field(max_length=40)]
+"""Who knows something, by id, the player as `player`; nobody named means that everybody may know it."""
+
+
 class FactContent(Value):
     """Something that is true of somebody: subject, predicate, object. Without `since` it was always so."""
 
@@ -55,6 +59,7 @@ class FactContent(Value):
     object: Name
     since: Moment | None = None
     until: Moment | None = None
+    known_to: KnownTo = []
 
     @model_validator(mode="after")
     def _ends_after_it_began(self) -> FactContent:
@@ -74,6 +79,7 @@ class RelationshipContent(Value):
     reason: str = Field(default="", max_length=400)
     since: Moment | None = None
     until: Moment | None = None
+    known_to: KnownTo = []
 
 
 class EventContent(Value):
@@ -84,6 +90,7 @@ class EventContent(Value):
     who: list[Id] = Field(default=[], max_length=20)
     where: Id | None = None
     at: Moment | None = None
+    known_to: KnownTo = []
 
 
 class StateContent(Value):
@@ -109,6 +116,18 @@ Content = Annotated[
     EntityContent | FactContent | RelationshipContent | EventContent | StateContent | AxiomContent,
     Field(discriminator="kind"),
 ]
+
+
+class CanonRule(Value):
+    """What a variable says about the world when it changes: that `subject` `predicate` `object`.
+
+    Without a subject it is whose variable it is; without an object it is the variable's value. A variable of type bool
+    says it when it becomes true, and takes nothing back when it becomes false.
+    """
+
+    predicate: Predicate
+    subject: Id | None = None
+    object: Name | None = None
 
 
 class Decision(Value):

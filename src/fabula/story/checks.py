@@ -25,7 +25,8 @@ class Modifier(Value):
 class Check(Value):
     """A deed that needs the dice. `actor` and `opponent` are the player or characters by id.
 
-    `act` is the kind of deed, `because` the rule that asked for the check, in words.
+    `act` is the kind of deed, `because` the rule that asked for the check, in words. `declared` says that the player
+    told the outcome along with the deed.
     """
 
     check_id: Id
@@ -40,6 +41,7 @@ class Check(Value):
     modifiers: list[Modifier] = Field(default=[], max_length=20)
     forced: Level | None = None
     because: str = Field(default="", max_length=400)
+    declared: bool = False
 
 
 class ShownDie(Value):

@@ -127,12 +127,23 @@ class RecalledLine(Value):
     text: str
 
 
+class CanonNote(Value):
+    """Something that is true in the world of the story, about somebody in the scene. `known_to` are those who know it,
+    by id; nobody named means everybody. It holds from `since` on and before `until`, in minutes of story time."""
+
+    text: str
+    known_to: list[str] = []
+    since: int | None = None
+    until: int | None = None
+
+
 class SceneContext(Value):
     """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
 
     `wish` is how the player wants this turn to be told, who has read another telling of it. `so_far` sums up what
     happened before the shared history, and `memories` are single things from there that come to mind. `time` is the
-    clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line.
+    clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line. `canon` is
+    what is true in the story's world around those in the scene, as far as the role may know it.
 
     The last four are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, who knows what the reader does not, and whether the reader did not hear the
@@ -151,6 +162,7 @@ class SceneContext(Value):
     so_far: str = ""
     resolutions: list[Resolution] = []
     memories: list[RecalledLine] = []
+    canon: list[CanonNote] = []
     time: StoryTime | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []

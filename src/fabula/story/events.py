@@ -110,6 +110,15 @@ class CheckResolved(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ChangeStaged(Event):
+    """The turn proposes a change of canon; `sentence` says what would be true. The canon keeper judges it later."""
+
+    type: Literal["change_staged"] = "change_staged"
+    change_id: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DirectorCompleted(Event):
     """Whether the story moved on, and the plan of beats."""
 
@@ -325,6 +334,7 @@ SceneEvent = (
     | StateOpRefused
     | CheckAsked
     | CheckResolved
+    | ChangeStaged
     | DirectorCompleted
     | SessionCharacterCreated
     | SessionCharacterEnteredScene

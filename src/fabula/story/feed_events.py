@@ -76,6 +76,18 @@ class ConfigChanged(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CanonCommitted(Event):
+    """The canon keeper judged what was proposed up to this turn: so many changes became canon of the play, were
+    rejected, or wait for somebody to decide."""
+
+    type: Literal["canon_committed"] = "canon_committed"
+    turn_id: str
+    accepted: int
+    rejected: int
+    pending: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FeedSessionDeleted(Event):
     """The session is gone. Last."""
 
@@ -118,7 +130,14 @@ class SeatGone(Event):
 
 
 SessionEvent = (
-    TurnBegan | TurnOver | HeadMoved | MessagesChanged | VariablesChanged | ConfigChanged | FeedSessionDeleted
+    TurnBegan
+    | TurnOver
+    | HeadMoved
+    | MessagesChanged
+    | VariablesChanged
+    | ConfigChanged
+    | CanonCommitted
+    | FeedSessionDeleted
 )
 FeedEvent = FeedSnapshot | SessionEvent | Presence
 SeatNote = SeatHere | SeatGone

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from fabula.story.plays import PlayState
 
-FollowerKind = Literal["world", "memory", "lore", "summary"]
+FollowerKind = Literal["world", "memory", "lore", "summary", "canon"]
 
 SUMMARY_EVERY: Final = 8
 """A scene that goes on for long is summed up in parts of so many turns."""
@@ -28,14 +28,19 @@ def followers_of(before: PlayState, after: PlayState, *, wants_lore: bool = Fals
         ("memory", moved or after.ended or after.snapshot.turn_index % MEMORY_EVERY == 0),
         ("lore", wants_lore and moved and not after.ended),
         ("summary", _ends_a_part(before, after)),
+        ("canon", before.canon_mark != after.canon_mark),
     ]
     return tuple(kind for kind, is_wanted in wanted if is_wanted)
 
 
 def followers_of_change(before: PlayState, after: PlayState, *, reworded: bool) -> tuple[FollowerKind, ...]:
     """The kinds that follow a change by hand; `reworded` says that lines were corrected or struck out."""
-    world: tuple[FollowerKind, ...] = ("world",) if before.world_mark != after.world_mark else ()
-    return (*world, "summary") if reworded else world
+    wanted: list[tuple[FollowerKind, bool]] = [
+        ("world", before.world_mark != after.world_mark),
+        ("summary", reworded),
+        ("canon", before.canon_mark != after.canon_mark),
+    ]
+    return tuple(kind for kind, is_wanted in wanted if is_wanted)
 
 
 def _ends_a_part(before: PlayState, after: PlayState) -> bool:

@@ -56,6 +56,10 @@ class InkStory(Value):
         return []
 
     @property
+    def world_id(self) -> None:
+        """What happens in an Ink story is no canon."""
+
+    @property
     def rules(self) -> None:
         """An Ink story has its own rules."""
         return None

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from fabula.story.ink_stories import InkPlay
 from fabula.story.readings import OpenQuestion
 from fabula.story.state import Snapshot, WorldState
 from fabula.story.values import Id, JsonObject, Value
+
+CanonReason = Literal["scene", "ended", "death", "discovery", "turns", "asked"]
+"""Why canon is committed: a scene or the story ended, somebody died, something new was found, the scene went on for
+long, or somebody asked for it."""
+
+MINUTES_PER_TURN = 10
+"""Story time where the story has no calendar."""
 
 
 class SessionCharacter(Value):
@@ -45,6 +54,19 @@ class WorldMark(Value):
     before: Id | None = None
 
 
+class CanonMark(Value):
+    """The last turn on a line at which the canon keeper had something to commit, why, and the one before that.
+
+    `turn_index` is its own, `since` that of the one before: what was told after that is looked through for changes.
+    """
+
+    turn_id: Id
+    turn_index: int
+    since: int = 0
+    before: Id | None = None
+    why: CanonReason
+
+
 class PlayState(Value):
     """Everything volatile of a play. Going back to a turn is taking up its state again, nothing else.
 
@@ -52,7 +74,7 @@ class PlayState(Value):
     `scenes` are the scenes that were entered lately, the last one being played; `earlier_scenes` are the nodes of those
     before. `dice_cursor` counts the numbers drawn from the play's seeded generator, `dice_seed` is the seed that was
     asked for. `question` is what the storyteller asked back last and the next line may answer. `ink` is there for Ink
-    stories, `world_mark` where the story has a calendar.
+    stories, `world_mark` where the story has a calendar, `canon_mark` where it belongs to a world and canon was made.
     """
 
     snapshot: Snapshot
@@ -70,6 +92,7 @@ class PlayState(Value):
     question: OpenQuestion | None = None
     ink: InkPlay | None = None
     world_mark: WorldMark | None = None
+    canon_mark: CanonMark | None = None
 
     def as_json(self) -> JsonObject:
         """As stored, without what there is none of: Ink, earlier scenes, an open question, a seed, the world."""
@@ -78,6 +101,8 @@ class PlayState(Value):
             del plain["ink"]
         if self.world_mark is None:
             del plain["world_mark"]
+        if self.canon_mark is None:
+            del plain["canon_mark"]
         if self.dice_seed is None:
             del plain["dice_seed"]
         if not self.earlier_scenes:
@@ -89,6 +114,12 @@ class PlayState(Value):
     @property
     def world(self) -> WorldState:
         return self.snapshot.world_state
+
+    @property
+    def minute(self) -> int:
+        """When it is in the story, in minutes since the play began."""
+        time = self.snapshot.time
+        return self.snapshot.turn_index * MINUTES_PER_TURN if time is None else time.minutes
 
     def entering(self, node_id: str) -> PlayState:
         """The same play at the beginning of a scene."""

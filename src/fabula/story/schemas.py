@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.story.canon import CanonRule
 from fabula.story.values import Id, Json, JsonObject, Sparse, Value
 
 ValueType = Literal["bool", "int", "float", "string", "array", "object", "null"]
@@ -14,13 +15,17 @@ SCALARS: frozenset[ValueType] = frozenset({"bool", "int", "float", "string"})
 
 
 class SchemaField(Sparse):
-    """One variable: its type, its value at the start, and the values that it may take."""
+    """One variable: its type, its value at the start, and the values that it may take.
 
-    optional = frozenset({"enum_values"})
+    With `canon` a change of it is proposed as canon of the play.
+    """
+
+    optional = frozenset({"enum_values", "canon"})
     value_type: ValueType
     default: Json = None
     description: str | None = None
     enum_values: list[Json] | None = None
+    canon: CanonRule | None = None
 
 
 class Schema(Value):

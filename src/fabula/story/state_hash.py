@@ -41,9 +41,12 @@ def state_hash(value: Value) -> str:
 def stored_state_hash(state: JsonObject) -> str:
     """The hash of a state in its stored form. Which turns its followers begin with is no part of what is true in it:
     two plays that went the same way have the same hash."""
-    if "world_mark" not in state:
+    if state.keys().isdisjoint(_MARKS):
         return json_hash(state)
-    return json_hash({name: value for name, value in state.items() if name != "world_mark"})
+    return json_hash({name: value for name, value in state.items() if name not in _MARKS})
+
+
+_MARKS = frozenset(["world_mark", "canon_mark"])
 
 
 def json_hash(value: Json) -> str:

@@ -24,9 +24,12 @@ class CommonVariable(Sparse):
 
 
 class Story(Sparse):
-    """A playable story. `world` is there if time passes in it, `rules` names the game system that it is played by."""
+    """A playable story. `world` is there if time passes in it, `rules` names the game system that it is played by.
 
-    optional = frozenset({"world", "rules"})
+    `world_id` names the world whose canon its plays build upon; `world` is another thing, the story's own time.
+    """
+
+    optional = frozenset({"world", "rules", "world_id"})
     story_id: Id
     display_name: str
     resource_id: Id
@@ -37,6 +40,7 @@ class Story(Sparse):
     common_variables: list[CommonVariable] = []
     world: StoryWorld | None = None
     rules: Id | None = None
+    world_id: Id | None = None
 
     @property
     def kind(self) -> Literal["graph"]:

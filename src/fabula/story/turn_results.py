@@ -110,11 +110,19 @@ class HelpedNote(TypedDict):
     stand_in: NotRequired[str]
 
 
+class StagedNote(TypedDict):
+    """A change of canon that a turn proposes."""
+
+    change_id: str
+    sentence: str
+
+
 class SceneTurnResult(TypedDict):
     """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part.
 
     `notes` are there where something was refused or somebody helped out.
     `resolutions` are what the dice decided, where the play has a game system and something was rolled.
+    `staged` are the changes of canon that it proposes, where its story belongs to a world.
     """
 
     turn_id: str
@@ -128,6 +136,7 @@ class SceneTurnResult(TypedDict):
     notes: NotRequired[Annotated[list[Json], Shape(list[RefusedNote | HelpedNote])]]
     cut: NotRequired[bool]
     resolutions: NotRequired[Annotated[list[Json], Shape(list[Resolution])]]
+    staged: NotRequired[Annotated[list[Json], Shape(list[StagedNote])]]
 
 
 class InkLine(TypedDict):

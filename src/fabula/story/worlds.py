@@ -11,8 +11,16 @@ LONGEST_WORLD_NAME = 200
 LONGEST_WORLD_TEXT = 20_000
 
 
+def private_world_id(story_id: str) -> str:
+    """The id of the world of a story that belongs to none."""
+    return f"private.{story_id}"[:128]
+
+
 class World(Value):
-    """A world. `game_system_id` is what campaigns in it are played by unless they say otherwise."""
+    """A world. `game_system_id` is what campaigns in it are played by unless they say otherwise.
+
+    `story_id` is there in a private world: it was made for the plays of that one story.
+    """
 
     world_id: Id
     display_name: str = Field(min_length=1, max_length=LONGEST_WORLD_NAME)
@@ -21,3 +29,4 @@ class World(Value):
     tone: str = Field(default="", max_length=LONGEST_WORLD_NAME)
     game_system_id: Id | None = None
     policy: Policy = Policy()
+    story_id: Id | None = None

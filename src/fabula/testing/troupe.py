@@ -34,13 +34,15 @@ class Troupe:
     """Answers requests as each role should; `misbehave` lines up what a role does instead, call by call.
 
     `calls` lists the roles that were asked, in order. `pace` is how fast prose comes, if not as fast as the server's.
-    `summary` is what the summariser does instead; it is no role of a turn, and not among the calls.
+    `summary` and `extraction` are what the summariser and the extractor do instead; they are no roles of a turn, and
+    not among the calls.
     """
 
     def __init__(self) -> None:
         self.calls: list[PromptRole] = []
         self.pace: Pace | None = None
         self.summary: Behaviour | None = None
+        self.extraction: Behaviour | None = None
         self._instead: defaultdict[PromptRole, deque[Behaviour | str | None]] = defaultdict(deque)
 
     def misbehave(self, role: PromptRole, *behaviours: Behaviour | str | None) -> None:
@@ -57,6 +59,8 @@ class Troupe:
         if is_for_summariser(request):
             good = Say(text=f"You came to the gate. It was the hour of {_mark(_words(request, 'user'))}.")
             return self.summary or good
+        if is_for_extractor(request):
+            return self.extraction or Say(text="[]")
         role = role_of(request)
         self.calls.append(role)
         waiting = self._instead[role]
@@ -97,6 +101,11 @@ def is_closed_question(request: JsonObject) -> bool:
 def is_for_summariser(request: JsonObject) -> bool:
     """Whether a request asks for a summary, which is no part of any turn."""
     return _words(request, "system").startswith("You sum up")
+
+
+def is_for_extractor(request: JsonObject) -> bool:
+    """Whether a request asks what some lines say to be true, which is no part of any turn either."""
+    return _words(request, "system").startswith("You read lines of an interactive story")
 
 
 def role_of(request: JsonObject) -> PromptRole:

@@ -51,14 +51,16 @@ class Proposal(Command):
 
 
 class Propose(Command):
-    world_id: str
+    """`world_id` is left out where the envelope names a session: then the changes are the play's own."""
+
+    world_id: str = ""
     changes: list[Proposal] = Field(min_length=1, max_length=MOST_AT_ONCE)
 
 
 class ListChanges(Paging):
-    """`about` keeps what is about an entity, from either side."""
+    """`about` keeps what is about an entity, from either side. A session in the envelope stands for its own layer."""
 
-    world_id: str
+    world_id: str = ""
     status: ChangeStatus | None = None
     kind: ChangeKind | None = None
     about: str | None = None
@@ -78,9 +80,9 @@ class Decide(Command):
 
 
 class Review(Command):
-    """Judges what is pending; with `dry_run` nothing is written."""
+    """Judges what is pending; with `dry_run` nothing is written. A session in the envelope stands for its own layer."""
 
-    world_id: str
+    world_id: str = ""
     dry_run: bool = False
 
 
@@ -239,7 +241,7 @@ async def review_changes(house: House, actor: Actor, command: Review) -> Reviewe
         rows = await unit.canon.find(asked, limit=MOST_AT_ONCE)
         judged = await _judged(unit, rows, policy)
         if not command.dry_run:
-            await _write(unit, judged, decision)
+            await write_verdicts(unit, judged, decision)
         version = await unit.canon.version(command.world_id)
     results = [verdict.result for _, verdict in judged]
     return Reviewed(
@@ -293,7 +295,8 @@ async def _known(unit: Unit, changes: Sequence[Change]) -> Known:
     return Known(canon=[row.change for row in rows])
 
 
-async def _write(unit: Unit, judged: Sequence[tuple[Change, Verdict]], decision: Decision) -> None:
+async def write_verdicts(unit: Unit, judged: Sequence[tuple[Change, Verdict]], decision: Decision) -> None:
+    """Commits what was accepted, and writes down why the rest was not."""
     accepted = [(change.change_id, verdict) for change, verdict in judged if verdict.result == "accept"]
     if accepted:
         await unit.canon.commit(accepted, decision)

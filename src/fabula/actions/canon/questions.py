@@ -39,7 +39,9 @@ FARTHEST = 6
 
 
 class InWorld(Paging):
-    world_id: str
+    """A session in the envelope stands for what its play sees: its world, and on top of that its own layer."""
+
+    world_id: str = ""
     about: str | None = None
 
 
@@ -50,7 +52,7 @@ class FactsAsked(InWorld):
 
 
 class NameEntity(Command):
-    world_id: str
+    world_id: str = ""
     entity_id: str
 
 

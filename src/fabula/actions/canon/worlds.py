@@ -52,9 +52,10 @@ class UpdatePolicy(Command):
 
 
 class WorldView(View):
-    """A world. `version` counts the changes of its canon that were committed or undone."""
+    """A world. `version` counts the changes of its canon that were committed or undone. `story_id` is there in the
+    private world of one story."""
 
-    optional = frozenset({"game_system_id"})
+    optional = frozenset({"game_system_id", "story_id"})
     type: Literal["world"] = "world"
     world_id: str
     display_name: str
@@ -64,6 +65,7 @@ class WorldView(View):
     game_system_id: str | None = None
     policy: Policy
     version: int
+    story_id: str | None = None
 
 
 class WorldsListed(ListView):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from fabula.actions.followers.canon_commits import commit_canon
 from fabula.actions.followers.lore_bundles import precompute_lore
 from fabula.actions.followers.memories import remember_turn
 from fabula.actions.followers.summaries import summarise_turn
@@ -38,6 +39,7 @@ WORK_NAMES: Mapping[FollowerKind, str] = {
     "memory": "memory.add_and_embed",
     "lore": "lore.precompute_scene_bundle",
     "summary": "summary.update",
+    "canon": "canon.commit",
 }
 
 WORK_QUEUES: Mapping[str, QueueName] = {
@@ -46,6 +48,7 @@ WORK_QUEUES: Mapping[str, QueueName] = {
     WORK_NAMES["memory"]: "heavy",
     WORK_NAMES["lore"]: "background",
     WORK_NAMES["summary"]: "heavy",
+    WORK_NAMES["canon"]: "heavy",
 }
 
 FOLLOWER_WORK = tuple(WORK_QUEUES)
@@ -82,6 +85,12 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
             3,
             partial(summarise_turn, house),
             "sums up what was told since the last summary on this line",
+        ),
+        (
+            WORK_NAMES["canon"],
+            4,
+            partial(commit_canon, house),
+            "has the canon keeper judge what was proposed up to this turn",
         ),
     ]
     return {name: _kind(run, WORK_QUEUES[name], priority, does) for name, priority, run, does in rows}

@@ -11,11 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fabula.actions.house import House
-from fabula.actions.plays.budgets import check_budget
-from fabula.actions.repositories import API_GROUPS, APIS
+from fabula.actions.plays.follower_models import follower_api
 from fabula.agents.summaries import read_summary, write_summary_prompt
 from fabula.loops.model_questions import derived_seed
-from fabula.ports.errors import Conflict, FabulaError
+from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, ModelRequest, whole
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
@@ -44,7 +43,7 @@ class Summariser:
     @staticmethod
     async def of(house: House, unit: Unit, session: SessionSettings, turn: Turn, state: PlayState) -> Summariser:
         # An Ink story is told in its author's words, and so are its summaries.
-        api = None if state.ink is not None else await _api(house, unit, session)
+        api = None if state.ink is not None else await follower_api(house, unit, session)
         return Summariser(house=house, turn=turn, session=session, api=api)
 
     async def sum_up(self, lines: Iterable[MemoryEntry], words: int, *, before: str = "") -> str:
@@ -78,21 +77,3 @@ class Summariser:
         except FabulaError as error:
             log.info("A summary is made by rule, because its model failed: %s", error.message)
             return ""
-
-
-async def _api(house: House, unit: Unit, session: SessionSettings) -> Api | None:
-    """The model that sums up a session; None where rules do."""
-    if house.settings.summaries == "rule":
-        return None
-    group = await API_GROUPS.find(unit, session.api_group_id)
-    api = None if group is None else await APIS.find(unit, group.bindings.api_for("keeper"))
-    # A model in this very process would keep the next turn waiting.
-    if api is None or api.provider == "understudy" or (api.provider == "local" and house.settings.summaries == "auto"):
-        return None
-    play = await unit.plays.get(session.session_id)
-    try:
-        if play is not None:
-            await check_budget(house, unit, play)
-    except Conflict:
-        return None
-    return api

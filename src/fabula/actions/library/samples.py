@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import orjson
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 import fabula
 from fabula.actions.house import House
@@ -23,13 +23,16 @@ from fabula.actions.repositories import (
     SCHEMAS,
     STORIES,
     STORY_RESOURCES,
+    WORLDS,
     Repository,
 )
 from fabula.actions.views import refuse
+from fabula.canon.policy import Known, review
 from fabula.formats.portraits import Portrait, draw_portrait, portrait_for
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.canon import Change, Content, Decision, Evidence, Verdict
 from fabula.story.graph import graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.resources import Character, CharacterContent, Lorebook, PlayerProfile, StoryResources
@@ -37,8 +40,16 @@ from fabula.story.schemas import Schema
 from fabula.story.stories import Story
 from fabula.story.story_worlds import world_problems
 from fabula.story.values import JsonObject, Value
+from fabula.story.worlds import World
 
 V = TypeVar("V", bound=Value)
+
+
+class SampleCanon(Value):
+    """The world to which a story belongs, and what is canon in it from the beginning."""
+
+    world: World
+    contents: list[Content] = Field(default=[], max_length=2000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +63,7 @@ class SampleWorld:
     profiles: list[PlayerProfile]
     resources: StoryResources
     story: Story
+    canon: SampleCanon | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +100,8 @@ def read_folder(folder: Path) -> tuple[list[SampleWorld], list[InkStory]]:
         if world.story.world is not None:
             cast = frozenset(world.resources.character_ids)
             refuse(world_problems(world.story.world, world.story.graph, cast), f"world of {world.story.story_id}")
+        if world.canon is not None:
+            refuse(canon_problems(world.canon), f"canon of {world.canon.world.world_id}")
     return worlds, ink
 
 
@@ -136,6 +150,7 @@ def read_world(folder: Path) -> SampleWorld:
     if (folder / "world.json").is_file():
         story["world"] = _read_json(folder / "world.json")
     portraits = folder / "portraits.json"
+    canon = folder / "canon.json"
     return SampleWorld(
         schemas=_read_all(folder / "schemas", Schema),
         characters=_read_all(folder / "characters", CharacterContent),
@@ -144,6 +159,7 @@ def read_world(folder: Path) -> SampleWorld:
         profiles=_read_all(folder / "player_profiles", PlayerProfile),
         resources=_checked(folder / "resources.json", StoryResources, resources),
         story=_checked(folder / "story.json", Story, {"introduction": "", **story}),
+        canon=_checked(canon, SampleCanon, _read_json(canon)) if canon.is_file() else None,
     )
 
 
@@ -201,8 +217,43 @@ async def _install(house: House, world: SampleWorld) -> Installed:
         for profile in world.profiles:
             added += await _add(unit, PLAYER_PROFILES, profile.player_profile_id, profile)
         added += await _add(unit, STORY_RESOURCES, world.resources.resource_id, world.resources)
+        added += 0 if world.canon is None else await _add_canon(house, unit, world.canon)
         added += await _add(unit, STORIES, world.story.story_id, world.story)
     return Installed(story_id=world.story.story_id, display_name=world.story.display_name, added=added)
+
+
+def canon_changes(canon: SampleCanon) -> list[tuple[Change, Verdict]]:
+    """What a sample says about its world, each judged as the word of the written world."""
+    world = canon.world
+    changes = [
+        Change(
+            change_id=f"{world.world_id}.{number:04d}",
+            world_id=world.world_id,
+            content=content,
+            evidence=[Evidence(type="source", ref="canon.json")],
+            authority="source",
+            proposer="author",
+        )
+        for number, content in enumerate(canon.contents)
+    ]
+    return review(changes, world.policy, Known())
+
+
+def canon_problems(canon: SampleCanon) -> list[str]:
+    """What of a sample's canon its own policy does not accept, in sentences."""
+    return [verdict.sentence for _, verdict in canon_changes(canon) if verdict.result != "accept"]
+
+
+async def _add_canon(house: House, unit: Unit, canon: SampleCanon) -> int:
+    """Adds a world with its canon. A world that is there already is its owner's: nothing is added to it."""
+    if not await _add(unit, WORLDS, canon.world.world_id, canon.world):
+        return 0
+    judged = canon_changes(canon)
+    for change, _ in judged:
+        await unit.canon.propose(change)
+    decision = Decision(by="author", at_ms=house.clock.now_ms(), reason="written")
+    await unit.canon.commit([(change.change_id, verdict) for change, verdict in judged], decision)
+    return 1
 
 
 async def _install_ink(house: House, story: InkStory) -> Installed:

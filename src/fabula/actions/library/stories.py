@@ -9,7 +9,7 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.library.story_worlds import refuse_bad_world
 from fabula.actions.listing import Listing
-from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, AnyStory
+from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, WORLDS, AnyStory
 from fabula.actions.setups.game_systems import system_named
 from fabula.actions.views import Command, ListView, View, changed, refuse
 from fabula.knots.published import publish
@@ -34,17 +34,19 @@ class CreateStory(Command):
     common_variables: list[CommonVariable] | None = None
     world: StoryWorld | None = None
     rules: str | None = None
+    world_id: str | None = None
 
 
 class UpdateStory(Command):
     """`world` is what the story says about time: calendar, schedules and quests, all at once. `rules` is the id of the
-    game system that it is played by, or `none`."""
+    game system that it is played by, or `none`. `world_id` names the world whose canon its plays build upon."""
 
     story_id: str
     display_name: str | None = None
     common_variables: list[CommonVariable] | None = None
     world: StoryWorld | None = None
     rules: str | None = None
+    world_id: str | None = None
 
 
 class UpdateStoryGraph(Command):
@@ -79,10 +81,11 @@ class StorySummary(View):
 
 
 class _StoryFields(View):
-    """`world` is what a story says about time, where any passes; `rules` names the game system that it is played by."""
+    """`world` is what a story says about time, where any passes; `rules` names the game system that it is played by,
+    `world_id` the world to which it belongs."""
 
     may_be_large = True
-    optional = frozenset({"world", "rules"})
+    optional = frozenset({"world", "rules", "world_id"})
     story_id: str
     display_name: str
     resource_id: str
@@ -93,6 +96,7 @@ class _StoryFields(View):
     common_variables: list[CommonVariable]
     world: StoryWorld | None = None
     rules: str | None = None
+    world_id: str | None = None
 
 
 class StoryView(_StoryFields):
@@ -148,6 +152,8 @@ async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     await refuse_bad_world(unit, story)
     if command.rules is not None:
         story = story.model_copy(update={"rules": await checked_rules(unit, command.rules)})
+    if command.world_id is not None:
+        await WORLDS.get(unit, command.world_id)
     await STORIES.add(unit, story.story_id, story)
     return story
 
@@ -193,7 +199,9 @@ async def update_story(house: House, actor: Actor, command: UpdateStory) -> Stor
     """Renames a story, or changes its pinned variables or what it says about time."""
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
-        after = Story(**changed(before, command, "display_name", "common_variables", "world"))
+        after = Story(**changed(before, command, "display_name", "common_variables", "world", "world_id"))
+        if command.world_id is not None:
+            await WORLDS.get(unit, command.world_id)
         if command.rules is not None:
             after = after.model_copy(update={"rules": await checked_rules(unit, command.rules)})
         refuse(await variable_problems(unit, after), "list of common variables")

@@ -7,14 +7,10 @@ from datetime import date
 from fabula.recall.spoken_dates import month_number
 from fabula.story.plays import PlayState
 
-MINUTES_PER_TURN = 10
-"""Story time where the world has no calendar."""
-
 
 def story_minute(state: PlayState) -> int:
     """When it is in the story, in minutes since the play began."""
-    time = state.snapshot.time
-    return state.snapshot.turn_index * MINUTES_PER_TURN if time is None else time.minutes
+    return state.minute
 
 
 def story_day(state: PlayState) -> date | None:

@@ -11,11 +11,14 @@ from typing import TypeVar
 
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
+from fabula.canon.staging import proposals_of, staged_change
 from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
+from fabula.ports.canon_layers import CanonCommit, Ruling
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
 from fabula.ports.work import NewWork
+from fabula.story.canon import Change
 from fabula.story.feed_events import (
     MOST_IDS,
     ConfigChanged,
@@ -34,20 +37,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class AtHead:
-    """Where a change begins: the session's head, and its state."""
+    """Where a change begins: the session's head, and its state. `turn_id` will be the id of the change itself."""
 
     house: House
     unit: Unit
     play: Play
     state: PlayState
+    turn_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Amendment:
-    """The state after a change, what the transcript says differently, and what the caller is told."""
+    """The state after a change, and what the transcript says differently. Of canon: what the change stages, and what
+    it decides."""
 
     state: PlayState
     messages: Sequence[MessageChange] = ()
+    staged: Sequence[Change] = ()
+    record: CanonCommit | None = None
+    rulings: Sequence[Ruling] = ()
 
 
 async def amend(
@@ -56,15 +64,17 @@ async def amend(
     """Makes one change at a session's head in one unit of work; refused while a turn is running."""
     async with house.store.writing() as unit:
         play, before = await head_state(unit, actor, session_id)
-        amendment, told = await change(AtHead(house=house, unit=unit, play=play, state=before))
+        turn_id = house.ids.new("turn")
+        amendment, told = await change(AtHead(house=house, unit=unit, play=play, state=before, turn_id=turn_id))
         turn = NewTurn(
-            turn_id=house.ids.new("turn"),
+            turn_id=turn_id,
             session_id=session_id,
             parent_id=play.head_turn_id,
             turn_index=play.turn_index,
             kind="amend",
         )
         after = mark_world(before, amendment.state, turn.turn_id)
+        spoken = await _spoken(house, unit, before, after, turn)
         finished = Finished(
             turn_id=turn.turn_id,
             state=after.as_json(),
@@ -72,14 +82,40 @@ async def amend(
             messages=amendment.messages,
             ended=after.ended,
             follow=_follow_up(house, turn, before, after, amendment.messages),
+            staged=[*amendment.staged, *spoken],
         )
         await unit.plays.amend(turn, finished)
+        if amendment.record is not None:
+            await unit.canon_layers.commit(amendment.record, amendment.rulings)
     if finished.follow is not None:
         house.work.announce(finished.follow)
     house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
     for event in _changes(before, amendment):
         house.feeds.publish(session_id, event)
     return after, told
+
+
+async def _spoken(house: House, unit: Unit, before: PlayState, after: PlayState, turn: NewTurn) -> list[Change]:
+    """What a change of variables by hand says about the world of the story, where it belongs to one."""
+    if after.ink is not None or _variables(before) == _variables(after):
+        return []
+    setup = await house.play_setups.played_by(unit, turn.session_id, after.graph)
+    if setup.world_id is None or setup.spoken.is_empty:
+        return []
+    proposed = proposals_of(
+        before, after, spoken=setup.spoken, story_id=setup.session.story_id, turn_id=turn.turn_id, told=["by hand"]
+    )
+    return [
+        staged_change(
+            one,
+            change_id=house.ids.new("change"),
+            world_id=setup.world_id,
+            session_id=turn.session_id,
+            turn_id=turn.turn_id,
+            proposer="by hand",
+        )
+        for one in proposed
+    ]
 
 
 def _follow_up(

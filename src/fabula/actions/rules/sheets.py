@@ -10,7 +10,7 @@ from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.repositories import ALL_STORIES, SESSIONS
-from fabula.actions.setups.game_systems import system_named
+from fabula.actions.setups.game_systems import system_of_play
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
@@ -77,7 +77,7 @@ async def update_sheet(house: House, actor: Actor, session_id: str, command: Upd
 async def _system(unit: Unit, session_id: str) -> GameSystem:
     session = await SESSIONS.get(unit, session_id)
     story = await ALL_STORIES.get(unit, session.story_id)
-    system = await system_named(unit, session.rules, story.rules)
+    system = await system_of_play(unit, session.rules, story)
     if system is None:
         raise InvalidRequest("This play has no game system. Name one when it starts, or in its story.")
     return system

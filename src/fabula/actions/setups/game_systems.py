@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.actions.repositories import GAME_SYSTEMS, checked_name
+from fabula.actions.repositories import GAME_SYSTEMS, WORLDS, AnyStory, checked_name
 from fabula.ports.store import Unit
 from fabula.rules.systems import builtin_systems
 from fabula.story.game_systems import NO_RULES, GameSystem
@@ -12,6 +12,12 @@ async def find_system(unit: Unit, system_id: str) -> GameSystem:
     """A system by its id."""
     builtin = builtin_systems().get(checked_name(system_id, GAME_SYSTEMS.noun))
     return builtin or await GAME_SYSTEMS.get(unit, system_id)
+
+
+async def system_of_play(unit: Unit, chosen: str | None, story: AnyStory) -> GameSystem | None:
+    """The system of a play: the one that was chosen for it, else that of its story, else that of the story's world."""
+    world = None if story.world_id is None else await WORLDS.find(unit, story.world_id)
+    return await system_named(unit, chosen, story.rules, None if world is None else world.game_system_id)
 
 
 async def system_named(unit: Unit, *names: str | None) -> GameSystem | None:

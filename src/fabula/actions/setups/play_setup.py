@@ -23,7 +23,7 @@ from fabula.actions.repositories import (
     STORIES,
     STORY_RESOURCES,
 )
-from fabula.actions.setups.game_systems import system_named
+from fabula.actions.setups.game_systems import system_of_play
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
@@ -34,6 +34,7 @@ from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
 from fabula.story.stories import Story
 from fabula.story.values import JsonObject
+from fabula.story.worlds import private_world_id
 
 SMALL_GRAPH, SMALL_DOCUMENT = 100, 100_000
 """Graphs of so many nodes or letters are read and written faster than a thread is reached."""
@@ -164,6 +165,7 @@ def _names(setup: PlaySetup, story: Story, lorebook_ids: list[str]) -> list[Refe
         "api_group": [setup.group.api_group_id],
         "api": list(setup.apis),
         "game_system": [] if setup.system is None else [setup.system.system_id],
+        "world": [] if setup.world_id is None else [setup.world_id],
     }
     return [Reference(kind=kind, id=id) for kind, ids in by_kind.items() for id in ids]
 
@@ -176,13 +178,14 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
     schemas = await SCHEMAS.get_all(unit, sorted(schema_ids))
     books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
     group = await API_GROUPS.get(unit, session.api_group_id)
-    system = await system_named(unit, session.rules, story.rules)
+    system = await system_of_play(unit, session.rules, story)
     return PlaySetup(
         session=session,
         graph=graph,
         nodes={node.id: node for node in graph.nodes},
         introduction=story.introduction,
         world=story.world,
+        world_id=story.world_id or (None if system is None else private_world_id(story.story_id)),
         world_schema=schemas[story.world_schema_id],
         player_schema=with_sheet(schemas[story.player_schema_id], system),
         characters=characters,

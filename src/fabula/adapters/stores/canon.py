@@ -125,7 +125,7 @@ class SqlCanon:
         if await self.get(change.change_id) is not None:
             raise Conflict(f"There is already a change '{change.change_id}'.")
         now = self._clock.now_ms()
-        subject, object = _ends(change.content)
+        subject, object = content_ends(change.content)
         row = {
             "change_id": spelled(change.change_id),
             "world_id": spelled(change.world_id),
@@ -259,7 +259,7 @@ class SqlCanon:
         )
 
 
-def _ends(content: Content) -> tuple[str, str]:
+def content_ends(content: Content) -> tuple[str, str]:
     """The two ends by which a change is found; what has none is found by its world alone."""
     match content:
         case FactContent() | RelationshipContent():

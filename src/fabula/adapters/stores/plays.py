@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import orjson
 
+from fabula.adapters.stores.canon_layers import REMOVE_LAYER
 from fabula.adapters.stores.memory_tables import REMOVE_SCOPE as REMOVE_MEMORIES
 from fabula.adapters.stores.play_tables import (
     ADD_PLAY,
@@ -181,6 +182,8 @@ class SqlPlays:
             await self._connection.execute(REMOVE_TRACES, {"tree": play.tree_id})
             await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
             await self._connection.execute(REMOVE_MEMORIES, {"scope": play.tree_id})
+            for statement in REMOVE_LAYER:
+                await self._connection.execute(statement, {"tree": play.tree_id})
 
     async def set_budget(self, session_id: str, token_budget: int | None) -> None:
         await self._connection.execute(SET_BUDGET, {"session": session_id, "budget": token_budget})

@@ -134,7 +134,8 @@ class SqlStore:
         return None if row is None else begun(turn, work, values["now"], row)
 
     async def _commit_at_once(self, finished: Finished, work: Work) -> bool:
-        if self.database.engine != "postgres":
+        # Few turns stage changes: those take the steps, so that the one statement stays as small as it is.
+        if self.database.engine != "postgres" or finished.staged:
             return False
         from fabula.adapters.stores.postgres_turns import COMMIT_TURN, commit_values
 

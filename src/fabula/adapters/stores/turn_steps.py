@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from fabula.adapters.stores.calls import read_tokens_used
+from fabula.adapters.stores.canon_layers import stage_changes
 from fabula.adapters.stores.play_tables import (
     ADD_MESSAGES,
     ADD_STATE,
@@ -212,6 +213,7 @@ def _finish(terms: Terms, finished: Finished, turn: Turn) -> Steps[None]:
             "now": now,
         },
     )
+    yield from stage_changes(terms, finished.staged, tree_id=turn.tree_id, depth=turn.depth)
     if finished.follow is not None:
         yield from begin_work(terms.clock, finished.follow)
 

@@ -9,6 +9,7 @@ from fabula.adapters.stores.blobs import SqlBlobs
 from fabula.adapters.stores.calls import SqlCalls
 from fabula.adapters.stores.canon import SqlCanon
 from fabula.adapters.stores.canon_graph import SqlGraph
+from fabula.adapters.stores.canon_layers import SqlCanonLayers
 from fabula.adapters.stores.index import SqlIndex
 from fabula.adapters.stores.loop_checkpoints import SqlLoopCheckpoints
 from fabula.adapters.stores.lore_bundles import SqlLoreBundles
@@ -84,6 +85,10 @@ class SqlUnit:
     @cached_property
     def audit(self) -> SqlAudit:
         return SqlAudit(self._access)
+
+    @cached_property
+    def canon_layers(self) -> SqlCanonLayers:
+        return SqlCanonLayers(self._access)
 
     @cached_property
     def work(self) -> SqlWork:

@@ -13,6 +13,7 @@ from fabula.story.events import (
     ActorStarted,
     ActorThoughtDelta,
     AgentDegraded,
+    ChangeStaged,
     CheckResolved,
     DirectorCompleted,
     NarratorCompleted,
@@ -86,6 +87,8 @@ class Telling(Teller):
                 self._aside(f"{self._name(event.session_character_id)} leaves.")
             case CheckResolved():
                 self._aside(f"[{event.sentence}]")
+            case ChangeStaged():
+                self._aside(f"[Noted: {event.sentence}]")
             case AgentDegraded():
                 self._aside(degraded(event))
             case StoryEnded():

@@ -11,10 +11,11 @@ from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.recall.perception import PLAYER_OWNER, has_noticed
 from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
-from fabula.story.checks import Resolution
+from fabula.story.checks import PLAYER, Resolution
 from fabula.story.contexts import (
     ActorContext,
     ActorPurpose,
+    CanonNote,
     CastMember,
     DirectorContext,
     KeeperContext,
@@ -99,13 +100,15 @@ class SceneTeller:
         wish: str | None = None,
         so_far: str = "",
         recalled: Mapping[str, Sequence[RecalledLine]] | None = None,
+        canon: Sequence[CanonNote] = (),
     ) -> None:
         """`past` is the end of the transcript before this turn, as far back as a role is told.
 
         `turn_index` is the turn that was last begun, `wish` how the player wants it told, `so_far` the summary of what
-        happened before that, `recalled` what comes to mind of it, by who remembers it.
+        happened before that, `recalled` what comes to mind of it, by who remembers it, `canon` what is true in the
+        story's world.
         """
-        self._recalled = recalled or {}
+        self._recalled, self._canon = recalled or {}, canon
         self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
@@ -306,9 +309,18 @@ class SceneTeller:
             "wish": self._wish,
             "so_far": self._so_far,
             "resolutions": self._scene.resolutions,
+            "canon": [note for note in self._canon if self._may_know(note, reader)],
             "time": self._play.snapshot.time,
             **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }
+
+    def _may_know(self, note: CanonNote, reader: Reader) -> bool:
+        """Whether a truth of the world holds now, and the reader knows it; a teller knows what the player knows."""
+        now = self._play.minute
+        if (note.since is not None and note.since > now) or (note.until is not None and note.until <= now):
+            return False
+        knowing = reader.ids | {PLAYER} if reader.tells else reader.ids
+        return not note.known_to or not knowing.isdisjoint(note.known_to)
 
     def _by_rule(self, reader: Reader) -> dict[str, Any]:
         """What only roles that are played by rule are told: models would have to read it all."""

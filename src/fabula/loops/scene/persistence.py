@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from fabula.loops.scene.audience import settle_audience
+from fabula.loops.scene.canon import said_of, stage_canon
 from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.player_line import check_of
@@ -43,6 +44,7 @@ async def persist(
     messages = spoken(run, kept, lines)
     play = kept.model_copy(update={"message_count": kept.message_count + len(messages), "ended": _ends_here(run, kept)})
     play = mark_world(run.before, play, run.turn.turn_id, run.setup.world)
+    play, staged = stage_canon(run, play, said)
     if play.ended and not run.before.ended:
         node = run.setup.nodes[play.world.current_node]
         run.stage.tell(StoryEnded(node_id=node.id, title=node.title))
@@ -64,6 +66,8 @@ async def persist(
     check = check_of(run)
     if check is not None:
         result["resolutions"] = [check.resolved.resolution.as_json()]
+    if staged:
+        result["staged"] = [{"change_id": one.change_id, "sentence": said_of(run, one)} for one in staged]
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,
@@ -73,6 +77,7 @@ async def persist(
         ended=play.ended,
         cut=cut,
         follow=follow_up(run.ids, run.turn, run.before, play, wants_lore=run.setup.wants_bundle),
+        staged=staged,
     )
     with run.stage.recorder.step("commit"):
         is_committed = await run.store.commit_turn(finished, work=run.held)

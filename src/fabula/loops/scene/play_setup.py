@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fabula.agents.windows import shared_history_limit, told_history, windows_of
+from fabula.canon.staging import Spoken, spoken_by
 from fabula.ports.threads import run_in_thread
 from fabula.story.caches import IdentityCache
 from fabula.story.changes import Bounds
+from fabula.story.contexts import CanonNote
 from fabula.story.game_systems import GameSystem
 from fabula.story.gate import Place, moving_places
 from fabula.story.graph import Graph, Node
@@ -46,6 +48,7 @@ class PlaySetup:
     """What a session plays: its story as it is for this session, its cast and lore, its prompts and models.
 
     `lore_bundle` is what another process prepared of exactly this lore, if one did.
+    `world` is the story's time, `world_id` the world whose canon its plays build upon; a play without one has no canon.
     """
 
     session: SessionSettings
@@ -64,6 +67,13 @@ class PlaySetup:
     system: GameSystem | None = None
     world: StoryWorld | None = None
     lore_bundle: JsonObject | None = None
+    world_id: str | None = None
+
+    @cached_property
+    def spoken(self) -> Spoken:
+        """The variables that speak of the world to which the story belongs."""
+        cast = {id: self.character_schemas.get(content.schema_id) for id, content in self.characters.items()}
+        return spoken_by(self.world_schema, self.player_schema, cast)
 
     @property
     def spoilers(self) -> StorySpoilers:
@@ -147,6 +157,16 @@ class PlaySetup:
     @cached_property
     def scene_texts(self) -> dict[tuple[str, tuple[str, ...]], SceneText]:
         """The words of scenes as they were read before, by node and by who is there."""
+        return {}
+
+    @cached_property
+    def canon_notes(self) -> dict[tuple[int, str, tuple[str, ...]], tuple[CanonNote, ...]]:
+        """What is true around those in a scene as it was read before, by version of canon, turn and cast."""
+        return {}
+
+    @cached_property
+    def entity_names(self) -> dict[str, str]:
+        """What entities of canon are called, by id, as they were read with the notes."""
         return {}
 
     @cached_property

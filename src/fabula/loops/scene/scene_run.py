@@ -21,7 +21,7 @@ from fabula.ports.traces import trace_task
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
 from fabula.rules.resolution import Resolved
-from fabula.story.contexts import RecalledLine
+from fabula.story.contexts import CanonNote, RecalledLine
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.state import MemoryEntry
@@ -134,6 +134,7 @@ class SceneRun:
     `deadline` is the end of the whole turn; `cut` says when it is to end early with what was told;
     `first_played` says that no model can have been asked for it before;
     `so_far` sums up what happened before `past`, `recalled` are single things from there by who remembers them;
+    `canon` is what is true in the story's world around those in the scene;
     `handover` is what the step before left for the next one.
     """
 
@@ -153,6 +154,7 @@ class SceneRun:
     first_played: bool = False
     so_far: PastSummary | None = None
     recalled: Mapping[str, Sequence[RecalledLine]] = field(default_factory=dict)
+    canon: Sequence[CanonNote] = ()
     handover: Handover = field(default_factory=Handover)
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
@@ -167,6 +169,7 @@ class SceneRun:
             wish=self.turn.wish,
             so_far="" if self.so_far is None else self.so_far.text,
             recalled=self.recalled,
+            canon=self.canon,
         )
 
 

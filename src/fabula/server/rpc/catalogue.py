@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.actions import search
-from fabula.actions.canon import changes, entities, export_world, questions, worlds
+from fabula.actions.canon import changes, entities, export_world, play_canon, promotion, questions, worlds
 from fabula.actions.care import (
     audit,
     backups,
@@ -197,7 +197,7 @@ def _game_systems() -> list[Method]:
 
 
 def _canon() -> list[Method]:
-    m, w, c, q = method, worlds, changes, questions
+    m, w, c, q, p = method, worlds, changes, questions, play_canon
     return [
         m("world.create", w.CreateWorld, w.create_world, w.WorldView),
         m("world.get", w.NameWorld, w.get_world, w.WorldView),
@@ -207,23 +207,25 @@ def _canon() -> list[Method]:
         m("world.export", export_world.ExportWorld, export_world.export_world, export_world.WorldExported),
         m("canon.policy.get", w.NameWorld, w.get_policy, w.PolicyView),
         m("canon.policy.update", w.UpdatePolicy, w.update_policy, w.PolicyView),
-        m("canon.propose", c.Propose, c.propose, c.ChangesProposed),
-        m("canon.list", c.ListChanges, c.list_changes, c.ChangesListed),
-        m("canon.get", c.NameChange, c.get_change, c.ChangeView),
-        m("canon.decide", c.Decide, c.decide_change, c.ChangeView),
-        m("canon.review", c.Review, c.review_changes, c.Reviewed),
-        m("canon.undo", c.Undo, c.undo_change, c.ChangeView),
+        free_method("canon.propose", c.Propose, p.propose_changes, c.ChangesProposed),
+        free_method("canon.list", c.ListChanges, p.list_canon_changes, c.ChangesListed),
+        free_method("canon.get", c.NameChange, p.show_change, c.ChangeView),
+        free_method("canon.decide", c.Decide, p.decide_canon, c.ChangeView),
+        free_method("canon.review", c.Review, p.review_canon, c.Reviewed),
+        free_method("canon.undo", c.Undo, p.undo_canon, c.ChangeView),
+        session_method("canon.promote", promotion.Promote, promotion.promote_canon, c.Reviewed),
+        session_method("canon.commits", p.ListCommits, p.list_commits, p.CommitsListed),
         m("canon.since", c.Since, c.changes_since, c.CanonSince),
         m("canon.graph", q.AskGraph, q.ask_graph, q.GraphView),
         m("canon.path", q.AskPath, q.ask_path, q.PathView),
         m("canon.who_knows", q.NameFact, q.ask_who_knows, q.KnowersListed),
         m("timeline.list", q.AskTimeline, q.list_timeline, q.TimelineListed),
-        m("entity.list", q.InWorld, q.list_entities, q.EntitiesListed),
-        m("entity.get", q.NameEntity, q.get_entity, q.EntityView),
         m("entity.update", entities.UpdateEntity, entities.update_entity, q.EntityView),
         m("entity.merge", entities.MergeEntities, entities.merge_entities, entities.EntitiesMerged),
-        m("fact.list", q.FactsAsked, q.list_facts, c.ChangesListed),
-        m("relationship.list", q.InWorld, q.list_relationships, c.ChangesListed),
+        free_method("entity.list", q.InWorld, p.list_known_entities, q.EntitiesListed),
+        free_method("entity.get", q.NameEntity, p.show_entity, q.EntityView),
+        free_method("fact.list", q.FactsAsked, p.list_known_facts, c.ChangesListed),
+        free_method("relationship.list", q.InWorld, p.list_known_relationships, c.ChangesListed),
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fabula.testing.store_kit.audit import AuditLaw
 from fabula.testing.store_kit.canon import CanonLaw
+from fabula.testing.store_kit.canon_layers import CanonLayersLaw
 from fabula.testing.store_kit.graph import GraphLaw
 from fabula.testing.store_kit.index import IndexLaw
 from fabula.testing.store_kit.lore_bundles import LoreBundlesLaw
@@ -41,6 +42,7 @@ class StoreKit(
     CanonLaw,
     GraphLaw,
     AuditLaw,
+    CanonLayersLaw,
     TracesLaw,
     MemoriesLaw,
     LoreBundlesLaw,

@@ -12,6 +12,7 @@ from fabula.actions.memories.prompt_memories import prompt_memories
 from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import past_of
+from fabula.actions.setups.prompt_canon import prompt_canon
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
@@ -47,6 +48,7 @@ class SceneTurnStart:
         setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
         await setup.prepare()
         recalled = await prompt_memories(house, turn, setup, self.before, self.past, stage.recorder)
+        canon = await prompt_canon(house.store, setup, self.before)
         first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
         run = SceneRun(
             turn=turn,
@@ -65,6 +67,7 @@ class SceneTurnStart:
             first_played=first_played,
             so_far=self.so_far,
             recalled=recalled,
+            canon=canon,
         )
         await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
 

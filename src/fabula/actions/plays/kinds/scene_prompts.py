@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabula.actions.plays.kinds.graph_turns import past_summary
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.play_states import past_of
+from fabula.actions.setups.prompt_canon import canon_around
 from fabula.agents.windows import windows_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
@@ -15,7 +18,7 @@ from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
 from fabula.recall.perception import noticed_in_beat
 from fabula.story.changes import remember
-from fabula.story.contexts import ReplyerContext, RoleContext
+from fabula.story.contexts import CanonNote, ReplyerContext, RoleContext
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 
@@ -31,7 +34,8 @@ async def scene_context(
         return await _replyer_context(unit, setup, state, head_turn_id, asked.reply_limit)
     past = await past_of(unit, head_turn_id, setup.past_lines)
     so_far = await past_summary(unit, setup, head_turn_id, state, past)
-    return _turn_context(_teller(setup, state, asked, past, so_far), setup, asked)
+    canon = await canon_around(unit, setup, state)
+    return _turn_context(_teller(setup, state, asked, past, so_far, canon), setup, asked)
 
 
 async def _replyer_context(
@@ -57,7 +61,12 @@ def fresh_lines(messages: list[SpokenMessage], shown: int) -> list[MemoryEntry]:
 
 
 def _teller(
-    setup: PlaySetup, state: PlayState, asked: RoleQuestion, past: list[MemoryEntry], so_far: PastSummary | None
+    setup: PlaySetup,
+    state: PlayState,
+    asked: RoleQuestion,
+    past: list[MemoryEntry],
+    so_far: PastSummary | None,
+    canon: Sequence[CanonNote],
 ) -> SceneTeller:
     """A turn as it begins: what the player says now is already part of what everyone noticed."""
     said = [
@@ -71,7 +80,7 @@ def _teller(
     scene = _scene(setup, state, asked).after(said)
     index = state.snapshot.turn_index + 1
     told = so_far.text if so_far else ""
-    return SceneTeller(setup, play, scene, asked.player_input, past, turn_index=index, so_far=told)
+    return SceneTeller(setup, play, scene, asked.player_input, past, turn_index=index, so_far=told, canon=canon)
 
 
 def _turn_context(teller: SceneTeller, setup: PlaySetup, asked: RoleQuestion) -> RoleContext:

@@ -29,6 +29,7 @@ REVISIONS = (
     "0042",
     "0050",
     "0051",
+    "0052",
 )
 
 REVISION_TABLE = "fabula_revision"

@@ -1,0 +1,84 @@
+"""What is true in the world around those in a scene, for the prompts of a turn: bounded, and in an order that stays.
+
+A play whose story belongs to no world has none of it and pays nothing. Of the play's own layer counts what was
+committed before the last scene: the keeper may still be at work on that one, which stands in the history anyway. So a
+turn that is played again from the same place is told the same.
+"""
+
+from __future__ import annotations
+
+from fabula.actions.setups.seen_canon import MOST_TOUCHING, canon_at
+from fabula.canon.sentences import sentence_of
+from fabula.loops.scene.play_setup import PlaySetup
+from fabula.ports.canon import ChangeRow
+from fabula.ports.store import Store, Unit
+from fabula.story.canon import EntityContent, EventContent, FactContent, RelationshipContent
+from fabula.story.checks import PLAYER
+from fabula.story.contexts import CanonNote
+from fabula.story.plays import PlayState
+
+MOST_NOTES = 24
+MOST_LETTERS = 2400
+MOST_NAMES = 1000
+MOST_KEPT = 256
+
+
+async def prompt_canon(store: Store, setup: PlaySetup, before: PlayState) -> tuple[CanonNote, ...]:
+    """Truths about who is in the scene, the scene itself and the player, the newest of very many."""
+    if setup.world_id is None:
+        return ()
+    return await store.read(lambda unit: canon_around(unit, setup, before))
+
+
+async def canon_around(unit: Unit, setup: PlaySetup, before: PlayState) -> tuple[CanonNote, ...]:
+    """The same inside a unit of work."""
+    world_id = setup.world_id
+    if world_id is None:
+        return ()
+    mark = before.canon_mark
+    at = "" if mark is None or mark.before is None else mark.before
+    about = (*before.world.active_characters, before.world.current_node, PLAYER)
+
+    key = (await unit.canon.version(world_id), at, about)
+    found = setup.canon_notes.get(key)
+    if found is None:
+        if len(setup.canon_notes) >= MOST_KEPT:
+            setup.canon_notes.clear()
+        found = setup.canon_notes[key] = await _notes(unit, setup, before, world_id, at, about)
+    return found
+
+
+async def _notes(
+    unit: Unit, setup: PlaySetup, before: PlayState, world_id: str, at: str, about: tuple[str, ...]
+) -> tuple[CanonNote, ...]:
+    if at:
+        rows = await canon_at(unit, world_id, at, about=about)
+    else:
+        rows = await unit.canon.touching(world_id, about, limit=MOST_TOUCHING)
+    entities = (row.change.content for row in await unit.canon.true_now(world_id, kinds=("entity",), limit=MOST_NAMES))
+    names = {one.entity_id: one.name for one in entities if isinstance(one, EntityContent)}
+    setup.entity_names.update(names)
+    names |= {id: node.title for id, node in setup.nodes.items()}
+    names |= {id: content.name for id, content in setup.characters.items()}
+    names |= {id: guest.display_name for id, guest in before.session_characters.items()}
+    names[PLAYER] = before.player_name
+    kept: list[CanonNote] = []
+    left = MOST_LETTERS
+    for note in reversed([note for row in rows if (note := _note(row, names)) is not None]):
+        left -= len(note.text)
+        if left < 0 or len(kept) == MOST_NOTES:
+            break
+        kept.append(note)
+    return tuple(reversed(kept))
+
+
+def _note(row: ChangeRow, names: dict[str, str]) -> CanonNote | None:
+    content = row.change.content
+    match content:
+        case FactContent() | RelationshipContent():
+            since, until = content.since, content.until
+        case EventContent():
+            since, until = content.at, None
+        case _:
+            return None
+    return CanonNote(text=sentence_of(content, names), known_to=content.known_to, since=since, until=until)
