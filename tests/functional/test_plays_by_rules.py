@@ -113,7 +113,7 @@ async def test_a_system_that_a_story_uses_cannot_be_deleted(client: Client) -> N
 @pytest.mark.parametrize(
     ("pace", "role", "said"), [("swift", "swift", "<narration>{}</narration>"), ("ensemble", "narrator", "{}")]
 )
-async def test_a_model_that_tells_the_opposite_is_set_right_in_a_sentence(
+async def test_a_model_that_tells_the_opposite_is_asked_once_more_and_then_set_right_in_a_sentence(
     tmp_path: Path, pace: str, role: Any, said: str
 ) -> None:
     async with theatre(tmp_path) as house:
@@ -123,13 +123,19 @@ async def test_a_model_that_tells_the_opposite_is_set_right_in_a_sentence(
         )
         plan: Any = {"role_actions": [], "beats": [{"type": "Narrator", "purpose": "DescribeResult"}]}
         house.troupe.misbehave("director", say_json(plan))
-        house.troupe.misbehave(role, said.format("You succeed, of course."))
+        house.troupe.misbehave(role, said.format("Rain. You succeed, of course. Birds sing."))
+        house.troupe.misbehave(role, said.format("Then you succeed again. The gate is wet."))
         frames = await client.turn(session, "I climb the gate.")
         assert of_kind(frames, "check_resolved")[0]["resolution"]["level"] == "failure"
         told = " ".join(text for kind, text in await lines(client, session) if kind == "narration")
-        assert told.split() == ["You", "succeed,", "of", "course.", "But", "no:", "it", "does", "not", "succeed."]
+        assert told == "Rain. The gate is wet. But no: it does not succeed."
         prompts = [str(request.body["messages"]) for request in house.models.requests]
         assert any("What the dice decided" in prompt and "It fails." in prompt for prompt in prompts)
+        assert sum("This is what was told:" in prompt and "<<<Rain.>>>" in prompt for prompt in prompts) == 1
+        house.troupe.misbehave("director", say_json(plan))
+        house.troupe.misbehave(role, said.format("You wait."))
+        await client.turn(session, "I wait for Mara.")
+        assert sum("This is what was told:" in str(request.body) for request in house.models.requests) == 1
 
 
 def seed_of_failure() -> int:

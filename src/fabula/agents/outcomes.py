@@ -19,14 +19,27 @@ _MEANING: Final[dict[Level, str]] = {
 }
 
 
-def outcome_text(resolutions: Sequence[Resolution]) -> str:
-    """The outcomes in words for a prompt; empty when nothing was rolled."""
+_AGAIN: Final = (
+    "You have begun to tell this, and then claimed the opposite of what the dice decided. This is what was told:\n"
+    "<<<{told}>>>\n"
+    "Go on after it, and tell what the dice decided. Do not begin anew."
+)
+
+
+def outcome_text(resolutions: Sequence[Resolution], again: str | None = None) -> str:
+    """The outcomes in words for a prompt; empty when nothing was rolled. `again` is what was told before a claim of the
+    opposite."""
     if not resolutions:
         return ""
-    return _TEXT.replace("{outcomes}", "\n".join(map(_outcome, resolutions)))
+    text = _TEXT.replace("{outcomes}", "\n".join(map(_outcome, resolutions)))
+    return text if again is None else f"{text}\n\n{_AGAIN.replace('{told}', _plain(again) or 'nothing yet')}"
 
 
 def _outcome(resolution: Resolution) -> str:
-    deed = " ".join(resolution.check.deed.split()).replace("<<<", "<").replace(">>>", ">")
+    deed = _plain(resolution.check.deed)
     effects = "".join(f" {effect.sentence}" for effect in resolution.effects)
     return f"- <<<{deed}>>> {_MEANING[resolution.level]}{effects}"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("<<<", "<").replace(">>>", ">")

@@ -98,7 +98,7 @@ def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block
     if isinstance(told, ActorContext):
         found.append(_card_block(told))
     if isinstance(told, TOLD_OUTCOMES) and told.resolutions:
-        text = outcome_text(told.resolutions)
+        text = outcome_text(told.resolutions, told.again)
         found.append(_last_block(OUTCOME_MODULE, "What the dice decided", text, order=1900))
     if isinstance(told, WISHED) and told.wish:
         found.append(_last_block(WISH_MODULE, "The player's wish", wish_text(told.wish), order=2000))
@@ -131,7 +131,7 @@ def _messages(agent: AgentPreset, context: RoleContext) -> tuple[tuple[Message, 
         sections.append((CARD_MODULE, character_card(context.actor)))
         modules["system"].append(sections[-1][1])
     if isinstance(context, TOLD_OUTCOMES) and context.resolutions:
-        sections.append((OUTCOME_MODULE, outcome_text(context.resolutions)))
+        sections.append((OUTCOME_MODULE, outcome_text(context.resolutions, context.again)))
         modules["user"].append(sections[-1][1])
     if isinstance(context, WISHED) and context.wish:
         sections.append((WISH_MODULE, wish_text(context.wish)))

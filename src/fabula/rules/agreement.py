@@ -20,6 +20,65 @@ _FAILURE: Final = re.compile(
 )
 
 
+_SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’)]*(?=\s)")
+_LONGEST_SENTENCE: Final = 600
+
+
+class AgreeingStream:
+    """Passes a telling on sentence by sentence, as long as none claims the opposite of what the dice decided.
+
+    At the first that does it stops, and is `denied`: that sentence and all after it are left out. After `resume` it
+    passes on what comes then, leaves out only such sentences, and counts them in `left_out`.
+    """
+
+    def __init__(self, resolution: Resolution) -> None:
+        self._resolution = resolution
+        self._waiting = ""
+        self._resumed = False
+        self.denied = False
+        self.left_out = 0
+
+    def take(self, text: str) -> str:
+        """What may be told now that this piece has come: whole sentences."""
+        if self.denied:
+            return ""
+        self._waiting += text
+        passed = ""
+        while (end := _SENTENCE_END.search(self._waiting)) is not None and not self.denied:
+            passed += self._pass(self._waiting[: end.end()])
+            self._waiting = self._waiting[end.end() :]
+        # A sentence without end must not be held back for ever: what begins with no claim is let go.
+        if len(self._waiting) > _LONGEST_SENTENCE and not self.denied:
+            passed, self._waiting = passed + self._pass(self._waiting), ""
+        return passed
+
+    def close(self) -> str:
+        """What may be told at the end of the text."""
+        rest, self._waiting = self._waiting, ""
+        return "" if self.denied or not rest else self._pass(rest)
+
+    def resume(self) -> None:
+        """Another telling follows, which goes on where this one stopped."""
+        self.denied, self._resumed, self._waiting = False, True, ""
+
+    @property
+    def correction_due(self) -> bool:
+        """Whether a sentence has to set things right: the second telling claimed the opposite, too."""
+        return self._resumed and self.left_out > 1
+
+    @property
+    def correction(self) -> str:
+        """That sentence."""
+        return "But no: it does not succeed." if not self._resolution.succeeded else "And yet it succeeds."
+
+    def _pass(self, sentence: str) -> str:
+        if correction(self._resolution, sentence) is None:
+            return sentence
+        self.left_out += 1
+        self.denied = not self._resumed
+        return ""
+
+
 PUSHBACK: Final = "Saying so does not make it so."
 
 

@@ -142,7 +142,8 @@ class SceneContext(Value):
 
     `wish` is how the player wants this turn to be told, who has read another telling of it. `so_far` sums up what
     happened before the shared history, and `memories` are single things from there that come to mind. `time` is the
-    clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line. `canon` is
+    clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line,
+    `again` what was told before a telling claimed the opposite. `canon` is
     what is true in the story's world around those in the scene, as far as the role may know it.
 
     The last four are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
@@ -161,6 +162,7 @@ class SceneContext(Value):
     wish: str | None = None
     so_far: str = ""
     resolutions: list[Resolution] = []
+    again: str | None = None
     memories: list[RecalledLine] = []
     canon: list[CanonNote] = []
     time: StoryTime | None = None

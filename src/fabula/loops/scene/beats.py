@@ -15,6 +15,7 @@ from fabula.loops.scene.contexts import SceneTeller
 from fabula.loops.scene.questions import Question, ask, call_seed
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun, during
 from fabula.loops.turns.cut import CutShort
+from fabula.rules.agreement import AgreeingStream
 from fabula.story.contexts import ActorPurpose, NarratorPurpose, RoleContext
 from fabula.story.events import (
     ActorActionComplete,
@@ -80,6 +81,7 @@ class NarratorStage:
     index: int
     purpose: NarratorBeatPurpose
     watch: GuardedStream
+    agreeing: AgreeingStream | None = None
     words: PlainWords = field(default_factory=PlainWords)
     raw: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -88,7 +90,23 @@ class NarratorStage:
         self.run.stage.tell(NarratorStarted(beat_index=self.index, purpose=self.purpose))
 
     def more(self, text: str) -> None:
-        self._tell(self.watch.take(self.words.take(text)))
+        self._tell(self.watch.take(self._agreed(self.words.take(text))))
+
+    def _agreed(self, text: str) -> str:
+        return text if self.agreeing is None else self.agreeing.take(text)
+
+    @property
+    def denies(self) -> bool:
+        """Whether the telling stopped, because it claimed the opposite of what the dice decided."""
+        return self.agreeing is not None and self.agreeing.denied
+
+    def resume(self) -> str:
+        """Makes ready for another telling, which goes on after what was told; answers that."""
+        if self.agreeing is not None:
+            self.agreeing.resume()
+        self.words = PlainWords()
+        self._tell(self.watch.close())
+        return "".join(self.texts).strip()
 
     def _tell(self, text: str) -> None:
         if text:
@@ -102,10 +120,14 @@ class NarratorStage:
 
     def flush(self) -> None:
         """Tells what was held back until the end of the text."""
-        self._tell(self.watch.take(self.words.close()) + self.watch.close())
+        rest = self._agreed(self.words.close())
+        rest += "" if self.agreeing is None else self.agreeing.close()
+        self._tell(self.watch.take(rest) + self.watch.close())
 
     def end(self) -> Beat:
         self.flush()
+        if self.agreeing is not None and self.agreeing.left_out and self.agreeing.correction_due:
+            self._tell(f" {self.agreeing.correction}" if self.texts else self.agreeing.correction)
         if self.watch.held and not "".join(self.texts).strip():
             self._tell(NOTHING_TO_TELL)
         text = "".join(self.texts).strip()
@@ -248,24 +270,46 @@ async def _answer(run: SceneRun, teller: SceneTeller, beat: PlannedBeat, index: 
 
 
 async def _narrator_beat(run: SceneRun, teller: SceneTeller, beat: NarratorBeat, index: int) -> Beat | None:
-    told = NarratorStage(run=run, index=index, purpose=beat.purpose, watch=GuardedStream(teller.guard()))
+    told = NarratorStage(
+        run=run, index=index, purpose=beat.purpose, watch=GuardedStream(teller.guard()), agreeing=agreeing_stream(run)
+    )
+    told.start()
+    try:
+        with during("narrator"):
+            await _hear(told, await _answer(run, teller, beat, index))
+            if told.denies:
+                question = beat_question(teller, beat, index)
+                await _hear(told, await ask(run, told_again(question, told.resume())))
+    except CutShort:
+        return told.cut()
+    told.flush()
+    if told.is_silent:
+        told.more(instead(run, beat_question(teller, beat, index)))
+    return told.end()
+
+
+async def _hear(told: NarratorStage, answer: PendingAnswer) -> None:
+    """Tells an answer of the narrator as it comes."""
     parser = TagParser(_NARRATION)
 
     def hear(text: str) -> None:
         told.raw.append(text)
         _narrate(told, parser.feed(text))
 
-    told.start()
-    try:
-        with during("narrator"):
-            await (await _answer(run, teller, beat, index)).read(hear)
-    except CutShort:
-        return told.cut()
+    await answer.read(hear)
     _narrate(told, parser.close())
-    told.flush()
-    if told.is_silent:
-        told.more(instead(run, beat_question(teller, beat, index)))
-    return told.end()
+
+
+def agreeing_stream(run: SceneRun) -> AgreeingStream | None:
+    """What holds a telling to the dice, in a turn in which they fell."""
+    check = run.handover.check
+    return None if check is None else AgreeingStream(check.resolved.resolution)
+
+
+def told_again(question: Question, told: str) -> Question:
+    """The question once more, after a telling that claimed the opposite of what the dice decided."""
+    context = question.context.model_copy(update={"again": told})
+    return Question(call=f"{question.call}:again", context=context)
 
 
 def instead(run: SceneRun, question: Question) -> str:

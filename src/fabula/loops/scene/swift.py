@@ -11,7 +11,7 @@ from dataclasses import replace
 from fabula.agents.replies.keeper import read_state_update
 from fabula.language.guarded_stream import GuardedStream
 from fabula.loops.scene.audience import heard_beat
-from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, instead, said_in
+from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, agreeing_stream, instead, said_in, told_again
 from fabula.loops.scene.checks import correction_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.keeper import note_shape
@@ -49,12 +49,17 @@ async def perform_swiftly(
         with during("narrator"):
             asked = await ask(run, swift_question(run, play, scene))
             reply = await asked.read(lambda text: writing.take(parser.feed(text)))
+            writing.take(parser.close())
+            if writing.denies:
+                again = told_again(swift_question(run, play, scene), writing.resume())
+                parser = TagParser(SWIFT_TAGS)
+                reply = await (await ask(run, again)).read(lambda text: writing.take(parser.feed(text)))
+                writing.take(parser.close())
     except CutShort:
         beats = [heard_beat(run, play, beat) for beat in writing.cut()]
         for beat in beats:
             play = remembered(run, play, beat)
         return play, beats, _update(run, writing.updates), None
-    writing.take(parser.close())
     if writing.is_silent:
         question = swift_question(run, play, scene)
         writing.take(TagParser(SWIFT_TAGS).feed(instead(run, question)))
@@ -102,8 +107,21 @@ class _Writing:
         self._guard = self.teller.guard()
         self.held = False
 
+    @property
+    def denies(self) -> bool:
+        """Whether the telling stopped, because it claimed the opposite of what the dice decided."""
+        return self._narrator is not None and self._narrator.denies
+
+    def resume(self) -> str:
+        """Makes ready for another telling; what the first one would have changed was founded on what did not happen."""
+        self.updates = []
+        told = [entry.text for entry in said_in(self._beats) if entry.kind == "narration"]
+        return " ".join([*told, self._narrator.resume() if self._narrator is not None else ""]).strip()
+
     def take(self, events: list[TagEvent]) -> None:
         for event in events:
+            if self.denies:
+                return
             match event:
                 case Opened():
                     self._open(event)
@@ -151,7 +169,9 @@ class _Writing:
         first = self._scene.transitioned and not self._beats
         purpose: NarratorBeatPurpose = "DescribeTransition" if first else "DescribeResult"
         watch = GuardedStream(self._guard)
-        self._narrator = NarratorStage(run=self._run, index=len(self._beats), purpose=purpose, watch=watch)
+        self._narrator = NarratorStage(
+            run=self._run, index=len(self._beats), purpose=purpose, watch=watch, agreeing=agreeing_stream(self._run)
+        )
         self._narrator.start()
 
     def _begin_acting(self, speaker: str) -> None:
