@@ -39,7 +39,8 @@ async def canon_at(unit: Unit, world_id: str, turn_id: str, *, about: Sequence[s
     own = await unit.canon_layers.at(turn_id, about=about)
     hidden = await unit.canon_layers.replaced(turn_id)
     world = await _world_canon(unit, world_id, about)
-    return [*(row for row in world if row.change.change_id not in hidden), *(row for row in own if row.is_true)]
+    # What replaces a truth may be about others than who is asked about, so the whole line says what is replaced.
+    return [row for row in (*world, *own) if row.is_true and row.change.change_id not in hidden]
 
 
 async def _world_canon(unit: Unit, world_id: str, about: Sequence[str]) -> list[ChangeRow]:

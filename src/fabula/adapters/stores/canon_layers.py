@@ -80,6 +80,9 @@ CANON_COMMITS = Table(
     Index("canon_commits_by_tree", "tree_id"),
 )
 
+LATER = 1000
+"""What is staged after a turn was committed comes after what it staged itself."""
+
 _s, _r, _k = CANON_STAGED.c, CANON_RULINGS.c, CANON_COMMITS.c
 
 STAGE = add_or_change(CANON_STAGED, None)
@@ -110,11 +113,11 @@ REMOVE_LAYER = (
 )
 
 
-def stage_changes(terms: Terms, changes: Sequence[Change], *, tree_id: str, depth: int) -> Steps[None]:
-    """Keeps changes that hang on one turn of this tree."""
+def stage_changes(terms: Terms, changes: Sequence[Change], *, tree_id: str, depth: int, first: int = 0) -> Steps[None]:
+    """Keeps changes that hang on one turn of this tree, numbered from the first on."""
     if changes:
         now = terms.clock.now_ms()
-        rows = [_staged_row(change, tree_id, depth, number, now) for number, change in enumerate(changes)]
+        rows = [_staged_row(change, tree_id, depth, number, now) for number, change in enumerate(changes, first)]
         yield STAGE, rows
 
 
@@ -128,7 +131,7 @@ class SqlCanonLayers:
         for turn_id in dict.fromkeys(change.turn_id or "" for change in changes):
             turn = await self._turn(turn_id)
             some = [change for change in changes if change.turn_id == turn_id]
-            steps = stage_changes(self._access, some, tree_id=turn.tree_id, depth=turn.depth)
+            steps = stage_changes(self._access, some, tree_id=turn.tree_id, depth=turn.depth, first=LATER)
             await self._connection.run(steps)
 
     async def get(self, change_id: str) -> Change | None:
