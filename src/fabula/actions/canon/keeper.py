@@ -16,7 +16,7 @@ from fabula.actions.canon.extractor import Extractor, told_lines
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.repositories import ALL_STORIES, SESSIONS
-from fabula.actions.setups.seen_canon import canon_at, canon_to_judge, keep_private_world, world_id_of, world_known
+from fabula.actions.setups.seen_canon import canon_to_judge, keep_private_world, world_id_of, world_known
 from fabula.canon.extraction import Found, ToldLine, mentions
 from fabula.canon.policy import Known, review
 from fabula.ports.canon import ChangeRow
@@ -30,6 +30,7 @@ from fabula.story.plays import CanonMark, PlayState, SessionSettings
 from fabula.story.worlds import World
 
 MOST_LINES = 400
+MOST_NAMES = 1000
 MOST_OPEN = 200
 """So many open changes of a line are judged at once, the newest first."""
 KEEPER = "canon keeper"
@@ -139,11 +140,9 @@ async def known_names(
     people = {content.name: id for id, content in setup.characters.items()}
     people |= {guest.display_name: id for id, guest in state.session_characters.items()}
     names = {**{node.title: id for id, node in setup.nodes.items()}, **people, state.player_name: PLAYER}
-    entities = [
-        row.change.content
-        for row in await canon_at(unit, world_id_of(story), turn_id)
-        if isinstance(row.change.content, EntityContent)
-    ]
+    rows = await unit.canon.true_now(world_id_of(story), kinds=("entity",), limit=MOST_NAMES)
+    rows += [row for row in await unit.canon_layers.at(turn_id) if row.is_true]
+    entities = [row.change.content for row in rows if isinstance(row.change.content, EntityContent)]
     for entity in entities:
         for name in (entity.name, *entity.aliases):
             names.setdefault(name, entity.entity_id)

@@ -10,7 +10,7 @@ from fabula.ports.store import Unit
 from fabula.story.canon import Change, EntityContent, EventContent, FactContent, RelationshipContent
 from fabula.story.worlds import World, private_world_id
 
-WHOLE_CANON = 1000
+WHOLE_CANON = 500
 """A world with so many changes is read whole; of a larger one what touches the entities that are asked about."""
 MOST_TOUCHING = 2000
 

@@ -103,6 +103,13 @@ RULINGS = (
     .where(_r.change_id.in_(bindparam("changes", expanding=True)), _r.depth <= bindparam("deepest"))
     .order_by(_r.depth)
 )
+# Few verdicts replace anything: the text tells which, so that only those are read.
+REPLACING = select(_r.change_id).where(
+    _r.tree_id == bindparam("tree"),
+    _r.depth <= bindparam("deepest"),
+    _r.status == "committed",
+    _r.verdict.not_like('%"retcons":[]%'),
+)
 RULE = insert(CANON_RULINGS)
 COMMIT_OF = select(CANON_COMMITS).where(_k.turn_id == bindparam("turn"))
 ADD_COMMIT = insert(CANON_COMMITS)
@@ -146,8 +153,12 @@ class SqlCanonLayers:
         return _with_replacements(rows)
 
     async def replaced(self, turn_id: str) -> frozenset[str]:
-        rows = await self.at(turn_id)
-        return frozenset(old for row in rows if row.is_true and row.verdict for old in row.verdict.retcons)
+        turn = await self._turn(turn_id)
+        asked = {"tree": turn.tree_id, "deepest": turn.depth}
+        replacing = (await self._connection.execute(REPLACING, asked)).scalars()
+        ruled = (await self._rulings(turn, list(dict.fromkeys(replacing)))).values()
+        verdicts = [_verdict(row) for row in ruled if row.status == "committed"]
+        return frozenset(old for verdict in verdicts if verdict is not None for old in verdict.retcons)
 
     async def commit(self, record: CanonCommit, rulings: Sequence[Ruling]) -> bool:
         turn = await self._turn(record.turn_id)
@@ -235,11 +246,15 @@ def _change_row(row: Any, ruled: Any) -> ChangeRow:
     return ChangeRow(
         change=change,
         status=ruled.status,
-        verdict=None if ruled.verdict is None else Verdict.model_validate(unpack("canon_verdict", ruled.verdict)),
+        verdict=_verdict(ruled),
         decision=Decision.model_validate(unpack("canon_decision", ruled.decision)),
         created_at_ms=row.created_at_ms,
         updated_at_ms=ruled.ruled_at_ms,
     )
+
+
+def _verdict(ruled: Any) -> Verdict | None:
+    return None if ruled.verdict is None else Verdict.model_validate(unpack("canon_verdict", ruled.verdict))
 
 
 def _with_replacements(rows: list[ChangeRow]) -> list[ChangeRow]:
