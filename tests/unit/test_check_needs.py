@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from fabula.rules.agreement import correction
+from fabula.rules.agreement import PUSHBACK, correction, roll_sentence
 from fabula.rules.check_needs import needed_check
+from fabula.rules.draws import Draws
+from fabula.rules.resolution import resolve
 from fabula.rules.systems import builtin_systems
 from fabula.story.checks import Check, Resolution, RollView
 from fabula.story.graph import Node
@@ -118,3 +120,26 @@ def test_a_telling_that_claims_the_opposite_of_the_dice_is_set_right(level: Any,
     check = Check(check_id="c", act="risk", deed="climb")
     resolution = Resolution(check=check, roll=RollView(formula="1d20", total=3), margin=-9, level=level)
     assert (correction(resolution, told) is not None) is corrected
+
+
+def test_what_we_do_is_a_check_of_the_group_and_half_of_it_decides() -> None:
+    check = needed("We climb the wall together.")
+    assert check is not None and check.group == ["brom"] and check.opponent is None
+    alone = needed("I climb the wall.")
+    assert alone is not None and alone.group == []
+    sheets: dict[str, dict[str, Any]] = {"player": {"athletics": -20}, "brom": {"athletics": 30}}
+    done = resolve(D20, check, sheets, Draws(7), {"player": "Wren", "brom": "Brom"}).resolution
+    (brom,) = done.group
+    assert (brom.who, brom.level) == ("brom", "critical_success") and done.level == "critical_success"
+    sentence = roll_sentence(done, stat="Athletics", names={"brom": "Brom"})
+    assert sentence.startswith(
+        f"Athletics: {done.roll.total}, Brom {brom.roll.total} against 12, together critical success."
+    )
+
+
+def test_who_declares_what_somebody_else_does_has_to_roll_and_is_told_so() -> None:
+    check = needed("I ask Brom for the key and he agrees.")
+    assert check is not None and (check.act, check.opponent, check.declared) == ("social", "brom", True)
+    done = resolve(D20, check, {}, Draws(1), {"brom": "Brom"}).resolution
+    assert PUSHBACK in roll_sentence(done, stat="Charisma", names={})
+    assert needed("I ask Brom for the key.") is None

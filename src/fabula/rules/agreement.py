@@ -105,7 +105,9 @@ def roll_sentence(resolution: Resolution, *, stat: str, names: dict[str, str]) -
     effects = "".join(f" {effect.sentence}" for effect in resolution.effects)
     # Who declares an outcome is told so where the roll is told, by whomever the rest is told.
     pushback = f" {PUSHBACK}" if resolution.check.declared else ""
-    return f"{stat}: {resolution.roll.total}{against}, {level}.{pushback}{effects}"
+    others = "".join(f", {names.get(one.who, one.who)} {one.roll.total}" for one in resolution.group)
+    together = "together " if resolution.group else ""
+    return f"{stat}: {resolution.roll.total}{others}{against}, {together}{level}.{pushback}{effects}"
 
 
 def _whose(resolution: Resolution, names: dict[str, str]) -> str:

@@ -4,7 +4,8 @@
 2. A deed is risky when somebody is attacked, or when its words are among the system's risky ones.
 3. What it is rolled with is the skill, or else the attribute, whose words it has.
 4. Who is acted on stands against it; else the scene's difficulty, or the system's usual target, must be reached.
-5. Who tells the outcome with the deed still has to roll for it; about what somebody else does they have to in any
+5. What "we" do is a check of the group: everyone there rolls, and what half of them reach counts.
+6. Who tells the outcome with the deed still has to roll for it; about what somebody else does they have to in any
    case, since that is not theirs to tell.
 """
 
@@ -59,6 +60,8 @@ _HELPED: Final = re.compile(r"\b(?:with (?:the )?help|helped by|carefully|taking
 _HINDERED: Final = re.compile(r"\b(?:in a hurry|hastily|blindly|in the dark|with one hand|blindfolded|drunk)\b")
 
 
+_TOGETHER: Final = re.compile(r"^\W*we\b|\b(?:all of us|both of us|together we|we all|we both)\b")
+MOST_TOGETHER: Final = 6
 DECLARED_WORD: Final = "and it is done"
 """In place of a risky word, where only the outcome was told."""
 
@@ -125,7 +128,14 @@ def _check(
         modifiers=[] if held is None else [Modifier(source=held, value=0)],
         because=_because(word, declared=declared, held=held),
         declared=declared,
+        group=_group(intent, line, present) if opponent is None else [],
     )
+
+
+def _group(intent: Intent, line: str, present: Sequence[str]) -> list[str]:
+    """Who does it along: everybody there when it is said of us all, else nobody."""
+    said = _TOGETHER.search(line.casefold()) is not None
+    return list(present[:MOST_TOGETHER]) if said else []
 
 
 def _act(intent: Intent, word: str) -> Act:

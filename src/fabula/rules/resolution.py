@@ -9,7 +9,7 @@ from typing import Literal
 from fabula.rules.draws import Draws
 from fabula.rules.rolls import FallenDie, Rolled, roll_or_nothing
 from fabula.rules.sheets import CONDITIONS, condition_modifiers, conditions_of, modifier_of, stat_value
-from fabula.story.checks import PLAYER, Check, Edge, Effect, Modifier, Resolution, RollView, ShownDie
+from fabula.story.checks import PLAYER, Check, Edge, Effect, GroupRoll, Modifier, Resolution, RollView, ShownDie
 from fabula.story.game_systems import LEVELS, EffectRule, GameSystem, Level
 from fabula.story.state import SetCharacterState, SetPlayerState, VariableOp
 from fabula.story.values import Json, JsonObject
@@ -30,9 +30,22 @@ class Resolved:
 
 def resolve(system: GameSystem, check: Check, sheets: Sheets, draws: Draws, names: Mapping[str, str]) -> Resolved:
     """Rolls a check and works out what follows. `names` are what people are called, by id."""
-    resolution = decide(system, check, sheets, draws)
+    resolution = _together(system, decide(system, check, sheets, draws), sheets, draws)
     effects, ops = effects_of(system, resolution, sheets, draws, names)
     return Resolved(resolution=resolution.model_copy(update={"effects": effects}), ops=ops)
+
+
+def _together(system: GameSystem, own: Resolution, sheets: Sheets, draws: Draws) -> Resolution:
+    """The resolution of a group: everyone rolls, and what at least half of them reached counts for all."""
+    if not own.check.group or own.check.forced is not None:
+        return own
+    others = [
+        decide(system, own.check.model_copy(update={"actor": who, "group": [], "modifiers": []}), sheets, draws)
+        for who in own.check.group[: MOST_IN_A_GROUP - 1]
+    ]
+    group = [GroupRoll(who=one.check.actor, roll=one.roll, level=one.level) for one in others]
+    level = group_level([own.level, *(one.level for one in others)])
+    return own.model_copy(update={"group": group, "level": level})
 
 
 def decide(system: GameSystem, check: Check, sheets: Sheets, draws: Draws) -> Resolution:

@@ -26,7 +26,7 @@ class Check(Value):
     """A deed that needs the dice. `actor` and `opponent` are the player or characters by id.
 
     `act` is the kind of deed, `because` the rule that asked for the check, in words. `declared` says that the player
-    told the outcome along with the deed.
+    told the outcome along with the deed. `group` are those who do it with the actor, each with a roll of their own.
     """
 
     check_id: Id
@@ -42,6 +42,7 @@ class Check(Value):
     forced: Level | None = None
     because: str = Field(default="", max_length=400)
     declared: bool = False
+    group: list[Id] = Field(default=[], max_length=12)
 
 
 class ShownDie(Value):
@@ -76,8 +77,20 @@ class Effect(Value):
     sentence: str
 
 
+class GroupRoll(Value):
+    """What one of a group rolled, and how that went by itself."""
+
+    who: str
+    roll: RollView
+    level: Level
+
+
 class Resolution(Value):
-    """What came of a check. `opposed` is the roll of who stood against it."""
+    """What came of a check. `opposed` is the roll of who stood against it.
+
+    In a group `roll` and `margin` are those of who acted, `group` those of the others, and `level` what they achieved
+    together: what at least half of them reached.
+    """
 
     check: Check
     roll: RollView
@@ -86,6 +99,7 @@ class Resolution(Value):
     margin: int
     level: Level
     effects: list[Effect] = []
+    group: list[GroupRoll] = []
 
     @property
     def succeeded(self) -> bool:
