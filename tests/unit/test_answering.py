@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 from tests.mass import seeds
-from tests.unit.knowing_stage import Conversation, setup_of_world, talk_in
+from tests.rule_play import samples
+from tests.unit.knowing_stage import Conversation, talk_in
 
-from fabula.actions.library.samples import read_worlds, sample_folder
 from fabula.language.english import sentences
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.knowledge import Piece, is_held, is_revealed
@@ -18,7 +18,7 @@ from fabula.story.readings import Intent, Unclear, Understood
 from fabula.understudy.scene_view import in_own_mouth, passages
 from fabula.understudy.tones import PLAIN, TONES
 
-SARN, COURT = (setup_of_world(world) for world in read_worlds(sample_folder()))
+SARN, COURT = samples()
 LINES = [
     "Hello.",
     "Who are you?",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 from tests.mass import Mass
-from tests.unit.knowing_stage import generated_setup, random_line, random_play, setup_of_world, teller_of
+from tests.rule_play import samples
+from tests.unit.knowing_stage import generated_setup, random_line, random_play, teller_of
 
-from fabula.actions.library.samples import read_worlds, sample_folder
 from fabula.agents.prompts import write_prompt
 from fabula.loops.scene.contexts import SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
@@ -19,7 +19,7 @@ from fabula.story.knowledge import Fact, Piece, Reader, Until, is_revealed
 from fabula.story.plays import PlayState
 from fabula.story.state import WorldState
 
-WORLDS = [setup_of_world(world) for world in read_worlds(sample_folder())]
+WORLDS = samples()
 OPENED = WorldState(current_node="n", custom={"open": True})
 CLOSED = WorldState(current_node="n", custom={"open": False})
 DOOR = Comparison(key="open", op="eq", value=True)
