@@ -63,6 +63,7 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     told.KeeperApplied: {"phase": "after_player_input", "update": StateUpdate(), "snapshot": SNAPSHOT},
     told.StateOpRefused: {"op": SetState(key="lamp", value=[1, None]), "reason": "no such variable"},
     told.CheckAsked: {"check_id": "c", "actor": "player", "stat": "cool", "target": 7, "modifiers": (HELP,)},
+    told.ChangeStaged: {"change_id": "c1", "sentence": "Mara is dead."},
     told.CheckResolved: {"check_id": "c", "resolution": RESOLUTION, "sentence": "Cool: 9 against 7, partial."},
     told.DirectorCompleted: {"result": RESULT, "snapshot": SNAPSHOT},
     told.SessionCharacterCreated: {"session_character": GUEST, "snapshot": SNAPSHOT},

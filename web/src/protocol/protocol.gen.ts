@@ -370,6 +370,22 @@ export interface CancelTurn {
   keep?: boolean;
 }
 
+/** The canon keeper judged what was proposed up to this turn: so many changes became canon of the play, were rejected, or wait for somebody to decide. */
+export interface CanonCommitted {
+  type: "canon_committed";
+  turn_id: string;
+  accepted: number;
+  rejected: number;
+  pending: number;
+}
+
+/** What a variable says about the world when it changes: that `subject` `predicate` `object`. Without a subject it is whose variable it is; without an object it is the variable's value. A variable of type bool says it when it becomes true, and takes nothing back when it becomes false. */
+export interface CanonRule {
+  predicate: string;
+  subject?: string | null;
+  object?: string | null;
+}
+
 /** What was committed or undone after a version, oldest first; `version` is the last of them. */
 export interface CanonSince {
   type: "canon_since";
@@ -392,6 +408,13 @@ export interface CastName {
   character_id: string;
   name: string;
   has_cover: boolean;
+}
+
+/** The turn proposes a change of canon; `sentence` says what would be true. The canon keeper judges it later. */
+export interface ChangeStaged {
+  type: "change_staged";
+  change_id: string;
+  sentence: string;
 }
 
 /** A change with its verdict, the decision upon it, and what took its place. */
@@ -478,7 +501,7 @@ export interface CharactersListed {
   characters: CharacterSummary[];
 }
 
-/** A deed that needs the dice. `actor` and `opponent` are the player or characters by id. `act` is the kind of deed, `because` the rule that asked for the check, in words. */
+/** A deed that needs the dice. `actor` and `opponent` are the player or characters by id. `act` is the kind of deed, `because` the rule that asked for the check, in words. `declared` says that the player told the outcome along with the deed. `group` are those who do it with the actor, each with a roll of their own. */
 export interface Check {
   check_id: string;
   actor: string;
@@ -492,6 +515,8 @@ export interface Check {
   modifiers: Modifier[];
   forced: "critical_success" | "success" | "partial" | "failure" | "critical_failure" | null;
   because: string;
+  declared: boolean;
+  group: string[];
 }
 
 /** The rules of the game ask for a check: who rolls with which stat, what must be reached, and what is added. */
@@ -522,6 +547,25 @@ export interface CommitImport {
   import_id: string;
   on_conflict?: "fail" | "skip" | "rename";
   stream?: boolean;
+}
+
+/** A turn at which canon is committed, and why. While it is `finalizing`, nothing of it is canon yet. */
+export interface CommitView {
+  type: "canon_commit";
+  turn_id: string;
+  turn_index: number;
+  why: "scene" | "ended" | "death" | "discovery" | "turns" | "asked";
+  status: "finalizing" | "committed";
+  accepted: number;
+  rejected: number;
+  pending: number;
+}
+
+/** The turns on the line of the head at which canon was committed, newest first. */
+export interface CommitsListed {
+  next_cursor?: string | null;
+  type: "canon_commits_listed";
+  commits: CommitView[];
 }
 
 /** A variable that the author pins to the stage's panel. */
@@ -751,6 +795,7 @@ export interface CreateStory {
   common_variables?: CommonVariable[] | null;
   world?: StoryWorld | null;
   rules?: string | null;
+  world_id?: string | null;
 }
 
 export interface CreateStoryResources {
@@ -906,12 +951,13 @@ export interface EventContent {
   who?: string[];
   where?: string | null;
   at?: number | null;
+  known_to?: string[];
 }
 
 /** Something happened. */
 export interface EventFrame {
   type: "event";
-  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | ChangeStaged | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
 /** What a change rests on: a turn, a line, a roll, a text, or somebody's word. `quote` are its words. */
@@ -972,13 +1018,14 @@ export interface FactContent {
   object: string;
   since?: number | null;
   until?: number | null;
+  known_to?: string[];
 }
 
 /** `at` is a moment of story time, in minutes: only what was true then is listed. */
 export interface FactsAsked {
   limit?: number | null;
   cursor?: string | null;
-  world_id: string;
+  world_id?: string;
   about?: string | null;
   at?: number | null;
 }
@@ -1180,6 +1227,13 @@ export interface GraphView {
   left_out: number;
 }
 
+/** What one of a group rolled, and how that went by itself. */
+export interface GroupRoll {
+  who: string;
+  roll: RollView;
+  level: "critical_success" | "success" | "partial" | "failure" | "critical_failure";
+}
+
 /** A guest, and whether everyone in the scene sees it. */
 export interface GuestOnStage {
   session_character_id: string;
@@ -1229,10 +1283,11 @@ export interface ImportPrepared {
   archive: ArchivePlace;
 }
 
+/** A session in the envelope stands for what its play sees: its world, and on top of that its own layer. */
 export interface InWorld {
   limit?: number | null;
   cursor?: string | null;
-  world_id: string;
+  world_id?: string;
   about?: string | null;
 }
 
@@ -1332,6 +1387,7 @@ export interface InkStoryPublished {
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
   rules?: string | null;
+  world_id?: string | null;
   source: string;
   files: { [key: string]: string };
   problems: InkProblem[];
@@ -1351,6 +1407,7 @@ export interface InkStoryView {
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
   rules?: string | null;
+  world_id?: string | null;
   source: string;
   files: { [key: string]: string };
 }
@@ -1510,14 +1567,19 @@ export interface ListBranches {
   limit?: number | null;
 }
 
-/** `about` keeps what is about an entity, from either side. */
+/** `about` keeps what is about an entity, from either side. A session in the envelope stands for its own layer. */
 export interface ListChanges {
   limit?: number | null;
   cursor?: string | null;
-  world_id: string;
+  world_id?: string;
   status?: "pending" | "accepted" | "rejected" | "committed" | "undone" | null;
   kind?: "fact" | "entity" | "relationship" | "state" | "event" | "axiom" | null;
   about?: string | null;
+}
+
+/** The last so many. */
+export interface ListCommits {
+  limit?: number;
 }
 
 /** `status` keeps only what is open, done or failed. */
@@ -1910,7 +1972,7 @@ export interface NameDraft {
 }
 
 export interface NameEntity {
-  world_id: string;
+  world_id?: string;
   entity_id: string;
 }
 
@@ -2319,6 +2381,11 @@ export interface Progress {
   label: string;
 }
 
+/** With `dry_run` nothing is written: the answer says what would become of each change. */
+export interface Promote {
+  dry_run?: boolean;
+}
+
 /** `authority` is on whose word it rests; nobody claims more than their own. */
 export interface Proposal {
   content: EntityContent | FactContent | RelationshipContent | EventContent | StateContent | AxiomContent;
@@ -2327,8 +2394,9 @@ export interface Proposal {
   authority?: "source" | "gm" | "player" | "system" | null;
 }
 
+/** `world_id` is left out where the envelope names a session: then the changes are the play's own. */
 export interface Propose {
-  world_id: string;
+  world_id?: string;
   changes: Proposal[];
 }
 
@@ -2411,6 +2479,7 @@ export interface RelationshipContent {
   reason?: string;
   since?: number | null;
   until?: number | null;
+  known_to?: string[];
 }
 
 export interface RemoveActiveCharacter {
@@ -2447,7 +2516,7 @@ export interface Replay {
   turn_id: string;
 }
 
-/** What came of a check. `opposed` is the roll of who stood against it. */
+/** What came of a check. `opposed` is the roll of who stood against it. In a group `roll` and `margin` are those of who acted, `group` those of the others, and `level` what they achieved together: what at least half of them reached. */
 export interface Resolution {
   check: Check;
   roll: RollView;
@@ -2456,6 +2525,7 @@ export interface Resolution {
   margin: number;
   level: "critical_success" | "success" | "partial" | "failure" | "critical_failure";
   effects: Effect[];
+  group: GroupRoll[];
 }
 
 /** Who comes and goes in a turn, and who then tells, speaks and acts, in order. */
@@ -2470,9 +2540,9 @@ export interface RetryTurn {
   with?: "understudy" | null;
 }
 
-/** Judges what is pending; with `dry_run` nothing is written. */
+/** Judges what is pending; with `dry_run` nothing is written. A session in the envelope stands for its own layer. */
 export interface Review {
-  world_id: string;
+  world_id?: string;
   dry_run?: boolean;
 }
 
@@ -2540,7 +2610,7 @@ export interface SceneOnStage {
   number: number;
 }
 
-/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. */
+/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. `staged` are the changes of canon that it proposes, where its story belongs to a world. */
 export interface SceneTurnResult {
   turn_id: string;
   turn_index: number;
@@ -2553,6 +2623,7 @@ export interface SceneTurnResult {
   notes?: (RefusedNote | HelpedNote)[];
   cut?: boolean;
   resolutions?: Resolution[];
+  staged?: StagedNote[];
 }
 
 /** Where a character is at which phase, by the phases' names; exceptions come first, in their order. */
@@ -2585,12 +2656,13 @@ export interface SchemaDeleted {
   schema_id: string;
 }
 
-/** One variable: its type, its value at the start, and the values that it may take. */
+/** One variable: its type, its value at the start, and the values that it may take. With `canon` a change of it is proposed as canon of the play. */
 export interface SchemaField {
   value_type: "bool" | "int" | "float" | "string" | "array" | "object" | "null";
   default?: Json;
   description?: string | null;
   enum_values?: Json[] | null;
+  canon?: CanonRule | null;
 }
 
 export interface SchemaView {
@@ -2986,6 +3058,12 @@ export interface Snapshot {
   applied_version: number | null;
 }
 
+/** A change of canon that a turn proposes. */
+export interface StagedNote {
+  change_id: string;
+  sentence: string;
+}
+
 /** `stream` true answers with events of progress before the result. */
 export interface StartDraft {
   resource_id: string;
@@ -3150,6 +3228,7 @@ export interface StoryGenerated {
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
   rules?: string | null;
+  world_id?: string | null;
   type: "story_generated";
 }
 
@@ -3263,6 +3342,7 @@ export interface StoryView {
   common_variables: CommonVariable[];
   world?: StoryWorld | null;
   rules?: string | null;
+  world_id?: string | null;
   type: "story";
 }
 
@@ -3698,13 +3778,14 @@ export interface UpdateSheet {
   stats: { [key: string]: Json };
 }
 
-/** `world` is what the story says about time: calendar, schedules and quests, all at once. `rules` is the id of the game system that it is played by, or `none`. */
+/** `world` is what the story says about time: calendar, schedules and quests, all at once. `rules` is the id of the game system that it is played by, or `none`. `world_id` names the world whose canon its plays build upon. */
 export interface UpdateStory {
   story_id: string;
   display_name?: string | null;
   common_variables?: CommonVariable[] | null;
   world?: StoryWorld | null;
   rules?: string | null;
+  world_id?: string | null;
 }
 
 export interface UpdateStoryGraph {
@@ -3894,7 +3975,7 @@ export interface WorldState {
   actor_private_memory: { [key: string]: MemoryEntry[] };
 }
 
-/** A world. `version` counts the changes of its canon that were committed or undone. */
+/** A world. `version` counts the changes of its canon that were committed or undone. `story_id` is there in the private world of one story. */
 export interface WorldView {
   type: "world";
   world_id: string;
@@ -3905,6 +3986,7 @@ export interface WorldView {
   game_system_id?: string | null;
   policy: Policy;
   version: number;
+  story_id?: string | null;
 }
 
 export interface WorldsListed {
@@ -3920,6 +4002,7 @@ export type SceneEvent =
   | StateOpRefused
   | CheckAsked
   | CheckResolved
+  | ChangeStaged
   | DirectorCompleted
   | SessionCharacterCreated
   | SessionCharacterEnteredScene
@@ -3955,6 +4038,7 @@ export type FeedEvent =
   | MessagesChanged
   | VariablesChanged
   | ConfigChanged
+  | CanonCommitted
   | FeedSessionDeleted
   | Presence;
 
@@ -4002,13 +4086,15 @@ export interface Methods {
   "calendar.get": { params: NameCalendar; result: CalendarView; session: false };
   /** Gives a story a calendar, so that time passes in its plays, or takes it away. */
   "calendar.update": { params: UpdateCalendar; result: CalendarView; session: false };
+  /** Lists the turns of a play at which canon is committed, newest first, and which are still finalizing. */
+  "canon.commits": { params: ListCommits; result: CommitsListed; session: true };
   /** Decides upon a change that is pending. What is impossible stays impossible: a critical contradiction blocks. */
   "canon.decide": { params: Decide; result: ChangeView; session: false };
   /** Shows a change with its verdict, step by step. */
   "canon.get": { params: NameChange; result: ChangeView; session: false };
   /** Shows the part of the knowledge graph around an entity. */
   "canon.graph": { params: AskGraph; result: GraphView; session: false };
-  /** Lists changes of a world in the order in which they were proposed. */
+  /** Lists changes of a world, or of a play as far as they hang on the line of its head, in their order. */
   "canon.list": { params: ListChanges; result: ChangesListed; session: false };
   /** Finds how two entities are connected. */
   "canon.path": { params: AskPath; result: PathView; session: false };
@@ -4016,9 +4102,11 @@ export interface Methods {
   "canon.policy.get": { params: NameWorld; result: PolicyView; session: false };
   /** Changes that policy, for what is judged from now on. */
   "canon.policy.update": { params: UpdatePolicy; result: PolicyView; session: false };
-  /** Proposes changes of a world's canon; they wait for a review or a decision. */
+  /** Judges what became canon in a play once more, and commits to its world what the policy accepts. */
+  "canon.promote": { params: Promote; result: Reviewed; session: true };
+  /** Proposes changes of a world's canon, or of a play's own; they wait for a review or a decision. */
   "canon.propose": { params: Propose; result: ChangesProposed; session: false };
-  /** Judges all changes of a world that are pending, oldest first, and commits what its policy accepts. */
+  /** Judges what is pending in a world, or in a play at its head, and commits what the world's policy accepts. */
   "canon.review": { params: Review; result: Reviewed; session: false };
   /** Tells what became true, or ceased to be, after a version of a world's canon. */
   "canon.since": { params: Since; result: CanonSince; session: false };
@@ -4046,15 +4134,15 @@ export interface Methods {
   "data_package.import_commit": { params: CommitImport; result: ImportCommitted; session: false };
   /** Opens a place to which an archive can be uploaded; it stays open for 30 minutes. */
   "data_package.import_prepare": { params: NoParams; result: ImportPrepared; session: false };
-  /** Shows an entity of a world's canon. */
+  /** Shows an entity of a world's canon, or of what a play sees of it. */
   "entity.get": { params: NameEntity; result: EntityView; session: false };
-  /** Lists the entities of a world's canon. */
+  /** Lists the entities of a world's canon, or of what a play sees of it. */
   "entity.list": { params: InWorld; result: EntitiesListed; session: false };
   /** Makes one entity of two: the other's names become aliases, and what is true of it moves. */
   "entity.merge": { params: MergeEntities; result: EntitiesMerged; session: false };
   /** Describes an entity of canon anew; what it was called before is kept. */
   "entity.update": { params: UpdateEntity; result: EntityView; session: false };
-  /** Lists facts of a world's canon: all, or those about an entity, or those that were true at a moment. */
+  /** Lists facts: all, or those about an entity or at a moment; of a world, or of what a play sees of it. */
   "fact.list": { params: FactsAsked; result: ChangesListed; session: false };
   /** Adds a system; its formulas, bands and names are checked first. */
   "game_system.create": { params: CreateGameSystem; result: GameSystemView; session: false };
@@ -4148,7 +4236,7 @@ export interface Methods {
   "preset_preview.runtime": { params: PreviewRuntime; result: PresetPromptPreview; session: false };
   /** Shows a role's prompt as a preset writes it, with placeholders for the context. */
   "preset_preview.template": { params: PreviewTemplate; result: PresetPromptPreview; session: false };
-  /** Lists who stands how to whom. */
+  /** Lists who stands how to whom, in a world or in what a play sees of it. */
   "relationship.list": { params: InWorld; result: ChangesListed; session: false };
   /** Shows the schedule of a character in a story, on wish with where it was and is in one of its plays. */
   "schedule.get": { params: ShowSchedule; result: ScheduleView; session: false };
