@@ -57,7 +57,7 @@ def test_what_cannot_be_played_is_told_in_a_sentence(data: Path) -> None:
     missing = fabula(data, "play", "--story", "nowhere")
     assert (missing.returncode, missing.stderr.strip()) == (1, "There is no story named 'nowhere'.")
     none = fabula(data, "play", lines="9\n")
-    assert none.returncode == 1 and "Answer with a number from 1 to 4." in none.stderr
+    assert none.returncode == 1 and "Answer with a number from 1 to 5." in none.stderr
     both = fabula(data, "play", "--story", STORY, "--session", "x")
     assert both.returncode == 1 and "give --session alone" in both.stderr
 
@@ -187,7 +187,7 @@ def test_nothing_is_played_after_the_end(data: Path) -> None:
 def test_samples_are_installed_by_hand_too(tmp_path: Path) -> None:
     first = fabula(tmp_path, "samples", "install").stdout
     assert "The Unlit Hour" in first and "things added" in first
-    assert fabula(tmp_path, "samples", "install").stdout.count("was there already") == 4
+    assert fabula(tmp_path, "samples", "install").stdout.count("was there already") == 5
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")
