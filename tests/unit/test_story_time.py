@@ -20,12 +20,13 @@ from fabula.story.calendars import (
     minutes_until_start,
     moment,
 )
+from fabula.story.conditions import Any as AnyOf
 from fabula.story.graph import Comparison, Graph, Node, Transition
 from fabula.story.passing_time import begin_time, minutes_of_rest, pass_time
 from fabula.story.plays import PlayState
 from fabula.story.schedules import Schedule, ScheduleException
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
-from fabula.story.story_worlds import StoryWorld, world_problems
+from fabula.story.story_worlds import MOST_RULES, StoryWorld, world_problems
 
 OURS = Calendar()
 SALT = Calendar(
@@ -231,3 +232,17 @@ def test_a_phase_begins_again_only_on_the_next_day() -> None:
     at_six = moment(OURS, 22 * 60)
     assert (at_six.hour, at_six.phase) == (6, "morning")
     assert minutes_until_start(OURS, at_six, OURS.phases[0]) == 24 * 60
+
+
+def test_the_schedules_of_a_story_together_ask_so_much_and_no_more() -> None:
+    test = Comparison(key="tide", op="eq", value=1)
+    exceptions = [ScheduleException(condition=AnyOf(any=[test] * 24), node_id="a") for _ in range(100)]
+    graph = Graph(start_node="a", nodes=[Node(id="a", title="A", scene="", goal="", characters=[])])
+
+    def problems(people: int) -> list[str]:
+        schedules = {f"p{number}": Schedule(exceptions=exceptions) for number in range(people)}
+        return world_problems(StoryWorld(schedules=schedules), graph, frozenset(schedules))
+
+    assert problems(2) == []
+    (problem,) = problems(3)
+    assert problem == f"its schedules and quests have 7500 exceptions and comparisons, and {MOST_RULES} are the most"

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from fabula.story.caches import IdentityCache
-from fabula.story.conditions import Comparison, tests_of, value_at
+from fabula.story.conditions import Comparison, value_at
 from fabula.story.graph import Node
 from fabula.story.journals import JournalEntry, journal_after
 from fabula.story.plays import PlayState, WorldMark
 from fabula.story.schedules import place_of
-from fabula.story.story_worlds import StoryWorld
+from fabula.story.story_worlds import StoryWorld, world_tests
 from fabula.story.values import Value
 
 MOST_STAYS: Final = 12
@@ -56,7 +56,9 @@ def changes_world(before: PlayState | None, after: PlayState, world: StoryWorld 
     if here.current_node != there.current_node or before.ended != after.ended:
         return True
     if world is not None:
-        return any(value_at(test, here) != value_at(test, there) for test in _watched.of(world, lambda: _tests(world)))
+        return any(
+            value_at(test, here) != value_at(test, there) for test in _watched.of(world, lambda: world_tests(world))
+        )
     return (here.custom, here.player_state, here.character_state) != (
         there.custom,
         there.player_state,
@@ -65,14 +67,6 @@ def changes_world(before: PlayState | None, after: PlayState, world: StoryWorld 
 
 
 _watched: IdentityCache[StoryWorld, list[Comparison]] = IdentityCache(64)
-
-
-def _tests(world: StoryWorld) -> list[Comparison]:
-    """All that the quests and schedules of a world ask of variables."""
-    rules = [rule for quest in world.quests for rule in (quest.opens, quest.done, quest.fails) if rule is not None]
-    exceptions = [one for schedule in world.schedules.values() for one in schedule.exceptions]
-    conditions = [*(rule.condition for rule in rules), *(one.condition for one in exceptions)]
-    return [test for condition in conditions for test in tests_of(condition)]
 
 
 def mark_world(before: PlayState | None, after: PlayState, turn_id: str, world: StoryWorld | None = None) -> PlayState:
