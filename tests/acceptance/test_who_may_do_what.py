@@ -37,7 +37,7 @@ METHODS = {
         character.create character.get character.update character.delete
         story_resources.create story_resources.get story_resources.list story_resources.update story_resources.delete
         story.create story.get story.update story.update_graph story.copy story.delete
-        calendar.get calendar.update schedule.get schedule.update
+        calendar.get calendar.update schedule.get schedule.update mask.get mask.update
         story.create_ink story.update_ink ink.check
         story.generate_plan story.generate story_draft.start story_draft.continue story_draft.get story_draft.list
         story_draft.update_graph story_draft.finalize story_draft.delete
@@ -60,7 +60,7 @@ METHODS = {
         session_turn.get session_turn.list session_turn.notes session_turn.siblings session_turn.update
         session.roll sheet.get sheet.update session.find journal.list session.recap session.export_prepare
         usage.list session.explain_turn
-        memory.list memory.search memory.get memory.add memory.update memory.pin memory.delete memory.knows
+        memory.list memory.search memory.get memory.add memory.update memory.pin memory.delete memory.knows belief.list
     """,
 }
 ROW = {name: row for row, names in METHODS.items() for name in names.split()}

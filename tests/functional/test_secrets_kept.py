@@ -43,8 +43,13 @@ async def test_facts_and_notes_travel_with_their_names_in_packages_and_archives(
         story_id = await gate_story(client)
         content = (await client.call("character.get", character_id="mara"))["content"]
         facts = [{"text": "Mara has the key.", "known_by": UNTIL, "secret": True}, {"text": "Mara is tall."}]
-        shown = await client.call("character.update", character_id="mara", content={**content, "facts": facts})
-        assert shown["content"]["facts"] == facts and "facts" not in content
+        mind = {
+            "mask": {"presented": ["calm"], "hidden": ["afraid"]},
+            "traumas": [{"text": "Fire.", "triggers": ["fire"]}],
+        }
+        new = {**content, "facts": facts, **mind}
+        shown = await client.call("character.update", character_id="mara", content=new)
+        assert shown["content"]["facts"] == facts and not {"facts", "mask", "traumas"} & content.keys()
         graph = (await client.call("story.get", story_id=story_id))["graph"]
         graph["nodes"][0]["notes"] = [{"text": "The hinges are new.", "known_by": ["mara"]}]
         told = await client.call("story.update_graph", story_id=story_id, graph=graph)
@@ -53,6 +58,7 @@ async def test_facts_and_notes_travel_with_their_names_in_packages_and_archives(
         renamed = await imported(client, package, on_conflict="rename")
         copy = await client.call("character.get", character_id=renamed["characters"]["ids"][0])
         assert copy["content"]["facts"][0]["known_by"]["then"] == ["mara-2"]
+        assert (copy["content"]["mask"], copy["content"]["traumas"]) == (mind["mask"], mind["traumas"])
         story = await client.call("story.get", story_id=renamed["stories"]["ids"][0])
         assert story["graph"]["nodes"][0]["notes"][0]["known_by"] == ["mara-2"]
         await client.http.post("/upload/character:mara/cover", content=picture())
@@ -62,7 +68,8 @@ async def test_facts_and_notes_travel_with_their_names_in_packages_and_archives(
         await other.call("schema.create", schema_id="gate-keeper", display_name="Keeper", fields={})
         taken = await other.http.post("/upload/character:mara/archive", content=archive)
         assert taken.status_code == 200, taken.text
-        assert (await other.call("character.get", character_id="mara"))["content"]["facts"] == facts
+        taken_in = (await other.call("character.get", character_id="mara"))["content"]
+        assert taken_in["facts"] == facts and taken_in | mind == taken_in
 
 
 async def exported(client: Client, story_id: str) -> bytes:

@@ -148,6 +148,11 @@ def test_dice_are_rolled_and_the_story_so_far_is_told(data: Path) -> None:
     assert "This play has no game system." in told
 
 
+def test_what_is_believed_is_listed(data: Path) -> None:
+    told = play(data, "The king is dead.", "/beliefs", "/beliefs nobody")
+    assert "nobody takes nothing to be true yet." in told
+
+
 def test_a_fork_goes_on_beside_the_first_play(data: Path) -> None:
     told = play(data, "Hello.", "/fork What if", "I go to the inn.", "/status")
     assert "You go on in a copy, “What if”." in told

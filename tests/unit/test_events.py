@@ -65,6 +65,7 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     told.CheckAsked: {"check_id": "c", "actor": "player", "stat": "cool", "target": 7, "modifiers": (HELP,)},
     told.ChangeStaged: {"change_id": "c1", "sentence": "Mara is dead."},
     told.CheckResolved: {"check_id": "c", "resolution": RESOLUTION, "sentence": "Cool: 9 against 7, partial."},
+    told.Flashback: {"character_id": "cook", "character_name": "Cook", "text": "Fire.", "emotion": "fear"},
     told.DirectorCompleted: {"result": RESULT, "snapshot": SNAPSHOT},
     told.SessionCharacterCreated: {"session_character": GUEST, "snapshot": SNAPSHOT},
     told.SessionCharacterEnteredScene: {"session_character_id": "cook", "snapshot": SNAPSHOT},

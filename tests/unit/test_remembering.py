@@ -10,7 +10,7 @@ from tests.mass import seeds
 
 from fabula.recall.feelings import feeling_in, importance_of
 from fabula.recall.imprints import imprint_of
-from fabula.recall.moods import DAY, fidelity_at, mood_of
+from fabula.recall.moods import DAY, fidelity_at
 from fabula.recall.perception import (
     PLAYER_OWNER,
     NoticedLine,
@@ -179,13 +179,6 @@ def test_weighty_things_matter_more() -> None:
     assert importance_of(dull, feeling_in(dull)) == 1
     assert importance_of(weighty, feeling_in(weighty)) >= 3
     assert importance_of(weighty, feeling_in(weighty), changed=True) <= 5
-
-
-def test_a_mood_has_inertia_and_wears_off_on_story_time() -> None:
-    assert mood_of([], 0) == 0
-    assert -0.7 < mood_of([(0, -0.9)], 0) < -0.2
-    assert mood_of([(0, -0.9)] * 5, 0) < mood_of([(0, -0.9)], 0)
-    assert abs(mood_of([(0, -0.9)], 3 * DAY)) < 0.01
 
 
 def test_what_does_not_matter_fades_and_what_is_pinned_or_weighty_never_does() -> None:

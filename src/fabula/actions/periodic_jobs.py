@@ -8,6 +8,7 @@ from functools import partial
 from fabula.actions.care.audit import prune_audit
 from fabula.actions.care.prune_traces import prune_traces
 from fabula.actions.followers.catch_up import catch_up_summaries
+from fabula.actions.followers.consolidation import begin_consolidations
 from fabula.actions.followers.lore_bundles import prune_lore_bundles, refresh_lore
 from fabula.actions.house import House
 from fabula.actions.work.periodic import PeriodicJob
@@ -61,6 +62,12 @@ def periodic_jobs(house: House) -> list[PeriodicJob]:
             every_s=HOUR,
             does="has those of the plays that changed last summed up whose summaries were left behind",
             run=_counted(partial(catch_up_summaries, house)),
+        ),
+        PeriodicJob(
+            kind="memory.look_after",
+            every_s=HOUR,
+            does="has what is remembered in the plays that changed last consolidated, and lets it fade",
+            run=_counted(partial(begin_consolidations, house)),
         ),
     ]
 

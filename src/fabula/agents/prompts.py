@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fabula.agents.minds import minds_text
 from fabula.agents.outcomes import outcome_text
 from fabula.agents.presets.forms import expand_agent
 from fabula.agents.presets.templates import MessageRole, PromptRole, built_in_entries, used_in
@@ -35,8 +36,9 @@ from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, Preset
 CARD_MODULE = "character_card"
 WISH_MODULE = "wish"
 OUTCOME_MODULE = "outcome"
+MINDS_MODULE = "minds"
 WISHED = (DirectorContext, NarratorContext, ActorContext, SwiftContext)
-"""Who is told how the player wants a turn to be told: whoever plans and tells it."""
+"""Who is told how the player wants a turn to be told, and what shows of minds: whoever plans and tells it."""
 TOLD_OUTCOMES = (*WISHED, KeeperContext)
 """Who is told what the dice decided."""
 MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
@@ -97,6 +99,8 @@ def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block
     found = blocks(told.role, agent, values=rendered(told), mode=_mode(told))
     if isinstance(told, ActorContext):
         found.append(_card_block(told))
+    if isinstance(told, WISHED) and told.minds:
+        found.append(_last_block(MINDS_MODULE, "Minds", minds_text(told), order=1800))
     if isinstance(told, TOLD_OUTCOMES) and told.resolutions:
         text = outcome_text(told.resolutions, told.again)
         found.append(_last_block(OUTCOME_MODULE, "What the dice decided", text, order=1900))
@@ -130,6 +134,9 @@ def _messages(agent: AgentPreset, context: RoleContext) -> tuple[tuple[Message, 
     if isinstance(context, ActorContext):
         sections.append((CARD_MODULE, character_card(context.actor)))
         modules["system"].append(sections[-1][1])
+    if isinstance(context, WISHED) and context.minds:
+        sections.append((MINDS_MODULE, minds_text(context)))
+        modules["user"].append(sections[-1][1])
     if isinstance(context, TOLD_OUTCOMES) and context.resolutions:
         sections.append((OUTCOME_MODULE, outcome_text(context.resolutions, context.again)))
         modules["user"].append(sections[-1][1])

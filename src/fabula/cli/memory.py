@@ -8,11 +8,17 @@ import typer
 
 from fabula.actions.house import House
 from fabula.actions.plays.play_memories import (
+    AskKnowledge,
+    BeliefsListed,
+    Knowledge,
+    ListBeliefs,
     ListMemories,
     MemoriesFound,
     MemoriesListed,
     MemoryView,
     SearchMemories,
+    ask_knowledge,
+    list_beliefs,
     list_memories,
     search_memories,
 )
@@ -91,6 +97,55 @@ def why(
         screen().print(f"    {one.score:.2f} = {parts}", markup=False, highlight=False)
     if not found.found:
         screen().print("Nothing comes to mind.")
+
+
+@app.command()
+def beliefs(
+    session: SessionArgument,
+    owner: OwnerOption = PLAYER_OWNER,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what somebody takes to be true where the session stands, and how sure they are."""
+
+    async def read(house: House) -> BeliefsListed:
+        return await list_beliefs(house, OPERATOR, session, ListBeliefs(owner_id=owner))
+
+    listed = in_house(settings_from(config, data_dir=data_dir), read)
+    if json:
+        print_json([one.as_json() for one in listed.beliefs])
+        return
+    for one in listed.beliefs:
+        source = f", from {one.from_whom}" if one.from_whom else ""
+        screen().print(f"{one.text} ({one.sureness}{source})", markup=False, highlight=False)
+    if not listed.beliefs:
+        screen().print("Nothing is believed yet.")
+
+
+@app.command()
+def knows(
+    session: SessionArgument,
+    about: QueryArgument,
+    owner: OwnerOption = PLAYER_OWNER,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what somebody knows about something: what they saw, were told, or concluded, and how sure they are."""
+
+    async def read(house: House) -> Knowledge:
+        return await ask_knowledge(house, OPERATOR, session, AskKnowledge(owner_id=owner, about=about))
+
+    found = in_house(settings_from(config, data_dir=data_dir), read)
+    if json:
+        print_json(found.as_json())
+        return
+    for one in found.known:
+        source = f" by {one.from_whom}" if one.from_whom and one.how == "told" else ""
+        screen().print(f"{one.how}{source} ({one.certainty:.0%}): {one.text}", markup=False, highlight=False)
+    if not found.known:
+        screen().print("Nothing is known about that.")
 
 
 def _found(

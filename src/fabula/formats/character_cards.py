@@ -91,7 +91,8 @@ def content_problems(content: Mapping[str, object]) -> list[str]:
     if _no_text(content.get("folder", "")):
         problems.append("the character's 'folder' is not a text")
     problems += _fact_problems(content.get("facts", []))
-    unknown = sorted(set(content) - {*_TEXTS, "tags", "folder", "facts"})
+    # What a mask and traumas consist of is checked by who reads the card, as with facts.
+    unknown = sorted(set(content) - {*_TEXTS, "tags", "folder", "facts", "mask", "traumas"})
     return problems + [f"the character has an unknown field '{key}'" for key in unknown]
 
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from fabula.story.minds import Emotion as Emotion
 from fabula.story.values import JsonObject
 
 MemoryKind = Literal["observation", "reflection", "summary", "belief"]
-Emotion = Literal["joy", "trust", "fear", "surprise", "sadness", "disgust", "anger", "anticipation"]
 MemoryOrder = Literal["newest", "oldest"]
 
 
@@ -60,7 +60,7 @@ class Findable:
 @dataclass(frozen=True, kw_only=True)
 class NewMemory:
     """A memory to be kept. `speaker` is who says or does what it is about, `people` who was there, `told_by` who told
-    of it when the owner was not there; `minute` is story time."""
+    of it, where the owner did not see it; `minute` is story time."""
 
     memory_id: str
     owner: str
@@ -179,6 +179,10 @@ class Memories(Protocol):
       found by their id, and candidates again when they are pinned.
     - `change` writes a new text as a rendition: the original stays.
     - `page` lists an owner's memories in the order in which they happened, or the newest first.
+    - A summary covers memories from the turn on at which it was kept: there, and below, they are no candidates. They
+      are listed, found by their id, and candidates at turns above as before. Pinned ones are candidates everywhere.
+    - Whoever forgets a summary forgets what it covers. Whoever forgets something that a summary covers forgets the
+      summary, and what else it covered is a candidate again.
     - They go with the last play of their tree.
     """
 
@@ -215,6 +219,18 @@ class Memories(Protocol):
     async def count_recalls(self, memory_ids: Sequence[str]) -> None: ...
 
     async def forget(self, memory_id: str) -> bool: ...
+
+    async def cover(self, summary_id: str, memory_ids: Sequence[str]) -> None:
+        """Has a summary that is kept cover these memories of its owner; those that are not there are passed over."""
+        ...
+
+    async def covered(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+        """Which of these (space, place) are covered by a summary that the owner has at the turn."""
+        ...
+
+    async def resting_on(self, owner: Owner, turn_id: str) -> list[Memory]:
+        """The beliefs and reflections of an owner, on any line, that have a turn among their evidence."""
+        ...
 
     async def without_vector(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
         """Those whose vector is missing, or of another embedder, by id."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from fabula.language.stemming import stem_in
 from fabula.language.words import words_of
-from fabula.ports.memories import Emotion, Feeling
+from fabula.ports.memories import Feeling
+from fabula.story.minds import Emotion
 
 _WORDS: Final[dict[Emotion, tuple[float, float, str]]] = {
     "joy": (0.8, 0.6, "happy joy laugh smile glad delight cheer celebrate love kiss dance grateful freude froh"),
@@ -23,14 +26,30 @@ _WEIGHTY = (
     "kill die dead death murder blood wound fire burn steal secret betray confess reveal marry kiss born promise swear "
     "curse escape arrest save king treasure letter key poison war win victory lose forgive goodbye tot mord geheimnis"
 )
-_EMOTION_OF = {stem_in(word): emotion for emotion, (_, _, words) in _WORDS.items() for word in words.split()}
-_WEIGHTY_STEMS = frozenset(stem_in(word) for word in _WEIGHTY.split())
+
+
+@cache
+def _emotion_of() -> Mapping[str, Emotion]:
+    """The feeling of each stem; made at the first text, because stemming takes a moment to load."""
+    return {stem_in(word): emotion for emotion, (_, _, words) in _WORDS.items() for word in words.split()}
+
+
+@cache
+def _weighty_stems() -> frozenset[str]:
+    return frozenset(stem_in(word) for word in _WEIGHTY.split())
+
+
+def colour_of(emotion: Emotion) -> tuple[float, float]:
+    """How pleasant and how stirring a feeling is at its strongest."""
+    valence, arousal, _ = _WORDS[emotion]
+    return valence, arousal
 
 
 def feeling_in(text: str) -> Feeling:
     """The strongest of the eight feelings that a text speaks of; none where it speaks of none."""
+    known = _emotion_of()
     counts: Counter[Emotion] = Counter(
-        emotion for word in words_of(text) if (emotion := _EMOTION_OF.get(stem_in(word))) is not None
+        emotion for word in words_of(text) if (emotion := known.get(stem_in(word))) is not None
     )
     if not counts:
         return Feeling()
@@ -42,5 +61,5 @@ def feeling_in(text: str) -> Feeling:
 
 def importance_of(text: str, feeling: Feeling, *, changed: bool = False) -> int:
     """From 1 to 5: what is felt strongly, what speaks of weighty things, and what changed the world matters more."""
-    weighty = sum(stem_in(word) in _WEIGHTY_STEMS for word in set(words_of(text)))
+    weighty = sum(stem_in(word) in _weighty_stems() for word in set(words_of(text)))
     return min(5, 1 + min(2, weighty) + (feeling.arousal >= 0.6) + changed)

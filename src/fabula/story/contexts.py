@@ -8,6 +8,7 @@ from fabula.story.calendars import StoryTime
 from fabula.story.checks import Resolution
 from fabula.story.graph import Condition, Node
 from fabula.story.ink_stories import Heard, Talk
+from fabula.story.minds import Mind
 from fabula.story.npc import GameEvent, Lived, NpcState
 from fabula.story.readings import Understood
 from fabula.story.resources import ArchitectMode
@@ -144,7 +145,8 @@ class SceneContext(Value):
     happened before the shared history, and `memories` are single things from there that come to mind. `time` is the
     clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line,
     `again` what was told before a telling claimed the opposite. `canon` is
-    what is true in the story's world around those in the scene, as far as the role may know it.
+    what is true in the story's world around those in the scene, as far as the role may know it. `minds` are what the
+    role may know of how those in the scene feel, and what shows of it.
 
     The last four are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, who knows what the reader does not, and whether the reader did not hear the
@@ -165,6 +167,7 @@ class SceneContext(Value):
     again: str | None = None
     memories: list[RecalledLine] = []
     canon: list[CanonNote] = []
+    minds: list[Mind] = []
     time: StoryTime | None = None
     told: list[str] = []
     absent_cast: list[CastMember] = []

@@ -22,6 +22,7 @@ from fabula.story.checks import Modifier, Resolution
 from fabula.story.contexts import KeeperPhase
 from fabula.story.error_values import ErrorValue
 from fabula.story.ink_stories import Outcome, WaitingKind
+from fabula.story.minds import Emotion
 from fabula.story.plans import ActorBeatPurpose, DirectorResult, NarratorBeatPurpose
 from fabula.story.plays import GuestOnStage
 from fabula.story.state import MemoryEntry, Snapshot, StateOp, StateUpdate
@@ -116,6 +117,18 @@ class ChangeStaged(Event):
     type: Literal["change_staged"] = "change_staged"
     change_id: str
     sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flashback(Event):
+    """Something came back to somebody at once; `character_id` is `player` for the player, `text` is what is told."""
+
+    optional: ClassVar[frozenset[str]] = frozenset({"emotion"})
+    type: Literal["flashback"] = "flashback"
+    character_id: str
+    character_name: str
+    text: str
+    emotion: Emotion | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -335,6 +348,7 @@ SceneEvent = (
     | CheckAsked
     | CheckResolved
     | ChangeStaged
+    | Flashback
     | DirectorCompleted
     | SessionCharacterCreated
     | SessionCharacterEnteredScene

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from fabula.story.ink_stories import InkPlay
+from fabula.story.minds import InnerLife
 from fabula.story.readings import OpenQuestion
 from fabula.story.state import Snapshot, WorldState
 from fabula.story.values import Id, JsonObject, Value
@@ -74,7 +75,8 @@ class PlayState(Value):
     `scenes` are the scenes that were entered lately, the last one being played; `earlier_scenes` are the nodes of those
     before. `dice_cursor` counts the numbers drawn from the play's seeded generator, `dice_seed` is the seed that was
     asked for. `question` is what the storyteller asked back last and the next line may answer. `ink` is there for Ink
-    stories, `world_mark` where the story has a calendar, `canon_mark` where it belongs to a world and canon was made.
+    stories, `world_mark` where the story has a calendar, `canon_mark` where it belongs to a world and canon was made,
+    `inner` where the cast has an inner life.
     """
 
     snapshot: Snapshot
@@ -93,9 +95,10 @@ class PlayState(Value):
     ink: InkPlay | None = None
     world_mark: WorldMark | None = None
     canon_mark: CanonMark | None = None
+    inner: InnerLife | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored, without what there is none of: Ink, earlier scenes, an open question, a seed, the world."""
+        """As stored, without what there is none of: Ink, earlier scenes, a question, a seed, a world, an inner life."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
@@ -103,6 +106,8 @@ class PlayState(Value):
             del plain["world_mark"]
         if self.canon_mark is None:
             del plain["canon_mark"]
+        if self.inner is None:
+            del plain["inner"]
         if self.dice_seed is None:
             del plain["dice_seed"]
         if not self.earlier_scenes:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from fabula.story.knowledge import Fact, Piece
+from fabula.story.minds import Mask, Trauma
 from fabula.story.schemas import Schema
 from fabula.story.values import Id, Json, Sparse, Value
 
@@ -189,9 +190,12 @@ class PlayerProfile(Sparse):
 
 
 class CharacterContent(Sparse):
-    """A character as its author wrote it. `facts` are what is true of it, each with who else may know it."""
+    """A character as its author wrote it. `facts` are what is true of it, each with who else may know it.
 
-    optional = frozenset({"facts"})
+    `mask` is what it presents and hides, `traumas` are what it cannot forget.
+    """
+
+    optional = frozenset({"facts", "mask", "traumas"})
     id: Id
     name: str
     personality: str
@@ -201,6 +205,8 @@ class CharacterContent(Sparse):
     tags: list[str] = []
     folder: str = ""
     facts: list[Fact] = Field(default=[], max_length=100)
+    mask: Mask | None = None
+    traumas: list[Trauma] = Field(default=[], max_length=20)
 
 
 class Cover(Value):

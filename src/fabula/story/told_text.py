@@ -16,6 +16,7 @@ from fabula.story.events import (
     ActorThoughtDelta,
     AgentOutcome,
     AgentReplyDelta,
+    Flashback,
     InkText,
     NarratorStarted,
     NarratorTextDelta,
@@ -60,6 +61,8 @@ class TextFlow:
             case NarratorStarted() | ActorStarted() | ActorThoughtDelta():
                 self._end_part()
                 return None
+            case Flashback():
+                return self._add_part(event.text)
             case NarratorTextDelta():
                 return self._add(event.delta)
             case ActorDialogueDelta():
@@ -104,8 +107,14 @@ class TextFlow:
 def text_of_result(result: JsonObject) -> str:
     """The whole text of a completed turn. The result is plain JSON, and may be of an old version."""
     ink = result.get("ink")
-    parts = _ink_parts(ink) if isinstance(ink, dict) else _beat_parts(result.get("completed_beats"))
+    parts = _ink_parts(ink) if isinstance(ink, dict) else _scene_parts(result)
     return BETWEEN_PARTS.join(text for part in parts if (text := part.strip()))
+
+
+def _scene_parts(result: JsonObject) -> list[str]:
+    flashback = result.get("flashback")
+    came = [str(flashback.get("text", ""))] if isinstance(flashback, dict) else []
+    return [*came, *_beat_parts(result.get("completed_beats"))]
 
 
 def _beat_parts(beats: Json) -> list[str]:

@@ -67,12 +67,23 @@ class TaggedLine(Value):
     tags: list[str]
 
 
+class FlashbackNote(Value):
+    """Something that came back to somebody, as it was told."""
+
+    character_id: str
+    character_name: str
+    text: str
+
+
 class TurnNotes(Sparse):
     """The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags;
-    `outcome` is what came of words in a talk; `rolls` are what the dice decided.
+    `outcome` is what came of words in a talk; `rolls` are what the dice decided; `flashback` is what came back to
+    somebody.
     """
 
-    optional = frozenset({"changes", "refused", "helped", "thoughts", "scene", "outcome", "lines", "rolls"})
+    optional = frozenset(
+        {"changes", "refused", "helped", "thoughts", "scene", "outcome", "lines", "rolls", "flashback"}
+    )
     turn_id: str
     changes: list[VariableChange] = []
     refused: list[RefusedChange] = []
@@ -82,6 +93,7 @@ class TurnNotes(Sparse):
     outcome: str | None = None
     lines: list[TaggedLine] = []
     rolls: list[Resolution] = []
+    flashback: FlashbackNote | None = None
 
 
 def notes_of(turn_id: str, result: JsonObject, before: JsonObject | None, *, thoughts: bool) -> TurnNotes:
@@ -103,7 +115,13 @@ def notes_of(turn_id: str, result: JsonObject, before: JsonObject | None, *, tho
         outcome=_text(_object(ink, "outcome"), "outcome") or None,
         lines=_tagged(ink),
         rolls=list(_rolls(result))[:MOST_NOTES],
+        flashback=_flashback(_object(result, "flashback")),
     )
+
+
+def _flashback(told: JsonObject) -> FlashbackNote | None:
+    names = ("character_id", "character_name", "text")
+    return FlashbackNote.model_validate({name: _text(told, name) for name in names}) if told else None
 
 
 def _changes(result: JsonObject, before: JsonObject) -> Iterator[VariableChange]:

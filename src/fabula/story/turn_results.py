@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from fabula.story.checks import Resolution
 from fabula.story.ink_stories import Outcome, WaitingKind
+from fabula.story.minds import Emotion
 from fabula.story.plans import ActorBeatPurpose, DirectorResult, NarratorBeatPurpose
 from fabula.story.state import Snapshot, StateOp, StateUpdate
 from fabula.story.values import Json, JsonObject, Value
@@ -117,12 +118,22 @@ class StagedNote(TypedDict):
     sentence: str
 
 
+class ToldFlashback(TypedDict):
+    """Something that came back to somebody in the turn, as it was told."""
+
+    character_id: str
+    character_name: str
+    text: str
+    emotion: NotRequired[Emotion]
+
+
 class SceneTurnResult(TypedDict):
     """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part.
 
     `notes` are there where something was refused or somebody helped out.
     `resolutions` are what the dice decided, where the play has a game system and something was rolled.
     `staged` are the changes of canon that it proposes, where its story belongs to a world.
+    `flashback` is there where something came back to somebody.
     """
 
     turn_id: str
@@ -137,6 +148,7 @@ class SceneTurnResult(TypedDict):
     cut: NotRequired[bool]
     resolutions: NotRequired[Annotated[list[Json], Shape(list[Resolution])]]
     staged: NotRequired[Annotated[list[Json], Shape(list[StagedNote])]]
+    flashback: NotRequired[Annotated[JsonObject, Shape(ToldFlashback)]]
 
 
 class InkLine(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabula.story.contexts import ActorContext, ActorPurpose, CastMember, SceneContext
 from fabula.understudy.line import Line, line_of
+from fabula.understudy.minds import mind_of, shown_move
 from fabula.understudy.outcomes import refusal
 from fabula.understudy.scene_view import heard, last_words
 from fabula.understudy.speech import answer_to
@@ -26,7 +27,7 @@ def perform(
     """Thought, action and dialogue, each as its kind and text; also used where one call writes the whole turn."""
     tone = tone_of(actor)
     speech = refusal(context.resolutions, actor.id, voice) or answer_to(context, actor, purpose, line, voice)
-    move = voice.pick(tone.moves, {"name": actor.name})
+    move = shown_move(mind_of(context, actor), voice) or voice.pick(tone.moves, {"name": actor.name})
     if not speech and not move:
         move = voice.pick(REST, {"name": actor.name}) or f"{actor.name} says nothing."
     thought = voice.pick(tone.thoughts) if voice.chance(2) else ""

@@ -12,6 +12,7 @@ from fabula.actions.plays.branches import Backtrack, backtrack
 from fabula.actions.plays.play_memories import (
     AddMemory,
     AskKnowledge,
+    ListBeliefs,
     ListMemories,
     NameMemory,
     PinMemory,
@@ -21,6 +22,7 @@ from fabula.actions.plays.play_memories import (
     ask_knowledge,
     delete_memory,
     get_memory,
+    list_beliefs,
     list_memories,
     pin_memory,
     search_memories,
@@ -119,7 +121,7 @@ async def test_players_read_what_the_player_remembers_and_not_what_characters_do
 
 async def test_what_prompts_leave_out_comes_to_mind_when_it_is_asked_for(stage: Stage) -> None:
     session_id = await played(stage, "My brother Joss drowned in the harbour.")
-    for number in range(70):
+    for number in range(69):
         session = await stage.say(session_id, f"I look at the gate, number {number}.")
     await remember_line(stage.house, session.head_turn_id)
     async with stage.house.store.reading() as unit:
@@ -130,6 +132,60 @@ async def test_what_prompts_leave_out_comes_to_mind_when_it_is_asked_for(stage: 
     recalled = {(one.owner, one.text) for one in told.memories}
     assert {owner for owner, text in recalled if "Joss drowned" in text} == {"player", "mara"}
     assert all(one.reasons for one in told.memories)
+    await remember_line(stage.house, session.head_turn_id)
+    first = await stage.play(session_id, list_memories, ListMemories(owner_id="mara", order="oldest", limit=1))
+    assert first.memories[0].recalls >= 1
+
+
+async def beliefs(stage: Stage, session_id: str, owner: str = "mara") -> list[tuple[str, float]]:
+    listed = await stage.play(session_id, list_beliefs, ListBeliefs(owner_id=owner))
+    return [(one.text, one.confidence) for one in listed.beliefs if "king" in one.text or "poisoned" in one.text]
+
+
+async def test_what_is_told_is_believed_and_evidence_against_it_overturns_it(stage: Stage) -> None:
+    session_id = await played(stage, "The king is dead.")
+    assert await beliefs(stage, session_id) == [("The king is dead.", 0.75)]
+    assert await beliefs(stage, session_id, "player") == []
+    await played(stage, "The king is alive.", "Believe me, the king is alive.", session_id=session_id)
+    [(text, confidence)] = await beliefs(stage, session_id)
+    assert (text, confidence > 0.5) == ("The king is alive.", True)
+    listed = await stage.play(session_id, list_beliefs, ListBeliefs(owner_id="mara"))
+    assert (len(listed.beliefs[0].evidence), len(listed.beliefs[0].against)) == (2, 1)
+
+
+async def test_going_back_restores_what_was_believed(stage: Stage) -> None:
+    session_id = await played(stage, "The king is dead.")
+    before = await beliefs(stage, session_id)
+    await played(stage, "The king is alive.", "The king is alive.", session_id=session_id)
+    await stage.play(session_id, backtrack, Backtrack(turns=2))
+    assert await beliefs(stage, session_id) == before
+
+
+async def test_who_is_asked_what_they_know_tells_how_they_know_it_and_how_surely(stage: Stage) -> None:
+    session_id = await played(stage, "The well is poisoned.", "I look at the gate.")
+    known = await stage.play(session_id, ask_knowledge, AskKnowledge(owner_id="mara", about="the poisoned well"))
+    concluded = [one for one in known.known if one.how == "concluded"]
+    assert [(one.text, one.certainty, one.from_whom) for one in concluded] == [("The well is poisoned.", 0.75, "User")]
+    assert concluded[0].evidence and concluded[0].turn_id == concluded[0].evidence[0]
+
+
+async def test_a_memory_that_is_forgotten_takes_what_was_concluded_from_it_along(stage: Stage) -> None:
+    session_id = await played(stage, "The well is poisoned.", "I look at the gate.")
+    listed = await stage.play(session_id, list_memories, ListMemories(owner_id="mara", order="oldest"))
+    [seen] = [one for one in listed.memories if one.kind == "observation" and "well" in one.text]
+    await stage.play(session_id, delete_memory, NameMemory(memory_id=seen.memory_id))
+    assert not any("poisoned" in text for text, _ in await beliefs(stage, session_id))
+    assert not any("poisoned" in text for text in await found(stage, session_id, "poisoned well", "mara"))
+
+
+async def test_every_twelfth_turn_somebody_makes_something_of_what_keeps_coming_up(stage: Stage) -> None:
+    lines = [f"I shout in rage and threaten the murderer with fire, number {number}!" for number in range(12)]
+    session_id = await played(stage, *lines)
+    listed = await stage.play(session_id, list_memories, ListMemories(owner_id="mara", kind="reflection"))
+    assert listed.memories and all(one.evidence for one in listed.memories)
+    await stage.play(session_id, backtrack, Backtrack(turns=1))
+    again = await stage.play(session_id, list_memories, ListMemories(owner_id="mara", kind="reflection"))
+    assert again.memories == []
 
 
 async def test_a_memory_that_is_corrected_again_and_again_does_not_grow(stage: Stage) -> None:

@@ -59,7 +59,8 @@ export type Note =
   | { kind: "changed"; at: string; by: ChangedBy; change: Change }
   | { kind: "refused"; at: string; about: string; reason: string }
   | { kind: "helped"; at: string; agent: string; reason: string; standIn: string }
-  | Rolled;
+  | Rolled
+  | { kind: "flashback"; at: string; text: string };
 
 /** A roll for what the player does: asked for, then decided. It stands beside the player's words. */
 export interface Rolled {
@@ -176,6 +177,8 @@ function withEvent(live: LiveTurn, event: StreamEvent): LiveTurn {
       return withRoll(live, askedRoll(event));
     case "check_resolved":
       return withRoll(live, { ...rolledOf(event.resolution), sentence: event.sentence });
+    case "flashback":
+      return withNote(live, { kind: "flashback", at: "", text: event.text });
     case "director_completed": {
       const moved = event.result.transitioned ? withScene(live, event.result.current_node_id) : live;
       return withState(moved, event.snapshot.world_state, "entering");

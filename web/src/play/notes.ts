@@ -19,6 +19,7 @@ export function withNotes(turn: Turn, kept: TurnNotes): Turn {
     ),
     ...(kept.refused ?? []).map(({ about, reason }): Note => ({ kind: "refused", at: last, about, reason })),
     ...(kept.helped ?? []).map(({ agent, reason, stand_in }): Note => ({ kind: "helped", at: last, agent, reason, standIn: stand_in ?? "" })),
+    ...(kept.flashback ? [{ kind: "flashback", at: "", text: kept.flashback.text } satisfies Note] : []),
   ];
   return { ...turn, pieces, notes, strayed: kept.outcome === "INVALID_INPUT" };
 }

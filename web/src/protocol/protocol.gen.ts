@@ -267,6 +267,26 @@ export interface Band {
   at_least?: number | null;
 }
 
+/** Something that somebody takes to be true: how sure they are (0 to 1, and in words), from whom they have it, the turns that speak for it and against it, and the turn that changed it last. */
+export interface BeliefView {
+  memory_id: string;
+  text: string;
+  confidence: number;
+  sureness: string;
+  from_whom?: string | null;
+  evidence: string[];
+  against?: string[];
+  turn_id: string | null;
+  story_minute: number;
+}
+
+export interface BeliefsListed {
+  next_cursor?: string | null;
+  type: "beliefs_listed";
+  owner_id: string;
+  beliefs: BeliefView[];
+}
+
 /** Which api each of the seven roles uses. */
 export interface Bindings {
   planner_api_id: string;
@@ -451,7 +471,7 @@ export interface ChangesProposed {
   changes: ChangeView[];
 }
 
-/** A character as its author wrote it. `facts` are what is true of it, each with who else may know it. */
+/** A character as its author wrote it. `facts` are what is true of it, each with who else may know it. `mask` is what it presents and hides, `traumas` are what it cannot forget. */
 export interface CharacterContent {
   id: string;
   name: string;
@@ -462,6 +482,8 @@ export interface CharacterContent {
   tags: string[];
   folder: string;
   facts?: Fact[];
+  mask?: Mask | null;
+  traumas?: Trauma[];
 }
 
 export interface CharacterCreated {
@@ -636,6 +658,8 @@ export interface ContentDraft {
   tags?: string[];
   folder?: string;
   facts?: Fact[];
+  mask?: Mask | null;
+  traumas?: Trauma[];
 }
 
 export interface ContinueDraft {
@@ -957,7 +981,7 @@ export interface EventContent {
 /** Something happened. */
 export interface EventFrame {
   type: "event";
-  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | ChangeStaged | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | ChangeStaged | Flashback | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
 /** What a change rests on: a turn, a line, a roll, a text, or somebody's word. `quote` are its words. */
@@ -1066,6 +1090,22 @@ export interface FindLines {
 /** The turns whose other tellings are wanted. */
 export interface FindSiblings {
   turn_ids: string[];
+}
+
+/** Something came back to somebody at once; `character_id` is `player` for the player, `text` is what is told. */
+export interface Flashback {
+  type: "flashback";
+  character_id: string;
+  character_name: string;
+  text: string;
+  emotion?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation" | null;
+}
+
+/** Something that came back to somebody, as it was told. */
+export interface FlashbackNote {
+  character_id: string;
+  character_name: string;
+  text: string;
 }
 
 /** Work that followed the turn. `took_ms` adds up its attempts, as far as they were noted. */
@@ -1521,14 +1561,16 @@ export interface Knowledge {
   known: KnownThing[];
 }
 
-/** How somebody knows a thing: it `saw` it, was `told` it (by whom), or `concluded` it; and how sure it is. */
+/** How somebody knows a thing: it `saw` it, was `told` it (by whom), or `concluded` it; and how sure it is. `evidence` are the lines or turns that it rests on, `against` the turns that spoke against it. */
 export interface KnownThing {
   how: "saw" | "told" | "concluded";
   text: string;
   from_whom?: string | null;
   certainty: number;
   memory_id: string;
+  turn_id?: string | null;
   evidence: string[];
+  against?: string[];
 }
 
 /** Someone goes away. */
@@ -1558,6 +1600,13 @@ export interface ListAudit {
   cursor?: string | null;
   about?: string | null;
   since?: number;
+}
+
+/** Whose beliefs. */
+export interface ListBeliefs {
+  limit?: number | null;
+  cursor?: string | null;
+  owner_id?: string;
 }
 
 /** `collapse` shows turns in a row that nobody forked from, marked or stands at as runs. `limit` shows so many turns and runs, those nearest to the turn `around`, which is the head unless told. */
@@ -1742,6 +1791,25 @@ export interface LorebooksListed {
   next_cursor?: string | null;
   type: "lorebooks_listed";
   lorebooks: LorebookView[];
+}
+
+/** What a character presents, and what it hides behind that. `touches` are words that come near to what is hidden, beside those of the hidden traits themselves. `integrity` is how firmly the mask sits when a play begins, from 1 (nothing shows) to 0. */
+export interface Mask {
+  presented: string[];
+  hidden: string[];
+  touches?: string[];
+  integrity?: number;
+}
+
+/** A mask as it sits in a play. `shown` are the hidden traits that have come out; `mood` is its wearer's. */
+export interface MaskView {
+  type: "mask";
+  character_id: string;
+  presented: string[];
+  hidden: string[];
+  shown: string[];
+  integrity: number;
+  mood: string;
 }
 
 export interface MemoriesFound {
@@ -1992,6 +2060,10 @@ export interface NameLorebook {
 export interface NameLorebookEntry {
   lorebook_id: string;
   entry_id: string;
+}
+
+export interface NameMask {
+  character_id: string;
 }
 
 export interface NameMemory {
@@ -2610,7 +2682,7 @@ export interface SceneOnStage {
   number: number;
 }
 
-/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. `staged` are the changes of canon that it proposes, where its story belongs to a world. */
+/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. `staged` are the changes of canon that it proposes, where its story belongs to a world. `flashback` is there where something came back to somebody. */
 export interface SceneTurnResult {
   turn_id: string;
   turn_index: number;
@@ -2624,6 +2696,7 @@ export interface SceneTurnResult {
   cut?: boolean;
   resolutions?: Resolution[];
   staged?: StagedNote[];
+  flashback?: ToldFlashback;
 }
 
 /** Where a character is at which phase, by the phases' names; exceptions come first, in their order. */
@@ -3451,6 +3524,14 @@ export interface TokensListed {
   tokens: TokenView[];
 }
 
+/** Something that came back to somebody in the turn, as it was told. */
+export interface ToldFlashback {
+  character_id: string;
+  character_name: string;
+  text: string;
+  emotion?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation";
+}
+
 /** All calls that were asked for added up, not only those of this page. */
 export interface Totals {
   calls: number;
@@ -3476,6 +3557,14 @@ export interface Transition {
   condition?: Comparison | All | Any | Not | null;
   priority?: number;
   means?: string[] | null;
+}
+
+/** Something from before the play that a character cannot forget, and the words that bring it back. `text` is what it lives through again, and only its own actor is told. `told` is what the player is told then; without it only that something came back. */
+export interface Trauma {
+  text: string;
+  triggers: string[];
+  told?: string | null;
+  emotion?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation";
 }
 
 /** Either the `api_id` of an api that is kept, or one that is not, field by field. `seconds` is how long each question may take. */
@@ -3511,7 +3600,7 @@ export interface TurnCompleted {
   result: SceneTurnResult | InkTurnResult;
 }
 
-/** The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags; `outcome` is what came of words in a talk; `rolls` are what the dice decided. */
+/** The notes of a turn. `scene` is the node that was entered; `lines` are those of an Ink story, where one has tags; `outcome` is what came of words in a talk; `rolls` are what the dice decided; `flashback` is what came back to somebody. */
 export interface TurnNotes {
   turn_id: string;
   changes?: VariableChange[];
@@ -3522,6 +3611,7 @@ export interface TurnNotes {
   outcome?: string | null;
   lines?: TaggedLine[];
   rolls?: Resolution[];
+  flashback?: FlashbackNote | null;
 }
 
 /** `scenes` has the titles of the scenes that are named in the notes. */
@@ -3559,7 +3649,7 @@ export interface TurnStarted {
   player_input: string;
 }
 
-/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: all from `calls` on. `checks` and `verdicts` are there where the turn noted some. */
+/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: all from `calls` on. `checks`, `verdicts` and `minds` are there where the turn noted some. */
 export interface TurnTraceView {
   type: "turn_trace";
   turn_id: string;
@@ -3580,6 +3670,7 @@ export interface TurnTraceView {
   plan?: { [key: string]: Json } | null;
   checks?: ({ [key: string]: Json })[] | null;
   verdicts?: ({ [key: string]: Json })[] | null;
+  minds?: ({ [key: string]: Json })[] | null;
 }
 
 /** The model calls of one turn, added up. */
@@ -3698,6 +3789,12 @@ export interface UpdateLorebookEntry {
   recursive?: boolean | null;
   known_by?: "everyone" | string[] | Until | null;
   secret?: boolean | null;
+}
+
+/** How firmly the mask is to sit from now on: 1 shows nothing, below a quarter it may break. */
+export interface UpdateMask {
+  character_id: string;
+  integrity: number;
 }
 
 /** What is to be different; a text is a new rendition, the original stays. */
@@ -4003,6 +4100,7 @@ export type SceneEvent =
   | CheckAsked
   | CheckResolved
   | ChangeStaged
+  | Flashback
   | DirectorCompleted
   | SessionCharacterCreated
   | SessionCharacterEnteredScene
@@ -4082,6 +4180,8 @@ export interface Methods {
   "backup.create": { params: NoParams; result: BackupView; session: false };
   /** Lists the backups in the folder of this server, oldest first. */
   "backup.list": { params: Paging; result: BackupsListed; session: false };
+  /** Lists what somebody in a play takes to be true at the session's head, what changed last first. */
+  "belief.list": { params: ListBeliefs; result: BeliefsListed; session: true };
   /** Shows a story's calendar. */
   "calendar.get": { params: NameCalendar; result: CalendarView; session: false };
   /** Gives a story a calendar, so that time passes in its plays, or takes it away. */
@@ -4178,6 +4278,10 @@ export interface Methods {
   "lorebook_entry.list": { params: ListLorebookEntries; result: LorebookEntriesListed; session: false };
   /** Changes an entry; fields that are not given stay as they are. */
   "lorebook_entry.update": { params: UpdateLorebookEntry; result: LorebookEntryView; session: false };
+  /** Shows what a character presents and hides, and how firmly its mask sits where the session stands. */
+  "mask.get": { params: NameMask; result: MaskView; session: true };
+  /** Sets how firmly a mask sits in a play; going back undoes it. Traits are changed with the character. */
+  "mask.update": { params: UpdateMask; result: MaskView; session: true };
   /** Gives somebody a memory at the session's head. */
   "memory.add": { params: AddMemory; result: MemoryView; session: true };
   /** Forgets a memory for good: it never comes up again, on any branch. What was told stays in the transcript. */

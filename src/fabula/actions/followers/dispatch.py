@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from fabula.actions.followers.canon_commits import commit_canon
+from fabula.actions.followers.consolidation import CONSOLIDATE, consolidate_play
 from fabula.actions.followers.lore_bundles import precompute_lore
 from fabula.actions.followers.memories import remember_turn
 from fabula.actions.followers.summaries import summarise_turn
@@ -51,8 +52,8 @@ WORK_QUEUES: Mapping[str, QueueName] = {
     WORK_NAMES["canon"]: "heavy",
 }
 
-FOLLOWER_WORK = tuple(WORK_QUEUES)
-"""The names of all work that follows turns."""
+FOLLOWER_WORK = (*WORK_QUEUES, CONSOLIDATE)
+"""The names of all work that follows turns. What is done for whole plays makes no queue late."""
 
 LATE_S = 15.0
 """From this lag on followers are announced, and so done in the order of their queues and priorities."""
@@ -93,7 +94,9 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
             "has the canon keeper judge what was proposed up to this turn",
         ),
     ]
-    return {name: _kind(run, WORK_QUEUES[name], priority, does) for name, priority, run, does in rows}
+    kinds = {name: _kind(run, WORK_QUEUES[name], priority, does) for name, priority, run, does in rows}
+    does = "consolidates what is remembered in a play, and lets it fade"
+    return {**kinds, CONSOLIDATE: _kind(partial(consolidate_play, house), "heavy", 0, does)}
 
 
 def _kind(run: Run, queue: QueueName, priority: int, does: str) -> WorkKind:

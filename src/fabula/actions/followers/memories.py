@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from fabula.actions.followers.conclusions import Noticed, Thinking, runs_of
 from fabula.actions.house import House
 from fabula.actions.memories.remember import findable
 from fabula.actions.memories.story_time import story_day, story_minute
@@ -21,12 +22,15 @@ from fabula.ports.work import Work
 from fabula.recall.feelings import feeling_in, importance_of
 from fabula.recall.perception import PLAYER_OWNER, NoticedLine, Presence, observers, speakers_of
 from fabula.story.plays import PlayState
-from fabula.story.values import JsonObject
+from fabula.story.values import Json, JsonObject
 
 TURNS_AT_ONCE = 256
 PART = 16
 """So many turns are written down in one transaction, so that nobody waits long for it."""
 MOST_LINES = 64
+TOLD_CERTAINTY = 0.8
+LEAST_RECALLED = 40
+"""Prompts of a play with fewer lines tell them all, and recall nothing."""
 SCENE_PART = 8
 """A scene that goes on for long is remembered in parts of so many turns."""
 
@@ -47,8 +51,12 @@ async def remember_line(house: House, turn_id: str, *, ends: Work | None = None)
     # A turn that is remembered is followed by three that wait for the next: mostly all of it is one transaction.
     parts = [missing[start : start + PART] for start in range(0, len(missing), PART)] or [[]]
     for part in parts:
-        made = [(one.turn, await _memories_of(house, one)) for one in await _noticed(house, part)]
-        await house.store.write(partial(_keep, made, ends if part is parts[-1] else None), durable=False)
+        runs = runs_of(await _noticed(house, part), lambda one: one.turn)
+        for run in runs:
+            thinking = Thinking(house)
+            made = [await _memories_of(house, one, thinking) for one in run]
+            is_last = part is parts[-1] and run is runs[-1]
+            await house.store.write(partial(_keep, made, ends if is_last else None), durable=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +68,16 @@ class _Noticed:
     after: PlayState
     lines: list[NoticedLine]
     presence: Presence
+    recalled: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Made:
+    """What is kept of a turn, and which memories came to mind in it."""
+
+    turn: Turn
+    memories: list[NewMemory]
+    recalled: list[str]
 
 
 async def _noticed(house: House, turn_ids: Sequence[str]) -> list[_Noticed]:
@@ -73,27 +91,61 @@ async def _noticed(house: House, turn_ids: Sequence[str]) -> list[_Noticed]:
             before = after if turn.parent_id is None else await known_state(house, unit, turn.parent_id)
             lines = await _lines_of(unit, turn, before, after)
             presence = await _presence(house, unit, turn, lines, before, after)
-            found.append(_Noticed(turn=turn, before=before, after=after, lines=lines, presence=presence))
+            recalled = await _recalled_in(unit, turn_id) if after.message_count > LEAST_RECALLED else []
+            found.append(
+                _Noticed(turn=turn, before=before, after=after, lines=lines, presence=presence, recalled=recalled)
+            )
     return found
 
 
-async def _memories_of(house: House, seen: _Noticed) -> list[NewMemory]:
+async def _memories_of(house: House, seen: _Noticed, thinking: Thinking) -> _Made:
     shared = shared_memories(seen.lines, seen.presence, seen.before, seen.after)
     memories = await findable(house, shared, day=story_day(seen.after))
-    return [
-        replace(memory, memory_id=f"{memory.memory_id}/{owner}", owner=owner)
-        for memory, line in zip(memories, seen.lines, strict=True)
-        for owner in observers(line, seen.presence, speakers_of(seen.lines, seen.presence))
+    owners = [observers(line, seen.presence, speakers_of(seen.lines, seen.presence)) for line in seen.lines]
+    new = [
+        _owned(memory, line, owner)
+        for memory, line, some in zip(memories, seen.lines, owners, strict=True)
+        for owner in some
     ]
+    noticed = Noticed(
+        turn=seen.turn,
+        state=seen.after,
+        lines=seen.lines,
+        memories=memories,
+        owners=owners,
+        names=seen.presence.names,
+    )
+    concluded = await findable(house, await thinking.conclude(noticed), day=story_day(seen.after))
+    return _Made(turn=seen.turn, memories=[*new, *concluded], recalled=seen.recalled)
 
 
-async def _keep(made: Sequence[tuple[Turn, list[NewMemory]]], ends: Work | None, unit: Unit) -> None:
-    for turn, memories in made:
+async def _keep(made: Sequence[_Made], ends: Work | None, unit: Unit) -> None:
+    for one in made:
         # The play may have been deleted meanwhile, with all its turns.
-        if await unit.plays.turn(turn.turn_id) is not None:
-            await unit.memories.add(turn.tree_id, turn.turn_id, memories)
+        if await unit.plays.turn(one.turn.turn_id) is not None:
+            await unit.memories.add(one.turn.tree_id, one.turn.turn_id, one.memories)
+            await unit.memories.count_recalls(one.recalled)
     if ends is not None and not await unit.work.finish(ends):
         raise taken_over(ends)
+
+
+async def _recalled_in(unit: Unit, turn_id: str) -> list[str]:
+    """The memories that went into the prompts of a turn, as far as its trace is kept."""
+    docs = [part.doc for part in await unit.traces.of_turn(turn_id) if part.kind == "turn"]
+    rows = [row for doc in docs if isinstance(noted := doc.get("rows"), dict) for row in _listed(noted.get("memories"))]
+    return [str(row["memory_id"]) for row in rows if isinstance(row, dict) and "memory_id" in row]
+
+
+def _listed(found: Json) -> list[Json]:
+    return found if isinstance(found, list) else []
+
+
+def _owned(memory: NewMemory, line: NoticedLine, owner: str) -> NewMemory:
+    """A memory of one owner. What somebody else says is known from them, and a little less surely."""
+    own = replace(memory, memory_id=f"{memory.memory_id}/{owner}", owner=owner)
+    if line.kind != "dialogue" or line.speaker_id == owner:
+        return own
+    return replace(own, told_by=line.speaker_name, certainty=TOLD_CERTAINTY)
 
 
 async def _lines_of(unit: Unit, turn: Turn, before: PlayState, after: PlayState) -> list[NoticedLine]:

@@ -15,6 +15,7 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.knowledge import Fact, piece_problems
+from fabula.story.minds import Mask, Trauma
 from fabula.story.resources import Character, CharacterContent
 from fabula.story.values import Value
 
@@ -31,6 +32,8 @@ class ContentDraft(Value):
     tags: list[str] = []
     folder: str = ""
     facts: list[Fact] = Field(default=[], max_length=100)
+    mask: Mask | None = None
+    traumas: list[Trauma] = Field(default=[], max_length=20)
 
 
 class CreateCharacter(Command):

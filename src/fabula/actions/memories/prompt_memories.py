@@ -7,6 +7,7 @@ looked at, so that a turn that is played again from the same place recalls the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fabula.actions.house import House
 from fabula.actions.memories.recall_memories import Recollection, is_telling, recall_in
@@ -18,29 +19,45 @@ from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.memories import Memory, Owner, OwnerAt
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
-from fabula.recall.moods import mood_of
+from fabula.recall.beliefs import sureness
+from fabula.recall.consolidation import faded_text
+from fabula.recall.moods import fidelity_at, mood_of
 from fabula.recall.perception import PLAYER_OWNER
 from fabula.recall.ranking import Moment
 from fabula.story.contexts import RecalledLine
 from fabula.story.ink_stories import InkPlay
+from fabula.story.minds import MoodState
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
 MOST_OWNERS = 6
 MOST_LINES = 5
-MOOD_LINES = 12
-"""So many of the last memories make up a mood."""
 LONGEST_LINE = 400
 
 
+@dataclass(frozen=True, kw_only=True)
+class PromptMemories:
+    """What comes to mind, by owner, as prompts tell it; and the memories themselves that came."""
+
+    lines: Mapping[str, Sequence[RecalledLine]] = field(default_factory=dict)
+    recalled: Sequence[Memory] = ()
+
+
 async def prompt_memories(
-    house: House, turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence[MemoryEntry], recorder: TurnRecorder
-) -> dict[str, list[RecalledLine]]:
+    house: House,
+    turn: Turn,
+    setup: PlaySetup,
+    before: PlayState,
+    past: Sequence[MemoryEntry],
+    recorder: TurnRecorder,
+    *,
+    moods: Mapping[str, MoodState],
+) -> PromptMemories:
     """What the player's words bring back to everyone in the scene, by owner, oldest first."""
     left_out = untold_lines(setup, before)
     if not left_out or turn.parent_id is None or not turn.player_input.strip():
-        return {}
+        return PromptMemories()
     told = past[max(0, len(past) - before.message_count + left_out) :]
     shown = told if setup.told_history else before.world.actor_shared_history
     first = before.snapshot.turn_index + 1 - sum(entry.kind == "player_input" for entry in shown)
@@ -53,21 +70,24 @@ async def prompt_memories(
         found: dict[str, list[Recollection]] = {}
         for name in owners:
             owner = OwnerAt(owner=Owner(scope=turn.tree_id, name=name), turn_id=at.turn_id)
-            lately = await unit.memories.page(owner, limit=MOOD_LINES)
-            moment = _moment(before, names, lately)
+            moment = _moment(before, names, moods.get(name))
             found[name] = await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
         return found
 
     every = await house.store.read(read)
     found = {owner: [one for one in some if is_telling(one.reasons)] for owner, some in every.items()}
-    recorder.rows["memories"] = [_row(one) for some in found.values() for one in some]
-    return {
+    minute = story_minute(before)
+    recorder.rows["memories"] = [_row(one, minute) for some in found.values() for one in some]
+    lines = {
         owner: [
-            RecalledLine(owner=owner, owner_name=names.get(owner, before.player_name), text=remembered_text(one.memory))
+            RecalledLine(
+                owner=owner, owner_name=names.get(owner, before.player_name), text=remembered_text(one.memory, minute)
+            )
             for one in sorted(some, key=lambda one: (one.memory.minute, one.memory.place))
         ]
         for owner, some in found.items()
     }
+    return PromptMemories(lines=lines, recalled=[one.memory for some in found.values() for one in some])
 
 
 async def talk_memories(
@@ -97,17 +117,21 @@ async def talk_memories(
         for one in await house.store.read(read)
         if is_telling(one.reasons) and " ".join(one.memory.shown.split()) not in known
     ]
-    recorder.rows["memories"] = [_row(one) for one in found]
+    minute = story_minute(before)
+    recorder.rows["memories"] = [_row(one, minute) for one in found]
     return [
-        RecalledLine(owner=character, owner_name=spoken_to or "", text=remembered_text(one.memory))
+        RecalledLine(owner=character, owner_name=spoken_to or "", text=remembered_text(one.memory, minute))
         for one in sorted(found, key=lambda one: (one.memory.minute, one.memory.place))
     ]
 
 
-def remembered_text(memory: Memory) -> str:
-    """A memory in a prompt: who said or did it, and how it reads now."""
-    text = " ".join(memory.shown.split())
+def remembered_text(memory: Memory, minute: int) -> str:
+    """A memory in a prompt: who said or did it, and how it reads at a minute of the story. What has faded is less."""
+    kept = fidelity_at(minute, remembered=memory.minute, importance=memory.importance, pinned=memory.pinned)
+    text = faded_text(" ".join(memory.shown.split()), kept)
     text = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE].rstrip()}…"
+    if memory.kind == "belief":
+        return f"(believed, {sureness(memory.certainty)}) {text}"
     return f"{memory.speaker}: {text}" if memory.speaker else text
 
 
@@ -122,21 +146,21 @@ def _names(setup: PlaySetup, state: PlayState) -> dict[str, str]:
     return found
 
 
-def _moment(state: PlayState, names: Mapping[str, str], lately: Sequence[Memory]) -> Moment:
+def _moment(state: PlayState, names: Mapping[str, str], mood: MoodState | None) -> Moment:
     minute = story_minute(state)
     return Moment(
         minute=minute,
-        valence=mood_of(((one.minute, one.feeling.valence) for one in lately), minute),
+        valence=mood_of(mood).valence,
         where=state.world.current_node,
         people=frozenset(names.values()),
     )
 
 
-def _row(one: Recollection) -> JsonObject:
+def _row(one: Recollection, minute: int) -> JsonObject:
     return {
         "memory_id": one.memory.memory_id,
         "owner": one.memory.owner.name,
-        "text": remembered_text(one.memory),
+        "text": remembered_text(one.memory, minute),
         "score": round(one.score, 3),
         "reasons": [{"part": reason.part, "score": reason.score} for reason in one.reasons],
     }

@@ -17,6 +17,7 @@ from fabula.ports.embedder import Vector
 from fabula.ports.memories import Candidates, Memory, OwnerAt
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.recall.beliefs import without_superseded
 from fabula.recall.imprints import name_words
 from fabula.recall.meaning import near_words, window_likeness
 from fabula.recall.questions import RecallQuestion, read_question
@@ -76,7 +77,7 @@ async def rank_memories(
     question = read_question(text[:LONGEST_QUESTION], names)
     # Who asks for nothing but people means what is said of them.
     stems = question.terms or [stem_in(word) for name in sorted(question.named) for word in words_of(name)]
-    found = await unit.memories.candidates(owner, stems, whole=whole)
+    found = without_superseded(await unit.memories.candidates(owner, stems, whole=whole))
     if not found.rows:
         return []
     candidates = shortened([Candidate._make(row) for row in found.rows])

@@ -11,16 +11,18 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.memories.beliefs import believed
 from fabula.actions.memories.recall_memories import Recollection, recall_in
 from fabula.actions.memories.remember import findable
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.reached_turns import turn_within_reach
-from fabula.actions.views import Command, ListView, Paging, View
+from fabula.actions.views import Command, ListView, Paging, View, part_of
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.memories import Memory, MemoryChange, MemoryKind, MemoryOrder, NewMemory, Owner, OwnerAt
 from fabula.ports.plays import Play
 from fabula.ports.store import Unit
+from fabula.recall.beliefs import SCENE, claims_in, sureness, turns_of
 from fabula.recall.perception import PLAYER_OWNER
 
 LONGEST_TEXT = 4_000
@@ -65,6 +67,12 @@ class UpdateMemory(NameMemory):
 
 class PinMemory(NameMemory):
     pinned: bool = True
+
+
+class ListBeliefs(Paging):
+    """Whose beliefs."""
+
+    owner_id: str = PLAYER_OWNER
 
 
 class AskKnowledge(Command):
@@ -133,15 +141,20 @@ class MemoryForgotten(View):
 
 
 class KnownThing(View):
-    """How somebody knows a thing: it `saw` it, was `told` it (by whom), or `concluded` it; and how sure it is."""
+    """How somebody knows a thing: it `saw` it, was `told` it (by whom), or `concluded` it; and how sure it is.
 
-    optional = frozenset({"from_whom"})
+    `evidence` are the lines or turns that it rests on, `against` the turns that spoke against it.
+    """
+
+    optional = frozenset({"from_whom", "turn_id", "against"})
     how: Literal["saw", "told", "concluded"]
     text: str
     from_whom: str | None = None
     certainty: float
     memory_id: str
+    turn_id: str | None = None
     evidence: list[str]
+    against: list[str] = []
 
 
 class Knowledge(View):
@@ -149,6 +162,38 @@ class Knowledge(View):
     type: Literal["knowledge"] = "knowledge"
     owner_id: str
     known: list[KnownThing]
+
+
+class BeliefView(View):
+    """Something that somebody takes to be true: how sure they are (0 to 1, and in words), from whom they have it, the
+    turns that speak for it and against it, and the turn that changed it last."""
+
+    optional = frozenset({"from_whom", "against"})
+    memory_id: str
+    text: str
+    confidence: float
+    sureness: str
+    from_whom: str | None = None
+    evidence: list[str]
+    against: list[str] = []
+    turn_id: str | None
+    story_minute: int
+
+
+class BeliefsListed(ListView):
+    type: Literal["beliefs_listed"] = "beliefs_listed"
+    owner_id: str
+    beliefs: list[BeliefView]
+
+
+@allowed("player")
+async def list_beliefs(house: House, actor: Actor, session_id: str, command: ListBeliefs) -> BeliefsListed:
+    """Lists what somebody in a play takes to be true at the session's head, what changed last first."""
+    async with house.store.reading() as unit:
+        owner = await _owner_at(unit, actor, session_id, command.owner_id)
+        every = await believed(unit, owner)
+    found, cursor = part_of(every, command, lambda one: one.memory_id)
+    return BeliefsListed(owner_id=command.owner_id, beliefs=[_belief(one) for one in found], next_cursor=cursor)
 
 
 @allowed("player")
@@ -229,6 +274,8 @@ async def delete_memory(house: House, actor: Actor, session_id: str, command: Na
     async with house.store.writing() as unit:
         memory = await _memory(unit, actor, session_id, command.memory_id)
         await unit.memories.forget(memory.memory_id)
+        for one in await _drawn_from(unit, memory):
+            await unit.memories.forget(one.memory_id)
     return MemoryForgotten(memory_id=command.memory_id)
 
 
@@ -239,6 +286,14 @@ async def ask_knowledge(house: House, actor: Actor, session_id: str, command: As
         owner = await _owner_at(unit, actor, session_id, command.owner_id)
         found = await recall_in(house, unit, owner, command.about)
     return Knowledge(owner_id=command.owner_id, known=[_known(one.memory) for one in found])
+
+
+async def _drawn_from(unit: Unit, memory: Memory) -> list[Memory]:
+    """What an owner concluded from a memory, on whichever line: it goes with it."""
+    turns = memory.evidence if memory.kind == "summary" else [memory.turn_id] if memory.kind == "observation" else []
+    scenes = {SCENE + claim.key for claim in claims_in(memory.text, memory.speaker)}
+    found = [one for turn_id in turns if turn_id for one in await unit.memories.resting_on(memory.owner, turn_id)]
+    return [one for one in found if one.kind == "reflection" or one.scene in scenes]
 
 
 async def _owner_at(unit: Unit, actor: Actor, session_id: str, owner_id: str, *, as_of: str | None = None) -> OwnerAt:
@@ -314,13 +369,29 @@ def _found(one: Recollection) -> FoundMemory:
     return FoundMemory(memory=memory_view(one.memory), score=round(one.score, 3), reasons=reasons)
 
 
+def _belief(memory: Memory) -> BeliefView:
+    return BeliefView(
+        memory_id=memory.memory_id,
+        text=memory.shown,
+        confidence=memory.certainty,
+        sureness=sureness(memory.certainty),
+        from_whom=memory.told_by or None,
+        evidence=turns_of(memory.evidence),
+        against=turns_of(memory.evidence, against=True),
+        turn_id=memory.turn_id,
+        story_minute=memory.minute,
+    )
+
+
 def _known(memory: Memory) -> KnownThing:
     concluded = memory.kind in ("reflection", "belief", "summary")
     return KnownThing(
         how="concluded" if concluded else "told" if memory.told_by else "saw",
+        turn_id=memory.turn_id,
+        against=turns_of(memory.evidence, against=True),
         text=memory.shown,
         from_whom=memory.told_by or None,
         certainty=memory.certainty,
         memory_id=memory.memory_id,
-        evidence=list(memory.evidence),
+        evidence=turns_of(memory.evidence),
     )

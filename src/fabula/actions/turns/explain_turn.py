@@ -25,7 +25,7 @@ from fabula.ports.work import Work
 from fabula.story.values import Json, JsonObject, Sparse, Value
 
 FORGOTTEN = "(this text is no longer kept)"
-NOTED = ("checks", "verdicts")
+NOTED = ("checks", "verdicts", "minds")
 """The names under which others note what they did in a turn: see `TurnRecorder.rows`."""
 
 
@@ -127,14 +127,14 @@ class MemoryShown(View):
 class TurnTraceView(View):
     """What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false.
 
-    What only authors may know is left out for players: all from `calls` on. `checks` and `verdicts` are there
-    where the turn noted some.
+    What only authors may know is left out for players: all from `calls` on. `checks`, `verdicts` and `minds` are
+    there where the turn noted some.
     """
 
     type: Literal["turn_trace"] = "turn_trace"
     may_be_large = True
     optional = frozenset(
-        {"calls", "sections", "lore", "degraded", "operations", "plan", "memories", "checks", "verdicts"}
+        {"calls", "sections", "lore", "degraded", "operations", "plan", "memories", "checks", "verdicts", "minds"}
     )
     turn_id: str
     trace_id: str
@@ -154,6 +154,7 @@ class TurnTraceView(View):
     plan: JsonObject | None = None
     checks: list[JsonObject] | None = None
     verdicts: list[JsonObject] | None = None
+    minds: list[JsonObject] | None = None
 
 
 @allowed("player")

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -44,6 +45,8 @@ POSTINGS_BUDGET = 1000
 BEST_PLACES = 64
 BEST_SCENES = 16
 MOST_NAMES = 64
+PINNED = 14
+"""The column of a candidate row that says that it is pinned."""
 
 Stretch = tuple[int, int]
 """A line, and the last place on it that is known."""
@@ -103,7 +106,20 @@ class SqlMemories:
             await self._connection.execute(t.COUNT_RECALLS, {"memories": some})
 
     async def forget(self, memory_id: str) -> bool:
-        return (await self._connection.execute(t.FORGET, {"memory": spelled(memory_id)})).rowcount > 0
+        return await self._connection.run(_forget(spelled(memory_id)))
+
+    async def cover(self, summary_id: str, memory_ids: Sequence[str]) -> None:
+        await self._access.lock("memories")
+        await self._connection.run(_cover(spelled(summary_id), [spelled(one) for one in memory_ids]))
+
+    async def covered(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+        return await self._connection.run(_read_covered(owner, places))
+
+    async def resting_on(self, owner: Owner, turn_id: str) -> list[Memory]:
+        values = {"scope": spelled(owner.scope), "owner": spelled(owner.name), "named": spelled(turn_id)}
+        rows = await self._connection.execute(t.RESTING_ON, values)
+        found = [_memory(row, owner) for row in rows]
+        return [one for one in found if turn_id in (mark.removeprefix("!") for mark in one.evidence)]
 
     async def without_vector(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
         values = {"embedder": embedder, "after": spelled(after), "most": limit}
@@ -283,6 +299,73 @@ def _read_owners(scope: str, turn_id: str | None) -> Steps[list[str]]:
 
 
 def _find_candidates(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[Candidates]:
+    found = yield from _find_alive(owner, stems, whole)
+    # A pinned one comes to mind wherever it is.
+    covered = yield from _read_covered(owner, [(row[0], row[1]) for row in found.rows if not row[PINNED]])
+    if not covered:
+        return found
+    kept = [at for at, row in enumerate(found.rows) if (row[0], row[1]) not in covered]
+    return replace(
+        found, rows=[found.rows[at] for at in kept], vectors=[found.vectors[at] for at in kept], total=found.total
+    )
+
+
+def _read_covered(owner: OwnerAt, places: Sequence[tuple[int, int]]) -> Steps[frozenset[tuple[int, int]]]:
+    """Which places are covered at a turn; in a play without summaries that is one small question."""
+    spaces = sorted({space for space, _ in places})
+    if not spaces or (yield t.HAS_COVERS, {"spaces": _padded(spaces)}).first() is None:
+        return frozenset()
+    known = dict((yield from line_stretches(owner.owner.scope, owner.turn_id)))
+    found: set[tuple[int, int]] = set()
+    for space in spaces:
+        for some in _chunks([place for number, place in places if number == space]):
+            for row in (yield t.COVERS_OF, {"space": space, "places": some}):
+                if row.line_no in known and row.from_place <= known[row.line_no]:
+                    found.add((space, row.place))
+    return frozenset(found)
+
+
+def _cover(summary_id: str, memory_ids: Sequence[str]) -> Steps[None]:
+    summary = (yield t.PLACES_OF, {"memories": [summary_id]}).first()
+    if summary is None:
+        raise NotFound(f"There is no memory '{summary_id}'.")
+    known = set((yield t.COVERED_BY, {"summary": summary_id}).scalars())
+    rows = []
+    for some in portions([one for one in memory_ids if one not in known]):
+        rows += [
+            {
+                "space_no": row.space_no,
+                "place": row.place,
+                "line_no": summary.line_no,
+                "from_place": summary.place,
+                "summary_id": summary_id,
+            }
+            for row in (yield t.PLACES_OF, {"memories": some})
+        ]
+    if rows:
+        yield t.ADD_COVERS, rows
+
+
+def _forget(memory_id: str) -> Steps[bool]:
+    is_known, waiting, first = False, [memory_id], True
+    while waiting:
+        one = waiting.pop()
+        for summary_id in list((yield t.SUMMARIES_OF, {"memory": one}).scalars()):
+            yield t.UNCOVER, {"summary": summary_id}
+            yield t.FORGET, {"memory": summary_id}
+        # What it covers may stand in other summaries, too, on other branches.
+        waiting += (yield t.COVERED_BY, {"summary": one}).scalars()
+        yield t.UNCOVER, {"summary": one}
+        gone = (yield t.FORGET, {"memory": one}).rowcount > 0
+        is_known, first = (gone if first else is_known), False
+    return is_known
+
+
+def _find_alive(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[Candidates]:
+    """Candidates, also those that a summary covers.
+
+    In a past of many, what is covered counts for how common words are: that is only a measure.
+    """
     spaces = yield from _spaces_at(owner)
     if not spaces:
         return Candidates()
@@ -360,8 +443,12 @@ def _chunks(places: Sequence[int]) -> list[list[int]]:
     """Numbers in lists of few different lengths."""
     if not places:
         return []
-    some = list(places)
-    return [some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))]
+    return [_padded(places)]
+
+
+def _padded(numbers: Sequence[int]) -> list[int]:
+    some = list(numbers)
+    return some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
 
 
 def _read_places(owner: Owner, places: Sequence[tuple[int, int]]) -> Steps[list[Memory]]:
@@ -384,16 +471,18 @@ def _read_page(
     found: list[Memory] = []
     for space, last in spaces:
         start = after[1] if after is not None and after[0] == space else None
-        values = {"space": space, "last": last, "most": limit}
-        while len(found) < limit:
-            if order == "newest":
-                rows = list((yield t.PAGE_NEWEST, {**values, "before": last + 1 if start is None else start}))
-            else:
-                rows = list((yield t.PAGE_OLDEST, {**values, "after": -1 if start is None else start}))
-            found += [_memory(row, owner.owner) for row in rows if kind is None or row.kind == kind]
-            if len(rows) < limit:
-                break
-            start = rows[-1].place
+        values: dict[str, Any] = {"space": space, "last": last, "most": limit - len(found)}
+        if kind is not None:
+            values["kind"] = kind
+        if order == "newest":
+            page = t.PAGE_NEWEST if kind is None else t.KIND_NEWEST
+            rows = yield page, {**values, "before": last + 1 if start is None else start}
+        else:
+            page = t.PAGE_OLDEST if kind is None else t.KIND_OLDEST
+            rows = yield page, {**values, "after": -1 if start is None else start}
+        found += [_memory(row, owner.owner) for row in rows]
+        if len(found) >= limit:
+            break
     return found[:limit]
 
 

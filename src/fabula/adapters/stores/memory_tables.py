@@ -98,6 +98,7 @@ MEMORIES = Table(
     Index("memories_by_id", "memory_id", unique=True),
     Index("memories_by_scene", "space_no", "scene", "place"),
     Index("memories_by_embedder", "embedder", "memory_id"),
+    Index("memories_by_kind", "space_no", "kind", "place"),
 )
 
 MEMORY_WORDS = Table(
@@ -115,7 +116,25 @@ MEMORY_WORDS = Table(
     sqlite_with_rowid=False,
 )  # fmt: skip
 
+COVERS = Table(
+    "memory_covers",
+    METADATA,
+    Column("space_no", NUMBER, nullable=False),
+    Column("place", NUMBER, nullable=False),
+    Column("line_no", NUMBER, nullable=False),
+    Column("from_place", NUMBER, nullable=False),
+    Column("summary_id", NAME, nullable=False),
+    PrimaryKeyConstraint("space_no", "place", "summary_id", name="memory_covers_pk"),
+    ForeignKeyConstraint(
+        ["space_no", "place"], ["memories.space_no", "memories.place"], name="memory_covers_memory_fk",
+        ondelete="CASCADE",
+    ),
+    Index("memory_covers_by_summary", "summary_id"),
+)  # fmt: skip
+"""What a summary covers, and from which place on which line on."""
+
 _l, _t, _s, _m, _w = LINES.c, LINE_TURNS.c, SPACES.c, MEMORIES.c, MEMORY_WORDS.c
+_c = COVERS.c
 _in_space = (_m.space_no == bindparam("space"), _m.place <= bindparam("last"))
 _alive = (_m.fidelity > 0) | (_m.pinned > 0)
 
@@ -191,6 +210,9 @@ GET = (
 _listed = select(MEMORIES).where(*_in_space)
 PAGE_NEWEST = _listed.where(_m.place < bindparam("before")).order_by(_m.place.desc()).limit(bindparam("most"))
 PAGE_OLDEST = _listed.where(_m.place > bindparam("after")).order_by(_m.place).limit(bindparam("most"))
+_of_kind = _listed.where(_m.kind == bindparam("kind"))
+KIND_NEWEST = _of_kind.where(_m.place < bindparam("before")).order_by(_m.place.desc()).limit(bindparam("most"))
+KIND_OLDEST = _of_kind.where(_m.place > bindparam("after")).order_by(_m.place).limit(bindparam("most"))
 CHANGE = (
     update(MEMORIES)
     .where(_m.memory_id == bindparam("memory"))
@@ -218,6 +240,38 @@ COUNT_RECALLS = (
     update(MEMORIES).where(_m.memory_id.in_(bindparam("memories", expanding=True))).values(recalls=_m.recalls + 1)
 )
 FORGET = delete(MEMORIES).where(_m.memory_id == bindparam("memory"))
+PLACES_OF = (
+    select(_m.memory_id, _m.space_no, _m.place, _s.line_no)
+    .join(SPACES, _s.space_no == _m.space_no)
+    .where(_m.memory_id.in_(bindparam("memories", expanding=True)))
+)
+ADD_COVERS = insert(COVERS)
+HAS_COVERS = select(literal(1)).where(_c.space_no.in_(bindparam("spaces", expanding=True))).limit(1)
+COVERS_OF = select(_c.place, _c.line_no, _c.from_place).where(
+    _c.space_no == bindparam("space"), _c.place.in_(bindparam("places", expanding=True))
+)
+COVERED_BY = (
+    select(_m.memory_id)
+    .join(COVERS, (_c.space_no == _m.space_no) & (_c.place == _m.place))
+    .where(_c.summary_id == bindparam("summary"))
+)
+SUMMARIES_OF = (
+    select(_c.summary_id)
+    .join(MEMORIES, (_c.space_no == _m.space_no) & (_c.place == _m.place))
+    .where(_m.memory_id == bindparam("memory"))
+)
+UNCOVER = delete(COVERS).where(_c.summary_id == bindparam("summary"))
+RESTING_ON = (
+    select(MEMORIES)
+    .join(SPACES, _s.space_no == _m.space_no)
+    .join(LINES, _l.line_no == _s.line_no)
+    .where(
+        _l.scope == bindparam("scope"),
+        _s.owner == bindparam("owner"),
+        _m.kind.in_(["belief", "reflection"]),
+        _m.doc.contains(bindparam("named"), autoescape=False),
+    )
+)
 WITHOUT_VECTOR = (
     select(MEMORIES, _s.owner, _l.scope)
     .join(SPACES, _s.space_no == _m.space_no)

@@ -24,7 +24,14 @@ from fabula.actions.plays.branches import (
     switch_branch,
 )
 from fabula.actions.plays.journal import ListJournal, list_journal
-from fabula.actions.plays.play_memories import ListMemories, SearchMemories, list_memories, search_memories
+from fabula.actions.plays.play_memories import (
+    ListBeliefs,
+    ListMemories,
+    SearchMemories,
+    list_beliefs,
+    list_memories,
+    search_memories,
+)
 from fabula.actions.plays.recap_session import RecapSession, recap_session
 from fabula.actions.plays.sessions import (
     RenameSession,
@@ -245,6 +252,17 @@ async def _memories(player_session: PlayerSession, rest: str) -> None:
         writer.say(f"{memory.speaker}: {memory.text}" if memory.speaker else memory.text, indent=2)
 
 
+async def _beliefs(player_session: PlayerSession, rest: str) -> None:
+    house, writer = player_session.house, player_session.writer
+    owner = rest.strip() or PLAYER_OWNER
+    listed = await list_beliefs(house, OPERATOR, player_session.session_id, ListBeliefs(owner_id=owner, limit=20))
+    if not listed.beliefs:
+        writer.say(f"{owner} takes nothing to be true yet. What happened is written down every few turns.")
+    for belief in listed.beliefs:
+        source = f", from {belief.from_whom}" if belief.from_whom else ""
+        writer.say(f"{belief.text} ({belief.sureness}{source})", indent=2)
+
+
 async def _why(player_session: PlayerSession, rest: str) -> None:
     house, writer = player_session.house, player_session.writer
     if not rest.strip():
@@ -352,6 +370,9 @@ _OF_SCENES: Commands[PlayerSession] = {
     "journal": PlayerCommand(sentence="Lists what you set out to do, and what became of it.", run=_journal),
     "memories": PlayerCommand(
         arguments="[WHO]", sentence="Lists what you, or a character by its id, remember.", run=_memories
+    ),
+    "beliefs": PlayerCommand(
+        arguments="[WHO]", sentence="Lists what you, or a character by its id, take to be true.", run=_beliefs
     ),
     "why": PlayerCommand(arguments="WORDS", sentence="Shows what some words bring back to you, and why.", run=_why),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),

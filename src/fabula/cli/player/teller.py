@@ -16,6 +16,7 @@ from fabula.story.events import (
     ChangeStaged,
     CheckResolved,
     DirectorCompleted,
+    Flashback,
     NarratorCompleted,
     NarratorStarted,
     NarratorTextDelta,
@@ -89,6 +90,10 @@ class Telling(Teller):
                 self._aside(f"[{event.sentence}]")
             case ChangeStaged():
                 self._aside(f"[Noted: {event.sentence}]")
+            case Flashback():
+                self._close()
+                self.writer.gap()
+                self.writer.say(event.text, "italic magenta")
             case AgentDegraded():
                 self._aside(degraded(event))
             case StoryEnded():

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
+from fabula.recall.inner_life import InnerTurn, outward
 from fabula.recall.perception import PLAYER_OWNER, has_noticed
 from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
 from fabula.story.checks import PLAYER, Resolution
@@ -34,6 +35,7 @@ from fabula.story.contexts import (
 from fabula.story.graph import Comparison, Node, tests_of
 from fabula.story.knowledge import Reader, is_revealed, known_to, told_pieces, waited_for
 from fabula.story.lore import SceneText, active_lore, readable_lore, scene_began
+from fabula.story.minds import Mind
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.resources import CharacterContent
@@ -101,13 +103,15 @@ class SceneTeller:
         so_far: str = "",
         recalled: Mapping[str, Sequence[RecalledLine]] | None = None,
         canon: Sequence[CanonNote] = (),
+        inner: InnerTurn | None = None,
     ) -> None:
         """`past` is the end of the transcript before this turn, as far back as a role is told.
 
         `turn_index` is the turn that was last begun, `wish` how the player wants it told, `so_far` the summary of what
         happened before that, `recalled` what comes to mind of it, by who remembers it, `canon` what is true in the
-        story's world.
+        story's world; `inner` is what goes on in minds.
         """
+        self._inner = inner
         self._recalled, self._canon = recalled or {}, canon
         self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
@@ -128,6 +132,7 @@ class SceneTeller:
         return DirectorContext(
             **self._shared(self._told),
             memories=self._remembered(PLAYER_OWNER),
+            minds=self._shown_minds(),
             player_fields=self._bundle.player_schema.fields,
         )
 
@@ -135,6 +140,7 @@ class SceneTeller:
         return NarratorContext(
             **self._shared(self._told_on_the_way),
             memories=self._remembered(PLAYER_OWNER),
+            minds=self._shown_minds(),
             purpose=purpose,
             player_fields=self._bundle.player_schema.fields,
             previous_node=self._previous_node(),
@@ -161,6 +167,7 @@ class SceneTeller:
             **{**self._shared(reader, listener=speaker_id), **known},
             actor=self.member(speaker_id, reader),
             memories=self._remembered(speaker_id),
+            minds=self._own_mind(speaker_id),
             purpose=purpose,
             private_memory=world.actor_private_memory.get(speaker_id, []),
         )
@@ -193,6 +200,7 @@ class SceneTeller:
         return SwiftContext(
             **self._shared(self._told),
             memories=self._remembered(*self.here()),
+            minds=self._shown_minds(),
             player_fields=self._bundle.player_schema.fields,
             world_fields=self._bundle.world_schema.fields,
             previous_node=self._previous_node(),
@@ -255,6 +263,20 @@ class SceneTeller:
     def _remembered(self, *owners: str) -> list[RecalledLine]:
         """What comes to mind to these, and to nobody else."""
         return [line for owner in owners for line in self._recalled.get(owner, ())]
+
+    def _own_mind(self, id: str) -> list[Mind]:
+        """What a character knows of itself; nothing where nothing goes on in it."""
+        mind = None if self._inner is None else self._inner.minds.get(id)
+        return [] if mind is None or mind == Mind(id=mind.id, name=mind.name, valence=mind.valence) else [mind]
+
+    def _shown_minds(self) -> list[Mind]:
+        """What everybody sees of those in the scene."""
+        if self._inner is None:
+            return []
+        came = self._inner.flashback
+        told = "" if came is None else came.told
+        seen = [outward(mind, told) for id in self.here() for mind in self._own_mind(id)]
+        return [one for one in seen if one.mood or one.presented or one.relived]
 
     def _cast(self, ids: list[str], reader: Reader) -> list[CastMember]:
         return [self.member(id, reader) for id in ids if self.knows(id)]

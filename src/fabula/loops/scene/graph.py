@@ -22,6 +22,7 @@ from fabula.loops.checkpoint_version import can_go_on, loop_version
 from fabula.loops.scene.beats import beat_question, is_told, said_in
 from fabula.loops.scene.checks import apply_check
 from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.inner_turns import tell_flashback
 from fabula.loops.scene.keeper import Kept, after_beats, applied, ask_keeper, heard_in, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
 from fabula.loops.scene.persistence import persist
@@ -86,7 +87,9 @@ async def load_context(run: SceneRun) -> PlayState:
     with run.stage.recorder.step("load_context"):
         play = record_input(run)
         await understand(run, play)
-        return apply_check(run, play)
+        play = apply_check(run, play)
+        tell_flashback(run)
+        return play
 
 
 async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:

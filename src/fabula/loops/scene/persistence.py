@@ -7,6 +7,7 @@ from typing import cast
 from fabula.loops.scene.audience import settle_audience
 from fabula.loops.scene.canon import said_of, stage_canon
 from fabula.loops.scene.checks import check_entry
+from fabula.loops.scene.inner_turns import flashback_of, keep_inner_life
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.resolution import player_entry
@@ -14,7 +15,7 @@ from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.follow import follow_up
 from fabula.loops.turns.turn_state_cache import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
-from fabula.story.events import KeeperApplied, StoryEnded
+from fabula.story.events import KeeperApplied, StoryEnded, event_fields
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.state_hash import stored_state_hash
@@ -43,6 +44,7 @@ async def persist(
     kept, lines = settle_audience(second.play, [*_first_lines(run), *said])
     messages = spoken(run, kept, lines)
     play = kept.model_copy(update={"message_count": kept.message_count + len(messages), "ended": _ends_here(run, kept)})
+    play = keep_inner_life(run, play)
     play = mark_world(run.before, play, run.turn.turn_id, run.setup.world)
     play, staged = stage_canon(run, play, said)
     if play.ended and not run.before.ended:
@@ -68,6 +70,9 @@ async def persist(
         result["resolutions"] = [check.resolved.resolution.as_json()]
     if staged:
         result["staged"] = [{"change_id": one.change_id, "sentence": said_of(run, one)} for one in staged]
+    came = flashback_of(run)
+    if came is not None:
+        result["flashback"] = event_fields(came)
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,

@@ -190,6 +190,11 @@ class PlaySetup:
         return isinstance(extra, dict) and extra.get("pace") == "swift"
 
     @cached_property
+    def has_inner_lives(self) -> bool:
+        """Whether somebody in the cast wears a mask, or has something that cannot be forgotten."""
+        return any(one.mask is not None or one.traumas for one in self.characters.values())
+
+    @cached_property
     def by_rule(self) -> bool:
         """Whether a role of this play is played by rule."""
         return any(self.api(role).provider == "understudy" for role in ROLES)

@@ -20,6 +20,7 @@ from fabula.ports.store import Store
 from fabula.ports.traces import trace_task
 from fabula.ports.work import Work
 from fabula.ports.world import Clock, Ids
+from fabula.recall.inner_life import InnerTurn
 from fabula.rules.resolution import Resolved
 from fabula.story.contexts import CanonNote, RecalledLine
 from fabula.story.plays import PlayState
@@ -135,6 +136,7 @@ class SceneRun:
     `first_played` says that no model can have been asked for it before;
     `so_far` sums up what happened before `past`, `recalled` are single things from there by who remembers them;
     `canon` is what is true in the story's world around those in the scene;
+    `inner` is what goes on in the minds of the cast, where anything does;
     `handover` is what the step before left for the next one.
     """
 
@@ -155,7 +157,12 @@ class SceneRun:
     so_far: PastSummary | None = None
     recalled: Mapping[str, Sequence[RecalledLine]] = field(default_factory=dict)
     canon: Sequence[CanonNote] = ()
+    inner: InnerTurn | None = None
     handover: Handover = field(default_factory=Handover)
+
+    def inner_name(self, id: str) -> str:
+        """What somebody is called whose mind is known."""
+        return self.inner.minds[id].name if self.inner is not None else id
 
     def teller(self, play: PlayState, scene: Scene) -> SceneTeller:
         """Who builds the contexts of this turn for a state of it."""
@@ -170,6 +177,7 @@ class SceneRun:
             so_far="" if self.so_far is None else self.so_far.text,
             recalled=self.recalled,
             canon=self.canon,
+            inner=self.inner,
         )
 
 

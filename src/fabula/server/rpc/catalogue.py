@@ -44,6 +44,7 @@ from fabula.actions.plays import (
     find_lines,
     journal,
     list_turn_notes,
+    masks,
     messages,
     play_memories,
     player,
@@ -457,6 +458,9 @@ def _memories() -> list[Method]:
         m("memory.pin", a.PinMemory, a.pin_memory, a.MemoryView),
         m("memory.delete", a.NameMemory, a.delete_memory, a.MemoryForgotten),
         m("memory.knows", a.AskKnowledge, a.ask_knowledge, a.Knowledge),
+        m("belief.list", a.ListBeliefs, a.list_beliefs, a.BeliefsListed),
+        m("mask.get", masks.NameMask, masks.get_mask, masks.MaskView),
+        m("mask.update", masks.UpdateMask, masks.update_mask, masks.MaskView),
     ]
 
 

@@ -194,3 +194,63 @@ class MemoriesLaw:
             await unit.memories.add(tree, "t1", [new_memory("Rain.", id="m1")])
             await unit.plays.remove("s")
             assert await unit.memories.get("m1") is None
+
+    async def test_a_summary_covers_memories_from_its_turn_on_and_nowhere_else(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for turn_id in ("t1", "t2", "t3", "t2b", "t3b"):
+                await unit.memories.add(tree, turn_id, [new_memory(f"Rain at {turn_id}.", id=turn_id)])
+            await unit.memories.add(tree, "t3", [new_memory("Much rain.", id="sum", kind="summary", scene="sum")])
+            await unit.memories.cover("sum", ["t1", "t2", "nobody"])
+            await unit.memories.cover("sum", ["t1", "t2"])
+            assert await _found(unit, at("t3", scope=tree), "rain") == ["Rain at t3.", "Much rain."]
+            assert await _found(unit, at("t2", scope=tree), "rain") == ["Rain at t1.", "Rain at t2."]
+            assert "Rain at t1." in await _found(unit, at("t3b", scope=tree), "rain")
+            assert len(await _texts(unit, at("t3", scope=tree))) == 4
+            await unit.memories.change("t1", MemoryChange(pinned=True))
+            assert "Rain at t1." in await _found(unit, at("t3", scope=tree), "rain")
+
+    async def test_who_forgets_a_summary_forgets_what_it_covers(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for turn_id in ("t1", "t2"):
+                await unit.memories.add(tree, turn_id, [new_memory(f"Rain at {turn_id}.", id=turn_id)])
+            await unit.memories.add(tree, "t3", [new_memory("Much rain.", id="sum", kind="summary", scene="sum")])
+            await unit.memories.cover("sum", ["t1", "t2"])
+            assert await unit.memories.forget("sum")
+            assert await _texts(unit, at("t3", scope=tree)) == []
+
+    async def test_who_forgets_something_that_is_covered_forgets_the_summary_and_nothing_else(
+        self, store: Store
+    ) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for turn_id in ("t1", "t2"):
+                await unit.memories.add(tree, turn_id, [new_memory(f"Rain at {turn_id}.", id=turn_id)])
+            await unit.memories.add(tree, "t3", [new_memory("Much rain.", id="sum", kind="summary", scene="sum")])
+            await unit.memories.cover("sum", ["t1", "t2"])
+            assert await unit.memories.forget("t1")
+            assert await _found(unit, at("t3", scope=tree), "rain") == ["Rain at t2."]
+
+    async def test_pages_of_one_kind_have_no_others_and_go_on_where_they_ended(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for turn_id in ("t1", "t2", "t3"):
+                new = [new_memory(f"Rain at {turn_id}.", id=turn_id)]
+                new.append(new_memory(f"It rains {turn_id}.", id=f"b{turn_id}", kind="belief"))
+                await unit.memories.add(tree, turn_id, new)
+            first = await unit.memories.page(at("t3", scope=tree), kind="belief", limit=2)
+            assert [one.memory_id for one in first] == ["bt3", "bt2"]
+            place = (first[-1].space, first[-1].place)
+            rest = await unit.memories.page(at("t3", scope=tree), kind="belief", after=place, limit=2)
+            assert [one.memory_id for one in rest] == ["bt1"]
+
+    async def test_conclusions_are_found_by_the_turns_that_they_rest_on_on_any_line(self, store: Store) -> None:
+        tree = await _tree(store)
+        async with store.writing() as unit:
+            for turn_id, marks in (("t2", ["t1"]), ("t3", ["!t1", "t3"]), ("t2b", ["t2b"])):
+                new = new_memory(f"It rains {turn_id}.", id=f"b{turn_id}", kind="belief", evidence=marks)
+                await unit.memories.add(tree, turn_id, [new])
+            found = await unit.memories.resting_on(Owner(scope=tree, name="mara"), "t1")
+            assert sorted(one.memory_id for one in found) == ["bt2", "bt3"]
+            assert await unit.memories.resting_on(Owner(scope=tree, name="orr"), "t1") == []

@@ -8,6 +8,7 @@ from typing import Any
 
 from fabula.actions.house import House
 from fabula.actions.library.builtins import UNDERSTUDY
+from fabula.actions.memories.inner_lives import inner_turn, moods_before
 from fabula.actions.memories.prompt_memories import prompt_memories
 from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.past_summaries import story_so_far
@@ -47,8 +48,10 @@ class SceneTurnStart:
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
         setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
         await setup.prepare()
-        recalled = await prompt_memories(house, turn, setup, self.before, self.past, stage.recorder)
+        moods = moods_before(turn, setup, self.before, self.past)
+        recalled = await prompt_memories(house, turn, setup, self.before, self.past, stage.recorder, moods=moods)
         canon = await prompt_canon(house.store, setup, self.before)
+        inner = inner_turn(turn, setup, self.before, self.past, moods, recalled.recalled, stage.recorder)
         first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
         run = SceneRun(
             turn=turn,
@@ -66,8 +69,9 @@ class SceneTurnStart:
             cut=cut,
             first_played=first_played,
             so_far=self.so_far,
-            recalled=recalled,
+            recalled=recalled.lines,
             canon=canon,
+            inner=inner,
         )
         await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
 

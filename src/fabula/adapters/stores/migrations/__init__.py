@@ -30,6 +30,7 @@ REVISIONS = (
     "0050",
     "0051",
     "0052",
+    "0055",
 )
 
 REVISION_TABLE = "fabula_revision"
