@@ -87,17 +87,15 @@ class Standing:
         """Whether any fact, relationship or event is about somebody."""
         return bool(self._at([("about", entity_id)]))
 
-    def contradictions(self, change: Change) -> list[Contradiction]:
+    def contradictions(self, change: Change) -> Iterator[Contradiction]:
         """What a change contradicts, each once, in the order of canon."""
         kinds: Mapping[str, str] = self._kinds
         if isinstance(change.content, EntityContent):
             kinds = ChainMap({change.content.entity_id: change.content.entity_kind}, self._kinds)
-        found = []
         for old in self._at(_keys_against(change.content)):
             why = _why(change.content, old.content, kinds) or self._makes_impossible(change.content, old, kinds)
             if why is not None and old.change_id != change.change_id:
-                found.append(Contradiction(change_id=old.change_id, why=why, sentence=_sentence(why, change, old)))
-        return found
+                yield Contradiction(change_id=old.change_id, why=why, sentence=_sentence(why, change, old))
 
     def _at(self, keys: Iterable[_Key]) -> list[Change]:
         found = {one.change_id: one for key in keys for one in self._by_key.get(key, ())}
@@ -127,6 +125,7 @@ def _keys_of(content: Content) -> Iterator[_Key]:
             yield ("says", content.subject, content.predicate)
             yield ("of", content.subject)
             yield ("anybody", content.predicate)
+            yield ("anybody", content.predicate, _same(content.object))
             yield ("about", content.subject)
             yield ("about", content.object)
         case EntityContent():
@@ -164,7 +163,7 @@ def _keys_against(content: Content) -> Iterator[_Key]:
                 if content.at is not None:
                     yield ("was", who, content.at)
         case AxiomContent():
-            yield ("anybody", content.predicate)
+            yield ("anybody", content.predicate, *([] if content.object is None else [_same(content.object)]))
         case StateContent():
             pass
 
@@ -176,7 +175,7 @@ def _axiom_keys(content: FactContent | RelationshipContent) -> Iterator[_Key]:
 
 def contradictions(change: Change, canon: Sequence[Change]) -> list[Contradiction]:
     """What of canon a change contradicts, each once, in the order of canon."""
-    return Standing(canon).contradictions(change)
+    return list(Standing(canon).contradictions(change))
 
 
 def _why(new: Content, old: Content, kinds: Mapping[str, str]) -> Why | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from fabula.canon.contradictions import Contradiction, Standing
 from fabula.story.canon import (
@@ -56,7 +57,8 @@ def _judge(change: Change, policy: Policy, known: Known, standing: Standing) -> 
         steps = [*steps, Step(rule="entity_gate", found=reason, sentence=reason or _FLAVOUR)]
         if not passes:
             return Verdict(result="reject", weight=weight, steps=steps)
-    found = standing.contradictions(change)
+    # One more than may be replaced says that there are too many.
+    found = list(islice(standing.contradictions(change), MOST_REPLACED + 1))
     if found:
         return _against(change, policy, weight, steps, found)
     return _by_weight(policy, weight, steps)
@@ -107,7 +109,9 @@ def _against(change: Change, policy: Policy, weight: float, steps: list[Step], f
         step = Step(rule="critical", found=listed, sentence=critical[0].sentence)
         return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names, critical=True)
     if len(replaced) > MOST_REPLACED:
-        sentence = f"It contradicts {len(replaced)} others; at most {MOST_REPLACED} are replaced at once."
+        sentence = (
+            f"It contradicts more than {MOST_REPLACED} others, and so many are the most that are replaced at once."
+        )
         step = Step(rule="too_many", found=[*names], sentence=sentence)
         return Verdict(result="reject", weight=weight, steps=[*steps, step], contradicts=names)
     if change.authority in policy.retcon and weight >= policy.accept_at:
