@@ -262,18 +262,24 @@ async def test_the_inspectors_command_line_calls_every_tool_over_http(server: Rp
 
 @pytest.mark.all
 @needs_inspector
-async def test_the_inspectors_command_line_calls_every_tool_over_pipes(tmp_path: Path) -> None:
+async def test_the_inspectors_command_line_lists_and_calls_tools_over_pipes(tmp_path: Path) -> None:
     async with live_server(tmp_path) as rpc:
         given = await things_to_ask_for(rpc)
     fabula = str(Path(sys.executable).parent / "fabula")
-    await inspect_every_tool([fabula, "mcp", "--data-dir", str(tmp_path)], given)
+    target = [fabula, "mcp", "--data-dir", str(tmp_path), "--connect-timeout", "120000"]
+    # Each call starts a process of its own, so that a few have to do.
+    assert {one["name"] for one in (await inspect(target, "--method", "tools/list"))["tools"]} == set(AUTHORITY)
+    asked = ("--tool-arg", f"session_id={given['session_id']}", "--tool-arg", f"player_input={given['player_input']}")
+    turn = await inspect(target, "--method", "tools/call", "--tool-name", "run_turn", *asked)
+    assert json.loads(turn["content"][0]["text"])["turn_index"] == 1
 
 
 def test_every_tool_has_a_schema_that_says_what_it_takes() -> None:
     for one in all_tools():
         schema: Any = input_schema(one.name)
         assert schema["type"] == "object" and schema.get("additionalProperties") is False, one.name
-        assert ("session_id" in schema["properties"]) is one.of_session or "session_id" in one.command.model_fields
+        named = "session_id" in schema["properties"]
+        assert named is one.of_session or "session_id" in one.command.model_fields
 
 
 @pytest.mark.parametrize(

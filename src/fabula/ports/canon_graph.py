@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from fabula.ports.canon import ChangeRow
-from fabula.story.canon import EntityContent, Moment
+from fabula.story.canon import EntityContent, EntityKind, Moment
 
 EdgeKind = Literal["fact", "relationship", "event"]
 TrueKind = Literal["entity", "fact", "relationship", "event", "axiom"]
@@ -41,6 +41,14 @@ class Edge:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeName:
+    """What a picture of the graph shows of an entity."""
+
+    kind: EntityKind
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TimeSpan:
     """From a moment, to one that no longer counts; either may be open."""
 
@@ -53,7 +61,7 @@ class Graph(Protocol):
 
     - `edges` answers edges that have one of these ends, each once, at most so many; where there are more, which of
       them is not promised. With a moment only those that hold then.
-    - `entities` answers the entity of each id that has one.
+    - `entities` answers the entity of each id that has one; `names` only what it is called, which is quicker.
     - `about` answers true changes of a kind that have this end, in the order in which they were proposed, after the
       one that is named. Without an end it answers all of that kind.
     - `timeline` answers facts, relationships and events that begin within a span, by the moment and then the id; an
@@ -67,6 +75,8 @@ class Graph(Protocol):
     ) -> list[Edge]: ...
 
     async def entities(self, world_id: str, ids: Sequence[str]) -> dict[str, EntityContent]: ...
+
+    async def names(self, world_id: str, ids: Sequence[str]) -> dict[str, NodeName]: ...
 
     async def about(
         self,

@@ -18,7 +18,7 @@ from fabula.canon.contradictions import said
 from fabula.canon.knowledge import How, knowers, who_is_in
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
-from fabula.ports.canon_graph import Edge, TimeSpan
+from fabula.ports.canon_graph import Edge, NodeName, TimeSpan
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.story.canon import (
@@ -33,6 +33,7 @@ from fabula.story.canon import (
 
 MOST_NODES = 300
 MOST_EDGES = 2000
+FEWEST_EDGES = 100
 MOST_LOOKED_UP = 1000
 MOST_BORDER = 1000
 FARTHEST = 6
@@ -233,9 +234,7 @@ async def list_timeline(house: House, actor: Actor, command: AskTimeline) -> Tim
         await WORLDS.get(unit, command.world_id)
         rows = await unit.graph.timeline(command.world_id, span, after=_moment_of(command.cursor), limit=limit + 1)
         moments = [_moment(row) for row in rows[:limit]]
-        known = await unit.graph.entities(
-            command.world_id, list(dict.fromkeys(end for one in moments for end in one.who))
-        )
+        known = await unit.graph.names(command.world_id, list(dict.fromkeys(end for one in moments for end in one.who)))
     lanes = [_node(id, known[id], sum(id in one.who for one in moments)) for id in known]
     last = moments[-1] if moments and len(rows) > limit else None
     cursor = None if last is None else cursor_after("timeline", f"{last.at}~{last.change_id}")
@@ -251,10 +250,8 @@ async def ask_graph(house: House, actor: Actor, command: AskGraph) -> GraphView:
         centre = [command.centre] if command.centre is not None else await _first(unit, world, command.limit)
         found = await _around(unit, command, centre)
         # A few more than are shown: those of other kinds may fall out.
-        known = await unit.graph.entities(
-            world, found.order[:MOST_LOOKED_UP] if kinds else found.order[: command.limit]
-        )
-    order = [id for id in found.order if not kinds or id in centre or (id in known and known[id].entity_kind in kinds)]
+        known = await unit.graph.names(world, found.order[:MOST_LOOKED_UP] if kinds else found.order[: command.limit])
+    order = [id for id in found.order if not kinds or id in centre or (id in known and known[id].kind in kinds)]
     kept = set(order[: command.limit])
     inside = [edge for edge in found.edges.values() if kept.issuperset(edge.between)]
     degrees = Counter(end for edge in inside for end in edge.between)
@@ -306,10 +303,12 @@ class _Found:
 
 async def _around(unit: Unit, command: AskGraph, centre: Sequence[str]) -> _Found:
     found, border, seen = _Found(order=list(centre), edges={}), list(centre), set(centre)
+    # Twice as many as can be shown are enough: whoever knows everybody would have thousands read for nothing.
+    most = min(MOST_EDGES, max(2 * command.limit, FEWEST_EDGES))
     for _ in range(command.hops):
         if not border or len(found.edges) >= MOST_EDGES:
             break
-        edges = await unit.graph.edges(command.world_id, border, at=command.at, limit=MOST_EDGES)
+        edges = await unit.graph.edges(command.world_id, border, at=command.at, limit=most)
         found.edges.update((edge.change_id, edge) for edge in edges)
         reached = [end for end in dict.fromkeys(end for edge in edges for end in edge.between) if end not in seen]
         found.order += reached
@@ -411,23 +410,24 @@ def _moment_of(cursor: str | None) -> tuple[int, str] | None:
         raise InvalidRequest(UNKNOWN_CURSOR) from None
 
 
-def _node(id: str, known: EntityContent | None, degree: int) -> GraphNode:
+def _node(id: str, known: NodeName | None, degree: int) -> GraphNode:
     if known is None:
-        return GraphNode.model_construct(id=id, kind="value", name=id, degree=degree)
-    return GraphNode.model_construct(id=id, kind=known.entity_kind, name=known.name, degree=degree)
+        return GraphNode(id=id, kind="value", name=id, degree=degree)
+    return GraphNode(id=id, kind=known.kind, name=known.name, degree=degree)
 
 
 def _edge(edge: Edge) -> GraphEdge:
-    # Several hundred of them: what comes from our own table need not be checked again.
-    return GraphEdge.model_construct(
-        id=edge.change_id,
-        from_=edge.subject,
-        to=edge.object,
-        kind=edge.predicate,
-        strength=edge.strength,
-        since=edge.begins,
-        until=edge.ends,
-        change_id=edge.change_id,
+    return GraphEdge.model_validate(
+        {
+            "id": edge.change_id,
+            "from": edge.subject,
+            "to": edge.object,
+            "kind": edge.predicate,
+            "strength": edge.strength,
+            "since": edge.begins,
+            "until": edge.ends,
+            "change_id": edge.change_id,
+        }
     )
 
 

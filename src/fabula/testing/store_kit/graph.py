@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.ports.canon_graph import TimeSpan
+from fabula.ports.canon_graph import NodeName, TimeSpan
 from fabula.ports.store import Store, Unit
 from fabula.story.canon import (
     Change,
@@ -93,6 +93,8 @@ class GraphLaw:
                 await _say(unit, _entity(name), f"c-{name}")
             found = await unit.graph.entities("w", ["mara", "nobody", "orr"])
             assert {id: one.name for id, one in found.items()} == {"mara": "Mara", "orr": "Orr"}
+            names = await unit.graph.names("w", ["mara", "nobody"])
+            assert names == {"mara": NodeName(kind="character", name="Mara")}
             assert await unit.graph.entities("w", []) == {} == await unit.graph.entities("other", ["orr"])
 
     async def test_what_is_about_somebody_is_read_in_parts_in_the_order_of_proposal(self, store: Store) -> None:
