@@ -279,7 +279,7 @@ def test_every_tool_has_a_schema_that_says_what_it_takes() -> None:
         schema: Any = input_schema(one.name)
         assert schema["type"] == "object" and schema.get("additionalProperties") is False, one.name
         named = "session_id" in schema["properties"]
-        assert named is one.of_session or "session_id" in one.command.model_fields
+        assert named is (one.of_session or one.may_name_session) or "session_id" in one.command.model_fields
 
 
 @pytest.mark.parametrize(

@@ -309,3 +309,14 @@ def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_char
     session = told.strip().rpartition("fabula play --session ")[2].split()[0]
     transcript = fabula(data, "play", "--session", session, lines="/transcript\n/quit\n").stdout
     assert "> /" not in transcript.partition("/transcript")[2].partition("/quit")[0].replace("> /quit", "")
+
+
+def test_canon_is_shown_as_far_as_the_player_may_know_it(data: Path) -> None:
+    told = play(
+        data, "/entities", "/facts the-long-bridge", "/facts", "/inventory", "/canon", story="toll-the-drowned-toll"
+    )
+    assert "Provost Isaude Marrow (character, toll-isaude, also the Provost, Isaude)" in told
+    assert "stands on seven piers" in told.partition("> /facts the-long-bridge")[2]
+    assert "Nothing is written down of what you carry." in told and "Nothing was proposed in this play yet." in told
+    plain = play(data, "/facts", "/canon")
+    assert "Nothing is canon in this play yet." in plain

@@ -241,3 +241,11 @@ def test_people_are_listed_upwards() -> None:
     for name, who in AUTHORITY.items():
         people = [one in who for one in PEOPLE]
         assert people == sorted(people), name
+
+
+async def test_an_agent_that_names_its_play_need_not_name_the_world(house: House) -> None:
+    agent, mine = caller("keeper"), {"session_id": "session_1"}
+    assert await tried(house, all_tools(), agent, "list_facts", mine) == "not_found"
+    assert await tried(house, all_tools(), agent, "list_facts", {}) == "denied"
+    assert await tried(house, all_tools(), agent, "list_facts", {**mine, "world_id": "other"}) == "denied"
+    assert await tried(house, all_tools(), agent, "list_facts", {"session_id": "session_2"}) == "denied"

@@ -1548,10 +1548,12 @@ export interface KnowerView {
   since?: number | null;
 }
 
+/** Who is known to know it; with `everybody` anybody else may know it, too. */
 export interface KnowersListed {
   type: "knowers_listed";
   fact_id: string;
   world_id: string;
+  everybody: boolean;
   knowers: KnowerView[];
 }
 

@@ -15,7 +15,7 @@ from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS
 from fabula.actions.views import UNKNOWN_CURSOR, Command, ListView, Paging, View, cursor_after, place_of
 from fabula.canon.contradictions import said
-from fabula.canon.knowledge import How, knowers, who_is_in
+from fabula.canon.knowledge import How, knowers, may_be_known, who_is_in
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
 from fabula.ports.canon_graph import Edge, NodeName, TimeSpan
@@ -183,9 +183,12 @@ class KnowerView(View):
 
 
 class KnowersListed(View):
+    """Who is known to know it; with `everybody` anybody else may know it, too."""
+
     type: Literal["knowers_listed"] = "knowers_listed"
     fact_id: str
     world_id: str
+    everybody: bool
     knowers: list[KnowerView]
 
 
@@ -280,12 +283,14 @@ async def ask_who_knows(house: House, actor: Actor, command: NameFact) -> Knower
             raise NotFound(f"There is no fact named '{command.fact_id}'.", id=command.fact_id)
         world = row.change.world_id
         told = await unit.graph.edges(world, [command.fact_id], limit=MOST_NODES)
-        named = [*who_is_in(row.change.content), *(edge.subject for edge in told)]
+        content = row.change.content
+        named = [*who_is_in(content), *getattr(content, "known_to", ()), *(edge.subject for edge in told)]
         known = await unit.graph.entities(world, list(dict.fromkeys(named)))
     found = knowers(row.change.content, told, known)
     return KnowersListed(
         fact_id=command.fact_id,
         world_id=world,
+        everybody=may_be_known(row.change.content),
         knowers=[
             KnowerView(entity_id=one.entity_id, name=known[one.entity_id].name, how=one.how, since=one.since)
             for one in found

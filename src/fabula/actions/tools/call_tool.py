@@ -84,8 +84,10 @@ def _read(tool: Tool, arguments: JsonObject) -> _Call:
     if (problem := bounds_problem(body) or nul_problem(body)) is not None:
         raise InvalidRequest(problem)
     given = {**tool.defaults, **arguments}
-    session_id = given.pop(SESSION, None) if tool.of_session else None
-    if tool.of_session and (not isinstance(session_id, str) or not 0 < len(session_id) <= LONGEST_ID):
+    session_id = given.pop(SESSION, None) if tool.of_session or tool.may_name_session else None
+    if (tool.of_session or session_id is not None) and (
+        not isinstance(session_id, str) or not 0 < len(session_id) <= LONGEST_ID
+    ):
         raise InvalidRequest(f"{tool.name} is about a session: give its id as `session_id`.")
     command = decode(tool.command, given)
     return _Call(tool=tool, command=command, session_id=session_id if isinstance(session_id, str) else None)
@@ -110,7 +112,8 @@ async def _check(house: House, caller: Caller, call: _Call) -> None:
 def _beyond(agent: Agent, call: _Call) -> str | None:
     """Why a call is about something that is not an agent's."""
     world = getattr(call.command, WORLD, None)
-    if world is not None and world != agent.world_id:
+    # Of a play its world is known: only a call that names neither, or another world, is about something else.
+    if world is not None and world != agent.world_id and (world or call.session_id is None):
         return f"The {agent.name} works in another world."
     if call.session_id is not None and call.session_id != agent.session_id:
         return f"The {agent.name} works in another play."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from fabula.actions.canon import changes, questions, worlds
+from fabula.actions.canon import changes, play_canon, questions, worlds
 from fabula.actions.canon.export_world import ExportWorld, export_world
 from fabula.actions.library.stories import NameStory, list_stories
 from fabula.actions.library.title_pages import show_title_page
@@ -14,7 +14,7 @@ from fabula.actions.rules import roll_dice, sheets
 from fabula.actions.tools.authority_table import AUTHORITY
 from fabula.actions.tools.checks import only_own_memories, speaks_for_itself
 from fabula.actions.tools.play_turn import PlayTurn, play_turn
-from fabula.actions.tools.tool import Registry, Tool, session_tool, tool
+from fabula.actions.tools.tool import Registry, Tool, free_tool, session_tool, tool
 from fabula.actions.views import Paging
 
 
@@ -25,14 +25,14 @@ def all_tools() -> Registry:
 
 
 def _world_tools() -> list[Tool]:
-    w, q, c = worlds, questions, changes
+    w, q, c, k = worlds, questions, changes, play_canon
     return [
         tool("list_worlds", Paging, w.list_worlds),
         tool("get_world", w.NameWorld, w.get_world),
-        tool("list_entities", q.InWorld, q.list_entities),
-        tool("get_entity", q.NameEntity, q.get_entity),
-        tool("list_facts", q.FactsAsked, q.list_facts),
-        tool("list_relationships", q.InWorld, q.list_relationships),
+        free_tool("list_entities", q.InWorld, k.list_known_entities),
+        free_tool("get_entity", q.NameEntity, k.show_entity),
+        free_tool("list_facts", q.FactsAsked, k.list_known_facts),
+        free_tool("list_relationships", q.InWorld, k.list_known_relationships),
         tool("list_timeline", q.AskTimeline, q.list_timeline),
         tool("look_around", q.AskGraph, q.ask_graph),
         tool("find_path", q.AskPath, q.ask_path),
@@ -43,13 +43,13 @@ def _world_tools() -> list[Tool]:
 
 
 def _canon_tools() -> list[Tool]:
-    c = changes
+    c, k = changes, play_canon
     return [
-        tool("list_changes", c.ListChanges, c.list_changes),
-        tool("propose_changes", c.Propose, c.propose, writes=True, check=speaks_for_itself),
-        tool("review_canon", c.Review, c.review_changes, writes=True),
-        tool("decide_change", c.Decide, c.decide_change, writes=True),
-        tool("undo_change", c.Undo, c.undo_change, writes=True),
+        free_tool("list_changes", c.ListChanges, k.list_canon_changes),
+        free_tool("propose_changes", c.Propose, k.propose_changes, writes=True, check=speaks_for_itself),
+        free_tool("review_canon", c.Review, k.review_canon, writes=True),
+        free_tool("decide_change", c.Decide, k.decide_canon, writes=True),
+        free_tool("undo_change", c.Undo, k.undo_canon, writes=True),
     ]
 
 

@@ -38,13 +38,14 @@ class Tool:
     summary: str
     writes: bool
     of_session: bool
+    may_name_session: bool = False
     check: Check | None = None
     defaults: JsonObject = field(default_factory=dict)
 
     @property
     def confines(self) -> bool:
         """Whether a call names the play or the world that it is about, so that an agent can be held to it."""
-        return self.of_session or WORLD in self.command.model_fields
+        return self.of_session or self.may_name_session or WORLD in self.command.model_fields
 
 
 def tool(
@@ -80,6 +81,23 @@ def session_tool(
         return await action(house, actor, session_id, given)
 
     return _tool(name, command, action, run, writes=writes, of_session=True, check=check, defaults=defaults)
+
+
+def free_tool(
+    name: str,
+    command: type[C],
+    action: Callable[[House, Actor, str | None, C], Awaitable[View]],
+    *,
+    writes: bool = False,
+    check: Check | None = None,
+) -> Tool:
+    """A tool about a world, or with a `session_id` about what that play sees of it and adds to it."""
+
+    async def run(house: House, actor: Actor, given: Any, session_id: str | None) -> View:
+        return await action(house, actor, session_id, given)
+
+    more = {"writes": writes, "of_session": False, "may_name_session": True, "check": check}
+    return _tool(name, command, action, run, defaults=None, **more)
 
 
 def _tool(name: str, command: type[C], action: Any, run: Any, *, defaults: JsonObject | None, **more: Any) -> Tool:

@@ -46,6 +46,7 @@ from fabula.actions.rules.game_systems import NameGameSystem, get_game_system
 from fabula.actions.rules.roll_dice import RollDice, roll_dice
 from fabula.actions.rules.sheets import NameSheet, get_sheet
 from fabula.actions.views import Nothing, Paging
+from fabula.cli.player.canon_commands import canon, entities, facts, inventory
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import typed_number
 from fabula.cli.player.player_session import PlayerSession
@@ -374,6 +375,10 @@ _OF_SCENES: Commands[PlayerSession] = {
     "beliefs": PlayerCommand(
         arguments="[WHO]", sentence="Lists what you, or a character by its id, take to be true.", run=_beliefs
     ),
+    "facts": PlayerCommand(arguments="[ABOUT]", sentence="Lists what is true here, or of somebody.", run=facts),
+    "entities": PlayerCommand(sentence="Lists who and what canon knows.", run=entities),
+    "inventory": PlayerCommand(sentence="Lists what you carry.", run=inventory),
+    "canon": PlayerCommand(sentence="Shows what was proposed in this play, and what became of it.", run=canon),
     "why": PlayerCommand(arguments="WORDS", sentence="Shows what some words bring back to you, and why.", run=_why),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
 }

@@ -74,14 +74,14 @@ def input_schema(name: str) -> JsonObject:
     assert tool is not None
     schema: JsonObject = tool.command.model_json_schema(by_alias=True)
     schema.pop("title", None)
-    if not tool.of_session:
+    if not tool.of_session and not tool.may_name_session:
         return schema
     properties, required = schema.get("properties"), schema.get("required")
     session: JsonObject = {"type": "string", "maxLength": LONGEST_ID, "description": "The id of the session."}
     return {
         **schema,
         "properties": {SESSION: session, **(properties if isinstance(properties, dict) else {})},
-        "required": [SESSION, *(required if isinstance(required, list) else [])],
+        "required": [*([SESSION] if tool.of_session else []), *(required if isinstance(required, list) else [])],
     }
 
 
