@@ -119,7 +119,8 @@ class Basis:
     """What a ranking is made of: whole scenes in their order, and how common each word is in the owner's whole past.
 
     Without `counts` the candidates are the whole past, and are counted. `likeness` is how near each candidate is in
-    meaning; `near` are words near to a term, with their likeness.
+    meaning; `near` are words near to a term, with their likeness. `stems` are those of the candidates' words, where
+    somebody has them already.
     """
 
     candidates: Sequence[Candidate]
@@ -127,6 +128,7 @@ class Basis:
     counts: Mapping[str, int] | None = None
     likeness: Sequence[float] = ()
     near: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    stems: Sequence[Sequence[str]] | None = None
 
 
 class Reason(NamedTuple):
@@ -164,7 +166,7 @@ class _Ranking:
         self._question, self._basis, self._weights = question, basis, weights
         self._rows = basis.candidates
         self._size = len(self._rows)
-        self._stems = [_stems_of(row) for row in self._rows]
+        self._stems = stems_of(self._rows) if basis.stems is None else basis.stems
         self._scene_of = _scene_numbers(self._rows)
         self._answers = answer_flags(self._rows)
         self._counts = _counted(self._stems) if basis.counts is None else basis.counts
@@ -399,9 +401,18 @@ def _counted(stems: Sequence[Sequence[str]]) -> dict[str, int]:
     return Counter(stem for some in stems for stem in set(some))
 
 
-def _stems_of(row: Candidate) -> list[str]:
-    language = row.language
-    return [stem_in(word, language) for word in row.words.split()]
+def stems_of(rows: Sequence[Candidate]) -> list[list[str]]:
+    """The stems of what each candidate says. A word is stemmed once, however often it is said."""
+    known: dict[str, dict[str, str]] = {}
+    found: list[list[str]] = []
+    for row in rows:
+        words = row.words.split()
+        stems = known.setdefault(row.language, {})
+        for word in words:
+            if word not in stems:
+                stems[word] = stem_in(word, row.language)
+        found.append([stems[word] for word in words])
+    return found
 
 
 def _scene_numbers(rows: Sequence[Candidate]) -> list[int]:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabula.actions.house import House
 from fabula.language.stemming import stem_in
@@ -21,7 +21,7 @@ from fabula.recall.beliefs import without_superseded
 from fabula.recall.imprints import name_words
 from fabula.recall.meaning import near_words, window_likeness
 from fabula.recall.questions import RecallQuestion, read_question
-from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank, shortened
+from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank, shortened, stems_of
 
 MOST_RECALLED = 10
 LONGEST_QUESTION = 2_000
@@ -76,16 +76,18 @@ async def rank_memories(
     names = await unit.memories.names(owner)
     question = read_question(text[:LONGEST_QUESTION], names)
     # Who asks for nothing but people means what is said of them.
-    stems = question.terms or [stem_in(word) for name in sorted(question.named) for word in words_of(name)]
-    found = without_superseded(await unit.memories.candidates(owner, stems, whole=whole))
+    asked = question.terms or [stem_in(word) for name in sorted(question.named) for word in words_of(name)]
+    found = without_superseded(await unit.memories.candidates(owner, asked, whole=whole))
     if not found.rows:
         return []
     candidates = shortened([Candidate._make(row) for row in found.rows])
+    stems = await run_in_thread(stems_of, candidates)
     vectors = await _question_vectors(house, question, found)
-    known, rows = await _known_words(house, candidates, names) if vectors else ([], None)
+    known, rows = await _known_words(house, candidates, stems, names) if vectors else ([], None)
 
     def decide() -> list[Ranked]:
-        return rank(question, _basis(question, found, candidates, vectors, known, rows), moment=moment, most=most)
+        basis = replace(_basis(question, found, candidates, vectors, known, rows), stems=stems)
+        return rank(question, basis, moment=moment, most=most)
 
     return [(candidates[one.number], one) for one in await run_in_thread(decide)]
 
@@ -104,20 +106,27 @@ async def _question_vectors(house: House, question: RecallQuestion, found: Candi
     return await house.embedder.embed([" ".join(question.words), *question.words])
 
 
-async def _known_words(house: House, candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[list[str], object]:
+async def _known_words(
+    house: House, candidates: Sequence[Candidate], stems: Sequence[Sequence[str]], names: Sequence[str]
+) -> tuple[list[str], object]:
     """The stems of all words of the candidates, each with the vector of the first word that has it."""
     assert house.embedder is not None
     is_long = sum(len(one.words) for one in candidates) > SHORT_PAST
-    said = await run_in_thread(_stems_said, candidates, names) if is_long else _stems_said(candidates, names)
+    asked = candidates, stems, names
+    said = await run_in_thread(_stems_said, *asked) if is_long else _stems_said(*asked)
     known = list(said)[:MOST_WORDS]
     return known, await house.word_vectors.rows(house.embedder, [said[stem] for stem in known])
 
 
-def _stems_said(candidates: Sequence[Candidate], names: Sequence[str]) -> dict[str, str]:
+def _stems_said(
+    candidates: Sequence[Candidate], stems: Sequence[Sequence[str]], names: Sequence[str]
+) -> dict[str, str]:
     """The stems of all words but names, each with the first word that has it."""
     said: dict[str, str] = {}
-    for word, language in {word: one.language for one in candidates for word in one.words.split()}.items():
-        said.setdefault(stem_in(word, language), word)
+    for one, own in zip(candidates, stems, strict=True):
+        for stem, word in zip(own, one.words.split(), strict=True):
+            if stem not in said:
+                said[stem] = word
     for name in name_words(names):
         said.pop(stem_in(name), None)
     return said

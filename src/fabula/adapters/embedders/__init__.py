@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.ports.embedder import Embedder
 from fabula.settings import Settings
@@ -9,4 +11,8 @@ from fabula.settings import Settings
 
 def open_embedder(settings: Settings) -> Embedder | None:
     """The embedder of the settings; its weights are loaded when it is first asked."""
+    # The matrices are small: threads that wait for each other in a busy loop cost more than the sums themselves. It is
+    # read when numpy and the tokenizer are loaded, and whoever chose otherwise keeps it.
+    for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("TOKENIZERS_PARALLELISM", "false")):
+        os.environ.setdefault(name, value)
     return WordLlamaEmbedder() if settings.embedder == "wordllama" else None
