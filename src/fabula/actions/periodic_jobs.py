@@ -11,6 +11,7 @@ from fabula.actions.followers.catch_up import catch_up_summaries
 from fabula.actions.followers.consolidation import begin_consolidations
 from fabula.actions.followers.lore_bundles import prune_lore_bundles, refresh_lore
 from fabula.actions.house import House
+from fabula.actions.memories.embed_memories import embed_memories
 from fabula.actions.work.periodic import PeriodicJob
 from fabula.actions.work.work_kind import HeldWork
 from fabula.story.values import JsonObject
@@ -56,6 +57,12 @@ def periodic_jobs(house: House) -> list[PeriodicJob]:
             every_s=HOUR,
             does="forgets refusals that are older than ninety days, and the oldest beyond ten thousand",
             run=_counted(partial(prune_audit, house)),
+        ),
+        PeriodicJob(
+            kind="memory.embed",
+            every_s=10 * MINUTE,
+            does="makes the vectors of memories that have none, or those of another embedder",
+            run=partial(embed_memories, house),
         ),
         PeriodicJob(
             kind="summary.catch_up",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fabula.actions.house import House
+from fabula.actions.memories.embed_memories import embed_all
 from fabula.actions.plays.play_memories import (
     AskKnowledge,
     BeliefsListed,
@@ -26,6 +27,7 @@ from fabula.cli.in_house import in_house
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from
 from fabula.ports.actors import OPERATOR
 from fabula.recall.perception import PLAYER_OWNER
+from fabula.story.events import Progress
 
 app = typer.Typer(help="See what is remembered in a play, and why it comes up.", no_args_is_help=True)
 
@@ -146,6 +148,26 @@ def knows(
         screen().print(f"{one.how}{source} ({one.certainty:.0%}): {one.text}", markup=False, highlight=False)
     if not found.known:
         screen().print("Nothing is known about that.")
+
+
+@app.command()
+def reembed(config: ConfigOption = None, data_dir: DataDirOption = None) -> None:
+    """Make the vectors of all memories that have none, or those of another embedder.
+
+    A server does this by itself, a few minutes at a time. Stop it when you like: the next run goes on where it stood.
+    """
+
+    async def embed(house: House) -> int | None:
+        return None if house.embedder is None else await embed_all(house, tell)
+
+    def tell(event: Progress) -> None:
+        screen().print(f"{event.done} of {event.total} memories", highlight=False)
+
+    done = in_house(settings_from(config, data_dir=data_dir), embed)
+    if done is None:
+        screen().print("There is no embedder: the setting `embedder` is off.")
+    else:
+        screen().print(f"Made {done} vectors." if done else "Every memory has its vector.", highlight=False)
 
 
 def _found(

@@ -183,6 +183,8 @@ class Memories(Protocol):
       are listed, found by their id, and candidates at turns above as before. Pinned ones are candidates everywhere.
     - Whoever forgets a summary forgets what it covers. Whoever forgets something that a summary covers forgets the
       summary, and what else it covered is a candidate again.
+    - `without_vector` finds memories whose vector is not of an embedder, in time that grows with these alone; once
+      `put_vectors` was told of one, it is not among them.
     - They go with the last play of their tree.
     """
 
@@ -232,9 +234,11 @@ class Memories(Protocol):
         """The beliefs and reflections of an owner, on any line, that have a turn among their evidence."""
         ...
 
-    async def without_vector(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
-        """Those whose vector is missing, or of another embedder, by id."""
+    async def without_vector(self, embedder: str, *, limit: int) -> list[Memory]:
+        """Some whose vector is missing, or of another embedder."""
         ...
+
+    async def count_without_vector(self, embedder: str) -> int: ...
 
     async def put_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None: ...
 

@@ -121,10 +121,11 @@ class SqlMemories:
         found = [_memory(row, owner) for row in rows]
         return [one for one in found if turn_id in (mark.removeprefix("!") for mark in one.evidence)]
 
-    async def without_vector(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
-        values = {"embedder": embedder, "after": spelled(after), "most": limit}
-        rows = await self._connection.execute(t.WITHOUT_VECTOR, values)
-        return [_memory(row, Owner(scope=row.scope, name=row.owner)) for row in rows]
+    async def without_vector(self, embedder: str, *, limit: int) -> list[Memory]:
+        return await self._connection.run(_read_without_vector(embedder, limit))
+
+    async def count_without_vector(self, embedder: str) -> int:
+        return await self._connection.run(_count_without_vector(embedder))
 
     async def put_vectors(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
         rows = [{"memory": id, "new_vector": data, "new_embedder": embedder} for id, data in vectors.items()]
@@ -160,6 +161,33 @@ def _add_memories(scope: str, turn_id: str | None, memories: Sequence[NewMemory]
         if words:
             yield t.ADD_WORDS, words
         yield from _note_names(space, names, placed)
+
+
+def _other_embedders(embedder: str) -> Steps[list[str]]:
+    """The names of all embedders but one, each found by one step in the index."""
+    found: list[str] = []
+    name: str | None = (yield t.FIRST_EMBEDDER, None).scalar()
+    while name is not None:
+        found += [name] if name != embedder else []
+        name = (yield t.NEXT_EMBEDDER, {"after": name}).scalar()
+    return found
+
+
+def _read_without_vector(embedder: str, limit: int) -> Steps[list[Memory]]:
+    found: list[Memory] = []
+    for other in (yield from _other_embedders(embedder)):
+        rows = yield t.OF_EMBEDDER, {"embedder": other, "most": limit - len(found)}
+        found += [_memory(row, Owner(scope=row.scope, name=row.owner)) for row in rows]
+        if len(found) >= limit:
+            break
+    return found
+
+
+def _count_without_vector(embedder: str) -> Steps[int]:
+    count = 0
+    for other in (yield from _other_embedders(embedder)):
+        count += (yield t.COUNT_EMBEDDER, {"embedder": other}).scalar()
+    return count
 
 
 def _unknown(memories: Sequence[NewMemory]) -> Steps[list[NewMemory]]:

@@ -272,11 +272,14 @@ RESTING_ON = (
         _m.doc.contains(bindparam("named"), autoescape=False),
     )
 )
-WITHOUT_VECTOR = (
+FIRST_EMBEDDER = select(_m.embedder).order_by(_m.embedder).limit(1)
+NEXT_EMBEDDER = select(_m.embedder).where(_m.embedder > bindparam("after")).order_by(_m.embedder).limit(1)
+COUNT_EMBEDDER = select(func.count()).select_from(MEMORIES).where(_m.embedder == bindparam("embedder"))
+OF_EMBEDDER = (
     select(MEMORIES, _s.owner, _l.scope)
     .join(SPACES, _s.space_no == _m.space_no)
     .join(LINES, _l.line_no == _s.line_no)
-    .where(_m.embedder != bindparam("embedder"), _m.memory_id > bindparam("after"))
+    .where(_m.embedder == bindparam("embedder"))
     .order_by(_m.memory_id)
     .limit(bindparam("most"))
 )

@@ -183,10 +183,15 @@ class MemoriesLaw:
         async with store.writing() as unit:
             await unit.memories.add("game", None, [new_memory("Rain.", id="m1"), new_memory("Snow.", id="m2")])
             await unit.memories.put_vectors("new", {"m1": b"1"})
-            left = await unit.memories.without_vector("new", after="", limit=9)
+            left = await unit.memories.without_vector("new", limit=9)
             assert [one.memory_id for one in left] == ["m2"]
+            await unit.memories.put_vectors("old", {"m2": b"2"})
+            assert await unit.memories.count_without_vector("new") == 1
+            assert await unit.memories.count_without_vector("another") == 2
+            both = await unit.memories.without_vector("another", limit=9)
+            assert sorted(one.memory_id for one in both) == ["m1", "m2"]
             found = await unit.memories.candidates(at(None, scope="game"), [])
-            assert list(found.vectors) == [b"1", b""]
+            assert list(found.vectors) == [b"1", b"2"]
 
     async def test_memories_go_with_the_last_play_of_their_tree(self, store: Store) -> None:
         tree = await _tree(store)
