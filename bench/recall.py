@@ -24,7 +24,7 @@ from typing import Any
 from bench.story_turns import postgres as postgres_in
 
 from fabula.actions.house import House
-from fabula.actions.memories.recall_memories import recall_memories
+from fabula.actions.memories.recall_memories import READ_WHOLE, rank_memories, recall_memories
 from fabula.actions.memories.remember import findable
 from fabula.language.stemming import STOP_WORDS
 from fabula.language.words import words_of
@@ -181,8 +181,8 @@ async def measure(settings: Settings, talks: Sequence[Conversation], *, variants
             tell(form, outcomes)
 
 
-async def measure_size(settings: Settings, talks: Sequence[Conversation], size: int, asked: int) -> None:
-    """One owner with so many memories: the conversations, then again and again with other words, then once more."""
+async def measure_size(settings: Settings, talks: Sequence[Conversation], size: int, asked: int, compared: int) -> None:
+    """One owner with so many memories: the conversations, then again and again with other words."""
     async with open_house(settings) as house:
         total, copy = 0, 0
         started = time.process_time()
@@ -200,6 +200,27 @@ async def measure_size(settings: Settings, talks: Sequence[Conversation], size: 
         costs = sorted(one.cpu_ms for one in outcomes)
         p95 = costs[int(len(costs) * 0.95)]
         print(f"{total:,} memories of one owner: recall p50 {statistics.median(costs):.1f} ms, p95 {p95:.1f} ms of CPU")
+        if compared:
+            some = questions[:: max(1, len(questions) // compared)]
+            bounded = [await _found_again(house, talk, question, whole=READ_WHOLE) for talk, question in some]
+            every = [await _found_again(house, talk, question, whole=total) for talk, question in some]
+            print(
+                f"of {len(some)} questions recall@10 {percent(bounded)}, scoring every memory {percent(every)} "
+                "(any copy of an answer counts)"
+            )
+
+
+async def _found_again(house: House, talk: Conversation, question: Question, *, whole: int) -> float:
+    """The share of the evidence among the first ten, when so many memories are scored."""
+    owner = OwnerAt(owner=Owner(scope="one", name=OWNER))
+
+    async def read(unit: Unit) -> set[str]:
+        ranked = await rank_memories(house, unit, owner, question.text, most=FIRST, whole=whole)
+        found = await unit.memories.at_places(owner, [(row.space, row.place) for row, _ in ranked])
+        return {one.memory_id.partition("/")[2] for one in found}
+
+    ids = await house.store.read(read)
+    return sum(f"{talk.speakers[0]}/{id}" in ids for id in question.evidence) / len(question.evidence)
 
 
 async def write_down_as_one(house: House, talk: Conversation, copy: str) -> None:
@@ -247,6 +268,7 @@ async def main() -> None:
     parser.add_argument("--data", type=Path, default=SHARED)
     parser.add_argument("--size", type=int, default=0)
     parser.add_argument("--asked", type=int, default=200)
+    parser.add_argument("--compared", type=int, default=0, help="for so many questions, score every memory as well")
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--embedder", choices=["both", "wordllama", "off"], default="both")
     parser.add_argument("--quick", action="store_true", help="only the questions as they were asked")
@@ -259,7 +281,7 @@ async def main() -> None:
         async with place(options.postgres, embedder=embedder) as settings:
             print(f"embedder {embedder}, {'Postgres' if options.postgres else 'SQLite'}", flush=True)
             if options.size:
-                await measure_size(settings, talks, options.size, options.asked)
+                await measure_size(settings, talks, options.size, options.asked, options.compared)
             else:
                 await measure(settings, talks, variants=not options.quick)
 

@@ -169,8 +169,24 @@ class Settings(BaseModel):
         "`opentelemetry`. No words of players or models are among them.",
         aliases=("OTEL_EXPORTER_OTLP_ENDPOINT",),
     )
-    embedder: Literal["wordllama", "off"] = _setting(
-        "wordllama", "What compares memories by their meaning: static word vectors on this machine, or nothing."
+    embedder: Literal["wordllama", "api", "off"] = _setting(
+        "wordllama",
+        "What compares memories by their meaning: static word vectors on this machine, a model of a server that speaks "
+        "`/v1/embeddings` (`api`), or nothing. After a change the vectors of all memories are made anew.",
+    )
+    embedder_base: str = _setting(
+        "", "The address of the server for `embedder = api`; empty means the same as `openai_api_base`."
+    )
+    embedder_model: str = _setting("text-embedding-3-small", "The model for `embedder = api`.")
+    embedder_key: str = _setting(
+        "", "The key for `embedder = api`; empty means the same as `openai_api_key`.", secret=True
+    )
+    embedder_dimension: int = Field(
+        default=512,
+        ge=16,
+        le=4096,
+        description="How many numbers of each vector are kept with `embedder = api`; its model must send as many.",
+        json_schema_extra={"aliases": [], "secret": False},
     )
     memo: bool = _setting(True, "Answer repeated seeded model calls from the memo table.")
 

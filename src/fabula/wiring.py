@@ -130,6 +130,9 @@ async def open_house(
             traces=traces,
         )
         closing.push_async_callback(work.close)
+        embedder = open_embedder(settings)
+        if embedder is not None:
+            closing.push_async_callback(embedder.close)
         house = House(
             settings=settings,
             store=store,
@@ -149,7 +152,7 @@ async def open_house(
             owner=owner,
             opened_at_ms=clock.now_ms(),
             meters=meters,
-            embedder=open_embedder(settings),
+            embedder=embedder,
         )
         await set_out_builtins(house)
         await adopt_old_turns(house)

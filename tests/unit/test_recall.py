@@ -73,8 +73,13 @@ class LettersEmbedder:
 
     name, dimension = "letters", 2
 
+    embeds_words = True
+
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [(float(len(text)), float(text.count("a"))) for text in texts]
+
+    async def close(self) -> None:
+        """It holds nothing."""
 
 
 async def test_more_words_than_are_kept_have_vectors_all_the_same() -> None:

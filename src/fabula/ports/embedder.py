@@ -17,6 +17,8 @@ class Embedder(Protocol):
     - Texts of like meaning are more alike than texts that have nothing to do with each other.
     - `name` names model and dimension; vectors of different names are never compared.
     - The event loop goes on while it works.
+    - `embeds_words` says that the words of a whole scene may be asked for at once, in no time that anybody notices.
+    - One that cannot answer raises a BackendError: whoever asks goes on without vectors.
     """
 
     @property
@@ -25,4 +27,9 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
+    @property
+    def embeds_words(self) -> bool: ...
+
     async def embed(self, texts: list[str]) -> list[Vector]: ...
+
+    async def close(self) -> None: ...

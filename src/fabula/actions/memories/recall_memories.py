@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +16,7 @@ from fabula.actions.house import House
 from fabula.language.stemming import stem_in
 from fabula.language.words import words_of
 from fabula.ports.embedder import Vector
+from fabula.ports.errors import BackendError
 from fabula.ports.memories import Candidates, Memory, OwnerAt
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
@@ -23,9 +26,13 @@ from fabula.recall.meaning import near_words, window_likeness
 from fabula.recall.questions import RecallQuestion, read_question
 from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank, shortened, stems_of
 
+log = logging.getLogger("fabula.memories")
+
 MOST_RECALLED = 10
 LONGEST_QUESTION = 2_000
 READ_WHOLE = 700
+PATIENCE_S = 1.0
+"""A turn waits no longer for the meaning of a question, if another machine has to tell it."""
 LEAST_MEANING = 1.6
 """What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
 SHORT_PAST = 20_000
@@ -83,7 +90,8 @@ async def rank_memories(
     candidates = shortened([Candidate._make(row) for row in found.rows])
     stems = await run_in_thread(stems_of, candidates)
     vectors = await _question_vectors(house, question, found)
-    known, rows = await _known_words(house, candidates, stems, names) if vectors else ([], None)
+    embeds_words = house.embedder is not None and house.embedder.embeds_words
+    known, rows = await _known_words(house, candidates, stems, names) if vectors and embeds_words else ([], None)
 
     def decide() -> list[Ranked]:
         basis = replace(_basis(question, found, candidates, vectors, known, rows), stems=stems)
@@ -103,7 +111,13 @@ async def _question_vectors(house: House, question: RecallQuestion, found: Candi
     """The vector of the question, then those of its words, in one call; none where there is nothing to compare."""
     if house.embedder is None or not question.words or not any(found.vectors):
         return []
-    return await house.embedder.embed([" ".join(question.words), *question.words])
+    asked = [" ".join(question.words), *(question.words if house.embedder.embeds_words else ())]
+    try:
+        async with asyncio.timeout(None if house.embedder.embeds_words else PATIENCE_S):
+            return await house.embedder.embed(asked)
+    except (BackendError, TimeoutError) as error:
+        log.warning("A question is answered without its meaning: %s", error)
+        return []
 
 
 async def _known_words(
@@ -144,6 +158,6 @@ def _basis(
     near: dict[str, dict[str, float]] = {}
     if vectors:
         likeness = window_likeness(candidates, found.vectors, answer_flags(candidates), vectors[0])
-        asked = {stem_in(word): vector for word, vector in zip(question.words, vectors[1:], strict=True)}
+        asked = {stem_in(word): vector for word, vector in zip(question.words, vectors[1:], strict=False)}
         near = near_words(asked, known, rows)
     return Basis(candidates=candidates, total=found.total, counts=found.counts or None, likeness=likeness, near=near)

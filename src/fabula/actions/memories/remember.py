@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
 from fabula.actions.house import House
 from fabula.language.stemming import stem_in
+from fabula.ports.errors import BackendError
 from fabula.ports.memories import Findable, NewMemory
 from fabula.ports.threads import run_in_thread
 from fabula.recall.imprints import SIGNS, imprint_of, name_words
 from fabula.recall.meaning import packed
 from fabula.recall.spoken_dates import day_keys
+
+log = logging.getLogger("fabula.memories")
 
 LONGEST_TEXT = 4_000
 
@@ -23,7 +27,12 @@ async def findable(house: House, memories: Sequence[NewMemory], *, day: date | N
     if house.embedder is None:
         return made
     texts = [embedded_words(one) for one in made]
-    vectors = await house.embedder.embed([" ".join(words) for words in texts])
+    try:
+        vectors = await house.embedder.embed([" ".join(words) for words in texts])
+    except BackendError as error:
+        # They are kept all the same, and get their vectors when the embedder can be asked again.
+        log.warning("Memories are written down without their meaning: %s", error.message)
+        return made
     name = house.embedder.name
     return [
         replace(one, findable=replace(one.findable, vector=packed(vector, len(words) ** 0.5), embedder=name))

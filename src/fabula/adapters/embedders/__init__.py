@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 
+from fabula.adapters.embedders.api import ApiEmbedder
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.ports.embedder import Embedder
 from fabula.settings import Settings
+
+OPEN_AI = "https://api.openai.com/v1"
 
 
 def open_embedder(settings: Settings) -> Embedder | None:
@@ -15,4 +18,15 @@ def open_embedder(settings: Settings) -> Embedder | None:
     # read when numpy and the tokenizer are loaded, and whoever chose otherwise keeps it.
     for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("TOKENIZERS_PARALLELISM", "false")):
         os.environ.setdefault(name, value)
-    return WordLlamaEmbedder() if settings.embedder == "wordllama" else None
+    match settings.embedder:
+        case "wordllama":
+            return WordLlamaEmbedder()
+        case "api":
+            return ApiEmbedder(
+                base_url=settings.embedder_base or settings.openai_api_base or OPEN_AI,
+                model=settings.embedder_model,
+                api_key=settings.embedder_key or settings.openai_api_key,
+                dimension=settings.embedder_dimension,
+            )
+        case "off":
+            return None

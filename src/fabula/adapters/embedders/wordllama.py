@@ -29,6 +29,10 @@ class WordLlamaEmbedder:
     def dimension(self) -> int:
         return DIMENSION
 
+    @property
+    def embeds_words(self) -> bool:
+        return True
+
     async def embed(self, texts: list[str]) -> list[Vector]:
         if not texts:
             return []
@@ -36,6 +40,9 @@ class WordLlamaEmbedder:
             if self._model is None:
                 self._model = await asyncio.to_thread(_load)
         return await run_in_thread(_embedded, self._model, texts)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
 
 
 def _load() -> Any:
