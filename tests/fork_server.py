@@ -51,7 +51,7 @@ ROOT = Path(__file__).parent.parent
 FABULA = "fabula"
 MEASURED = "COVERAGE_OF_COMMANDS"
 """The variable that says where commands leave which lines they ran; see tests/coverage.py."""
-SHARED = "FABULA_SHARED_FORKS"
+SHARED = "SHARED_FORKS_OF_TESTS"
 """The variable that names the folder of the fork server that several test processes share."""
 
 

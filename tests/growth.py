@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 
+from slipcover import probe
+
 
 def calls_of(work: Callable[[], object]) -> Counter[str]:
-    """How often each function was called, in Python and in C, by its name."""
+    """How often each function was called, in Python and in C, by its name; marks of lines that were run are no work."""
     counted: Counter[str] = Counter()
 
     def count(frame: FrameType, event: str, what: object) -> None:
         if event == "call":
             counted[frame.f_code.co_name] += 1
-        elif event == "c_call":
+        elif event == "c_call" and what is not probe.signal:
             counted[getattr(what, "__name__", "?")] += 1
 
     # What earlier tests left to the collector would be counted with the work, if it came by meanwhile.

@@ -6,7 +6,6 @@ A model proposes; what it cannot quote from the lines is thrown away, and the ca
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Final
@@ -24,7 +23,6 @@ SHORTEST_QUOTE: Final = 8
 
 # Read once while the module is imported: a running server must not touch files on its event loop.
 _ROLE = files("fabula.agents").joinpath("texts", "canon_extractor.txt").read_text("utf-8").strip()
-_ARRAY: Final = re.compile(r"\[.*\]", re.DOTALL)
 _content: TypeAdapter[Content] = TypeAdapter(Content)
 
 
@@ -50,9 +48,8 @@ def read_extraction(
 ) -> list[tuple[Content, str]]:
     """The changes in a reply, each with its quote: only what has the right shape, names those who are known, and is
     quoted word for word. Nothing that a model writes makes this fail."""
-    found = _ARRAY.search(reply)
     try:
-        items = json.loads(found.group()) if found is not None else []
+        items = json.loads(reply[reply.find("[") : reply.rfind("]") + 1] or "[]")
     except (ValueError, RecursionError):
         return []
     heard = [" ".join(line.split()).casefold() for line in lines]

@@ -26,9 +26,10 @@ def mcp(
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Speak the Model Context Protocol over standard input and output.
+    """Let another agent use stories and worlds, over MCP.
 
-    The agent may do what you may. With FABULA_TOKEN in the environment it may do what that token may.
+    It speaks the Model Context Protocol over standard input and output. The agent may do what you may; with
+    FABULA_TOKEN in the environment it may do what that token may.
     """
     if tools:
         from fabula.actions.tools.authority_table import AUTHORITY
