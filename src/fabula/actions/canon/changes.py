@@ -243,16 +243,25 @@ async def review_changes(house: House, actor: Actor, command: Review) -> Reviewe
         if not command.dry_run:
             await write_verdicts(unit, judged, decision)
         version = await unit.canon.version(command.world_id)
-    results = [verdict.result for _, verdict in judged]
+    return reviewed(command.world_id, judged_views(judged), version=version, dry_run=command.dry_run)
+
+
+def reviewed(world_id: str, judged: Sequence[Judged], *, version: int, dry_run: bool) -> Reviewed:
+    """What a review tells: each verdict, and how many there are of each kind."""
+    results = [one.verdict.result for one in judged]
     return Reviewed(
-        world_id=command.world_id,
-        dry_run=command.dry_run,
+        world_id=world_id,
+        dry_run=dry_run,
         version=version,
         accepted=results.count("accept"),
         rejected=results.count("reject"),
         pending=results.count("pending"),
-        judged=[Judged(change_id=change.change_id, verdict=verdict) for change, verdict in judged],
+        judged=[*judged],
     )
+
+
+def judged_views(judged: Sequence[tuple[Change, Verdict]]) -> list[Judged]:
+    return [Judged(change_id=change.change_id, verdict=verdict) for change, verdict in judged]
 
 
 @allowed("author")

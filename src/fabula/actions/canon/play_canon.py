@@ -27,6 +27,7 @@ from fabula.actions.canon.changes import (
     Reviewed,
     Undo,
     change_view,
+    reviewed,
 )
 from fabula.actions.canon.keeper import KEEPER, commit_line, judge_open, judge_rows
 from fabula.actions.canon.layers import layer_of
@@ -142,7 +143,7 @@ async def review_canon(house: House, actor: Actor, session_id: str | None, comma
             judged = await judge_rows(unit, world, layer.turn_id, rows)
             version = await unit.canon.version(layer.world_id)
         verdicts = [Judged(change_id=row.change.change_id, verdict=verdict) for row, verdict in judged]
-        return _reviewed(layer.world_id, verdicts, version=version, dry_run=True)
+        return reviewed(layer.world_id, verdicts, version=version, dry_run=True)
     async with house.store.reading() as unit:
         head = (await play_of(unit, actor, session_id)).head_turn_id
     # What a scene that ended left to do comes first, so that nothing is judged out of its order.
@@ -160,7 +161,7 @@ async def review_canon(house: House, actor: Actor, session_id: str | None, comma
 
     _, (world_id, verdicts, version, record) = await amend(house, actor, session_id, change)
     _tell(house, session_id, record)
-    return _reviewed(world_id, verdicts, version=version, dry_run=False)
+    return reviewed(world_id, verdicts, version=version, dry_run=False)
 
 
 @allowed("author")
@@ -363,19 +364,6 @@ def _on_the_word_of(change: Change, command: Decide, decision: Decision) -> Chan
 
 async def _story(unit: Unit, session_id: str) -> AnyStory:
     return await ALL_STORIES.get(unit, (await SESSIONS.get(unit, session_id)).story_id)
-
-
-def _reviewed(world_id: str, judged: list[Judged], *, version: int, dry_run: bool) -> Reviewed:
-    results = [one.verdict.result for one in judged]
-    return Reviewed(
-        world_id=world_id,
-        dry_run=dry_run,
-        version=version,
-        accepted=results.count("accept"),
-        rejected=results.count("reject"),
-        pending=results.count("pending"),
-        judged=judged,
-    )
 
 
 def _tell(house: House, session_id: str, record: CanonCommit) -> None:

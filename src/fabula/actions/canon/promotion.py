@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.actions.authority import allowed
-from fabula.actions.canon.changes import MOST_CANON, Judged, Reviewed, write_verdicts
+from fabula.actions.canon.changes import MOST_CANON, Reviewed, judged_views, reviewed, write_verdicts
 from fabula.actions.canon.layers import layer_of
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
@@ -50,16 +50,7 @@ async def promote_canon(house: House, actor: Actor, session_id: str, command: Pr
                 await unit.canon.propose(change)
             await write_verdicts(unit, judged, decision)
         version = await unit.canon.version(layer.world_id)
-    results = [verdict.result for _, verdict in judged]
-    return Reviewed(
-        world_id=layer.world_id,
-        dry_run=command.dry_run,
-        version=version,
-        accepted=results.count("accept"),
-        rejected=results.count("reject"),
-        pending=results.count("pending"),
-        judged=[Judged(change_id=change.change_id, verdict=verdict) for change, verdict in judged],
-    )
+    return reviewed(layer.world_id, judged_views(judged), version=version, dry_run=command.dry_run)
 
 
 async def _not_yet(unit: Unit, changes: Sequence[Change]) -> list[Change]:
