@@ -2,9 +2,9 @@
 
     python -m bench capacity [--turns 400] [--sessions 20]
 
-1. A server, a worker, Postgres and Redis run on this machine, and sessions play with a scripted model. What each part
-   spends for a turn is read from the system: CPU of its processes, rows and syncs and log of Postgres, commands
-   of Redis.
+1. A server, a worker, Postgres and Redis run on this machine, and sessions play in a town of twelve people with a
+   scripted model. What each part spends for a turn is read from the system: CPU of its processes, rows and syncs and
+   log of Postgres, commands of Redis.
 2. From that follows what carries how much, and what is full first (`capacity_model.py`).
 3. The first two steps are checked by simulation: at which rate turns begin to wait.
 """
@@ -25,7 +25,7 @@ import aiohttp
 import asyncpg  # type: ignore[import-untyped]
 import psutil
 from bench.capacity_model import Machines, TurnCosts, bearable, capacity
-from bench.followers import PROGRAM, opened_once, running, servers
+from bench.followers import LINES, PROGRAM, TOWN, all_done, opened_once, running, servers
 from bench.processes import fabula_server, model_server
 from bench.turns import Bench, prepare, start
 
@@ -33,6 +33,7 @@ from fabula.adapters.queues import broker_queue
 from fabula.settings import Settings
 from fabula.testing.own_postgres import OwnPostgres
 from fabula.testing.redis import RedisServer
+from fabula.wiring import open_house
 
 CORES = 8
 SECONDS_A_TURN = 30
@@ -119,25 +120,25 @@ def costs_between(before: Reading, after: Reading, turns: int) -> TurnCosts:
 
 
 async def play(
-    address: str, model: str, pid: int, *, sessions: int, turns: int, meters: Any
+    address: str, model: str, pid: int, *, sessions: int, turns: int, meters: Any, followed: Any
 ) -> tuple[Reading, Reading]:
+    """All meters before and after the turns. `followed` waits until nothing follows turns any more."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as http:
         bench = Bench(http=http, address=address, model=model, pid=pid)
-        story_id = await prepare(bench)
-        # With a calendar, the world follows every turn.
-        await bench.rpc("story.update", story_id=story_id, world={"calendar": {"minutes_per_turn": 30}})
-        begun = [await start(bench, story_id, "swift") for _ in range(sessions)]
+        await prepare(bench)
+        begun = [await start(bench, TOWN, "swift") for _ in range(sessions)]
 
         async def rounds(session_id: str, count: int) -> None:
-            for _ in range(count):
-                heard = await bench.turn(session_id)
+            for number in range(count):
+                heard = await bench.turn(session_id, LINES[number % len(LINES)])
                 if heard.failed:
                     raise SystemExit(heard.failed)
 
         await asyncio.gather(*(rounds(one, 2) for one in begun))
+        await followed()
         before = await meters()
         await asyncio.gather(*(rounds(one, turns // sessions) for one in begun))
-        await asyncio.sleep(3)  # what follows the last turns
+        await followed()
         return before, await meters()
 
 
@@ -149,9 +150,11 @@ def measure(folder: Path, *, sessions: int, turns: int) -> TurnCosts:
             "FABULA_BROKER_URL": redis.url.replace("/0", "/1"),
             "FABULA_DATA_DIR": str(folder / "data"),
             "FABULA_LOG_LEVEL": "error",
-            "FABULA_SAMPLES": "false",
         }
-        asyncio.run(opened_once(Settings(database_url=postgres.url, data_dir=folder / "data")))
+        settings = Settings(
+            database_url=postgres.url, broker_url=environment["FABULA_BROKER_URL"], data_dir=folder / "data"
+        )
+        asyncio.run(opened_once(settings))
         model = stack.enter_context(model_server(first_token_ms=50, tokens_per_second=200))
         address, pid = stack.enter_context(fabula_server(folder / "data", settings=environment))
         worker = stack.enter_context(running(*PROGRAM, "worker", "--concurrency", "16", settings=environment))
@@ -161,7 +164,13 @@ def measure(folder: Path, *, sessions: int, turns: int) -> TurnCosts:
         async def meters() -> Reading:
             return await read(pids, postgres, redis)
 
-        before, after = asyncio.run(play(address, model, pid, sessions=sessions, turns=turns, meters=meters))
+        async def followed() -> None:
+            async with open_house(settings) as house:
+                await all_done(house, upto=turns)
+
+        before, after = asyncio.run(
+            play(address, model, pid, sessions=sessions, turns=turns, meters=meters, followed=followed)
+        )
     return costs_between(before, after, turns // sessions * sessions)
 
 

@@ -1,7 +1,8 @@
 """The knowledge graph: questions to a world of 100,000 entities and 1,000,000 edges, with networkx in memory beside it.
 
 Both answer with the same picture: what is two steps around an entity, at most 300 nodes, with names and degrees.
-`--database-url` measures on Postgres; it wants an empty database. `--few` measures a hundredth of the size.
+`--database-url` measures on Postgres; it wants an empty database, or one that this benchmark has filled before.
+`--data-dir` keeps SQLite's database there for the next time. `--few` measures a hundredth of the size.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from fabula.actions.canon.questions import (
 )
 from fabula.actions.canon.worlds import CreateWorld, create_world
 from fabula.actions.house import House
-from fabula.adapters.stores.canon import ADD, edge_columns
+from fabula.adapters.stores.canon import ADD, ANALYSE, graph_columns
 from fabula.adapters.stores.tables import pack
 from fabula.adapters.stores.unit import SqlUnit
 from fabula.ports.actors import OPERATOR
@@ -82,23 +83,35 @@ def row(number: int, content: Content) -> dict[str, Any]:
         "decision": None,
         "created_at_ms": 1,
         "updated_at_ms": 1,
-        **edge_columns(content),
+        **graph_columns(content),
     }
 
 
-async def fill(house: House, entities: int, edges: int) -> networkx.MultiDiGraph:
-    """Writes the world straight into its table, and the same into memory."""
+async def fill(house: House, entities: int, edges: int) -> None:
+    """Writes the world straight into its table, unless it is there already."""
+    async with house.store.reading() as unit:
+        stored = await unit.canon.version(WORLD)
+    if stored == entities + edges:
+        return
     await create_world(house, OPERATOR, CreateWorld(world_id=WORLD, display_name="Bench"))
-    graph, numbered = networkx.MultiDiGraph(), enumerate(contents(entities, edges))
+    numbered = enumerate(contents(entities, edges))
     while some := list(islice(numbered, AT_ONCE)):
         async with house.store.writing() as unit:
             assert isinstance(unit, SqlUnit)
             await unit.canon._connection.execute(ADD, [row(number, content) for number, content in some])
-        for _, content in some:
-            if isinstance(content, EntityContent):
-                graph.add_node(content.entity_id, name=content.name, kind=content.entity_kind)
-            elif isinstance(content, (FactContent, RelationshipContent)):
-                graph.add_edge(content.subject, content.object, kind=content.predicate)
+    async with house.store.writing() as unit:
+        # As a commit of many changes does.
+        assert isinstance(unit, SqlUnit)
+        await unit.canon._access.analyse(ANALYSE)
+
+
+def graph_in_memory(entities: int, edges: int) -> networkx.MultiDiGraph:
+    graph = networkx.MultiDiGraph()
+    for content in contents(entities, edges):
+        if isinstance(content, EntityContent):
+            graph.add_node(content.entity_id, name=content.name, kind=content.entity_kind)
+        elif isinstance(content, (FactContent, RelationshipContent)):
+            graph.add_edge(content.subject, content.object, kind=content.predicate)
     return graph
 
 
@@ -114,10 +127,12 @@ Question = Callable[[str, str], Awaitable[object]]
 
 def questions(house: House, entities: int) -> dict[str, Question]:
     def around(hops: int) -> Question:
-        return lambda one, _: ask_graph(house, OPERATOR, AskGraph(world_id=WORLD, centre=one, hops=hops, limit=300))
+        return lambda one, _: ask_graph(
+            house, OPERATOR, None, AskGraph(world_id=WORLD, centre=one, hops=hops, limit=300)
+        )
 
     def path(one: str, other: str) -> Awaitable[object]:
-        return ask_path(house, OPERATOR, AskPath.model_validate({"world_id": WORLD, "from": one, "to": other}))
+        return ask_path(house, OPERATOR, None, AskPath.model_validate({"world_id": WORLD, "from": one, "to": other}))
 
     return {
         "1 hop": around(1),
@@ -129,11 +144,11 @@ def questions(house: House, entities: int) -> dict[str, Question]:
         ),
         "a path": path,
         "who knows": lambda one, _: ask_who_knows(
-            house, OPERATOR, NameFact(fact_id=f"change_{int(one[1:]) + entities:08}")
+            house, OPERATOR, None, NameFact(fact_id=f"change_{int(one[1:]) + entities:08}")
         ),
         "since, 100": lambda one, _: changes_since(house, OPERATOR, Since(world_id=WORLD, version=int(one[1:]))),
         "a timeline, 100": lambda one, _: list_timeline(
-            house, OPERATOR, AskTimeline.model_validate({"world_id": WORLD, "from": int(one[1:])})
+            house, OPERATOR, None, AskTimeline.model_validate({"world_id": WORLD, "from": int(one[1:])})
         ),
     }
 
@@ -150,10 +165,12 @@ async def measure(ask: Question, entities: int) -> tuple[list[float], list[float
     return waits, works
 
 
-async def main(address: str, entities: int, edges: int) -> None:
+async def main(address: str, data_dir: Path | None, entities: int, edges: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with open_house(Settings(data_dir=Path(folder), samples=False, database_url=address)) as house:
-            graph = await fill(house, entities, edges)
+        place = data_dir or Path(folder)
+        async with open_house(Settings(data_dir=place, samples=False, database_url=address)) as house:
+            await fill(house, entities, edges)
+            graph = graph_in_memory(entities, edges)
 
             async def beside(one: str, _: str) -> object:
                 return in_memory(graph, one, 2)
@@ -172,7 +189,8 @@ async def main(address: str, entities: int, edges: int) -> None:
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--database-url", default="", help="a Postgres database; without it SQLite is measured")
+    reader.add_argument("--data-dir", type=Path, help="where SQLite's database is kept for the next time")
     reader.add_argument("--few", action="store_true", help="a hundredth of the size")
     given = reader.parse_args()
     size = (1_000, 10_000) if given.few else (100_000, 1_000_000)
-    asyncio.run(main(given.database_url, *size))
+    asyncio.run(main(given.database_url, given.data_dir, *size))

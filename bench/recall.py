@@ -1,7 +1,8 @@
 """Recall: how well, and how quickly, memories are found again. `--data FILE` has conversations in LoCoMo's format.
 
 Every turn of a conversation is written down as a memory and every question recalled, as in a play. Newness, importance,
-place and mood have no say. `--size 100000` gives one owner so many memories and tells what recalling costs in CPU;
+place and mood have no say. `--leave-one-out` chooses weights on all conversations but one, and tells what they find in
+that one. `--size 100000` gives one owner so many memories and tells what recalling costs in CPU;
 `--postgres` does the same on Postgres.
 """
 
@@ -21,10 +22,11 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.recall_weights import Sums, sums_of, tell_leave_one_out
 from bench.story_turns import postgres as postgres_in
 
 from fabula.actions.house import House
-from fabula.actions.memories.recall_memories import READ_WHOLE, rank_memories, recall_memories
+from fabula.actions.memories.recall_memories import READ_WHOLE, gather_past, rank_memories, recall_memories
 from fabula.actions.memories.remember import findable
 from fabula.language.stemming import STOP_WORDS
 from fabula.language.words import words_of
@@ -124,7 +126,7 @@ async def write_down(house: House, scope: str, talk: Conversation) -> None:
             )
             for line in lines
         ]
-        await keep(house, scope, await findable(house, new, day=lines[0].day))
+        await keep(house, scope, await findable(house, new, days=[lines[0].day] * len(new)))
 
 
 async def keep(house: House, scope: str, new: Sequence[NewMemory]) -> None:
@@ -181,18 +183,38 @@ async def measure(settings: Settings, talks: Sequence[Conversation], *, variants
             tell(form, outcomes)
 
 
+async def leave_one_out(settings: Settings, talks: Sequence[Conversation], *, step: int) -> None:
+    """Weights that were chosen without a conversation, tried on it; with every question, or every so many."""
+    async with open_house(settings) as house:
+        found: list[list[Sums]] = []
+        for number, talk in enumerate(talks):
+            await write_down(house, f"talk{number}", talk)
+            sums = [await sums_in(house, f"talk{number}", question) for question in talk.questions[::step]]
+            found.append([one for one in sums if one is not None])
+    await asyncio.to_thread(tell_leave_one_out, found)
+
+
+async def sums_in(house: House, scope: str, question: Question) -> Sums | None:
+    owner = OwnerAt(owner=Owner(scope=scope, name=OWNER))
+
+    async def read(unit: Unit) -> tuple[Any, list[str]] | None:
+        past = await gather_past(house, unit, owner, question.text)
+        if past is None:
+            return None
+        kept = await unit.memories.at_places(owner, [(one.space, one.place) for one in past.candidates])
+        return past, [one.memory_id.rpartition("/")[2] for one in kept]
+
+    if (found := await house.store.read(read)) is None:
+        return None
+    past, ids = found
+    asked = past.question, past.basis(), ids, question.evidence
+    return await asyncio.to_thread(sums_of, *asked, lambda id: id.partition(":")[0])
+
+
 async def measure_size(settings: Settings, talks: Sequence[Conversation], size: int, asked: int, compared: int) -> None:
     """One owner with so many memories: the conversations, then again and again with other words."""
     async with open_house(settings) as house:
-        total, copy = 0, 0
-        started = time.process_time()
-        while total < size:
-            for talk in talks:
-                if total < size:
-                    await write_down_as_one(house, talk, f"copy{copy}")
-                    total += len(talk.lines)
-            copy += 1
-        print(f"{total:,} memories written in {(time.process_time() - started) / total * 1000:.2f} ms of CPU each")
+        total = await fill(house, talks, size)
         outcomes = []
         questions = [(talk, question) for talk in talks for question in talk.questions]
         for talk, question in questions[:: max(1, len(questions) // asked)]:
@@ -208,6 +230,25 @@ async def measure_size(settings: Settings, talks: Sequence[Conversation], size: 
                 f"of {len(some)} questions recall@10 {percent(bounded)}, scoring every memory {percent(every)} "
                 "(any copy of an answer counts)"
             )
+
+
+async def fill(house: House, talks: Sequence[Conversation], size: int) -> int:
+    """Writes so many memories, unless they are there already."""
+    owner = OwnerAt(owner=Owner(scope="one", name=OWNER))
+    async with house.store.reading() as unit:
+        total = (await unit.memories.candidates(owner, [], whole=0)).total
+    if total >= size:
+        return total
+    total, copy = 0, 0
+    started = time.process_time()
+    while total < size:
+        for talk in talks:
+            if total < size:
+                await write_down_as_one(house, talk, f"copy{copy}")
+                total += len(talk.lines)
+        copy += 1
+    print(f"{total:,} memories written in {(time.process_time() - started) / total * 1000:.2f} ms of CPU each")
+    return total
 
 
 async def _found_again(house: House, talk: Conversation, question: Question, *, whole: int) -> float:
@@ -240,7 +281,7 @@ async def write_down_as_one(house: House, talk: Conversation, copy: str) -> None
             )
             for line in lines
         ]
-        await keep(house, "one", await findable(house, new, day=lines[0].day))
+        await keep(house, "one", await findable(house, new, days=[lines[0].day] * len(new)))
 
 
 def _reworded(text: str, copy: str) -> str:
@@ -257,9 +298,9 @@ def _database(folder: Path, postgres: bool) -> AbstractContextManager[str]:
 
 
 @asynccontextmanager
-async def place(postgres: bool, *, embedder: str) -> AsyncIterator[Settings]:
+async def place(postgres: bool, *, embedder: str, kept: Path | None) -> AsyncIterator[Settings]:
     with tempfile.TemporaryDirectory() as folder, _database(Path(folder), postgres) as url:
-        values = {"data_dir": Path(folder), "samples": False, "database_url": url, "embedder": embedder}
+        values = {"data_dir": kept or Path(folder), "samples": False, "database_url": url, "embedder": embedder}
         yield Settings.model_validate(values)
 
 
@@ -267,21 +308,26 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=SHARED)
     parser.add_argument("--size", type=int, default=0)
+    parser.add_argument("--data-dir", type=Path, help="where SQLite keeps what --size writes, for the next time")
     parser.add_argument("--asked", type=int, default=200)
     parser.add_argument("--compared", type=int, default=0, help="for so many questions, score every memory as well")
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--embedder", choices=["both", "wordllama", "off"], default="both")
-    parser.add_argument("--quick", action="store_true", help="only the questions as they were asked")
+    parser.add_argument("--leave-one-out", action="store_true", help="choose weights without each conversation")
+    parser.add_argument("--quick", action="store_true", help="only the questions as they were asked, or every fourth")
     options = parser.parse_args()
     if not options.data.is_file():
         print(f"There is no file {options.data}. Name one with --data.")
         return
     talks = conversations(options.data)
     for embedder in ["off", "wordllama"] if options.embedder == "both" else [options.embedder]:
-        async with place(options.postgres, embedder=embedder) as settings:
+        kept = options.data_dir / embedder if options.data_dir else None
+        async with place(options.postgres, embedder=embedder, kept=kept) as settings:
             print(f"embedder {embedder}, {'Postgres' if options.postgres else 'SQLite'}", flush=True)
             if options.size:
                 await measure_size(settings, talks, options.size, options.asked, options.compared)
+            elif options.leave_one_out:
+                await leave_one_out(settings, talks, step=4 if options.quick else 1)
             else:
                 await measure(settings, talks, variants=not options.quick)
 

@@ -90,7 +90,7 @@ def figures_of(readings: Iterable[Reading]) -> Figures:
 
 
 def sample_scenes() -> dict[str, SceneText]:
-    """The scenes of both samples by their id; no two have the same."""
+    """The scenes of all samples by their id; no two have the same."""
     found: dict[str, SceneText] = {}
     for world in read_worlds(sample_folder()):
         people = [(one.id, one.name, one.personality) for one in world.characters]

@@ -36,6 +36,7 @@ def pages() -> dict[str, Callable[[], str]]:
         f"{REFERENCE}/mcp.md": mcp_page,
         f"{REFERENCE}/turn-stream.md": turn_stream_page,
         f"{REFERENCE}/keys.md": keys_page,
+        f"{REFERENCE}/loops.md": loops_page,
         "web/src/protocol/protocol.gen.ts": protocol_types,
         "ARCHITECTURE.md": architecture_page,
     }
@@ -64,6 +65,25 @@ def _plain(default: object) -> str:
     if default in ("", ()):
         return "(empty)"
     return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def loops_page() -> str:
+    """Each loop with its picture."""
+    from fabula.actions.plays.loops import loop_lines
+
+    parts = [
+        f"## `{line.name}`\n\n{line.sentence}\n\n```mermaid\n{line.drawing}```\n\n"
+        f"Resumes at: {', '.join(f'`{node}`' for node in line.nodes)}.\n"
+        for line in loop_lines()
+    ]
+    return (
+        f"{_NOTE}# Loops\n\n"
+        "What takes several steps is a graph whose steps are kept as they are done. After a crash it goes on at the\n"
+        "step it was in, and finished calls of models are answered with the same words. `loop.state` tells where one\n"
+        "stands, `fabula loops draw` and `loop.list` give these pictures. A dashed way leads to work of its own, for\n"
+        "which the loop does not wait. Turns in the swift pace ask one model once: they take the steps of `scene`,\n"
+        "keep none of them, and begin anew after a crash.\n\n" + "\n".join(parts)
+    )
 
 
 def keys_page() -> str:
@@ -105,7 +125,7 @@ def mcp_page() -> str:
         schema = input_schema(name)
         wanted = set(schema.get("required", []))  # type: ignore[arg-type]
         fields = ", ".join(f"`{one}`" + ("" if one in wanted else "?") for one in schema["properties"])  # type: ignore[union-attr]
-        people = next(one for one in PEOPLE if one in AUTHORITY[name])
+        people = next((one for one in PEOPLE if one in AUTHORITY[name]), "nobody")
         agents = ", ".join(one for one in AGENTS if one in AUTHORITY[name])
         return f"| `{name}` | {summary}{' **Writes.**' if writes else ''} | {fields} | {people} | {agents} |"
 

@@ -29,6 +29,8 @@ COLOURS = 96
 STORY = "lighthouse-the-unlit-hour"
 LINES = ("Hello. Who are you?", "I go to the inn.", "Whose shoe is that?", "I ask Adeline about the lighthouse.")
 INK_STORY = "The Ferry Inn"
+CAMPAIGN = "toll-the-drowned-toll"
+CAMPAIGN_LINES = ("I climb the chain to the gallery.", "I ask who holds the toll.", "I sneak past the guards.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +63,19 @@ def _page(browser: Browser, size: tuple[int, int], paper: str) -> Iterator[Page]
     context.close()
 
 
-def _take(browser: Browser, name: str, address: str, *, size: tuple[int, int] = DESK, paper: str = "day") -> None:
+def _take(
+    browser: Browser, name: str, address: str, *, size: tuple[int, int] = DESK, paper: str = "day", key: str = ""
+) -> None:
+    """Takes a picture, after a key that opens something."""
     with _page(browser, size, paper) as page:
         page.goto(address)
         # A stage never stops listening, so that there is no moment at which nothing is asked for.
         page.locator("main h1, main h2").first.wait_for(state="attached")
         page.wait_for_timeout(1500)
+        if key:
+            page.locator("main").focus()
+            page.keyboard.press(key)
+            page.wait_for_timeout(1000)
         picture = Image.open(io.BytesIO(page.screenshot()))
     # Few colours are enough for type on paper, and make a picture a tenth as large.
     picture.convert("RGB").quantize(COLOURS).save(FOLDER / f"{name}.png", optimize=True)
@@ -94,6 +103,7 @@ def main() -> None:
         _take(browser, "stage-phone", stage, size=PHONE)
         _take(browser, "tree", f"{stage}/tree")
         _take(browser, "ink", f"{address}/app/play/{talk}", paper="lamp")
+        _take(browser, "canon", f"{address}/app/play/{server.play(CAMPAIGN, *CAMPAIGN_LINES)}", key="l")
         _take(browser, "house", f"{address}/app/house")
         browser.close()
 

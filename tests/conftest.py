@@ -139,7 +139,7 @@ class Place:
 
 MAY_BLOCK = {
     "<frozen importlib._bootstrap>": "_find_and_load",  # the first use of a part imports it, once
-    "fabula/adapters/stores/revisions.py": "_upgrade",  # before the server answers anybody
+    "fabula/adapters/stores/revisions.py": "upgrade",  # before the server answers anybody
     "asyncpg/connect_utils.py": "_parse_connect_arguments",  # looks for a password file once per connection
     "redis/utils.py": "get_lib_version",  # looks for its own version once per connection
 }

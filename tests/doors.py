@@ -98,7 +98,7 @@ class Doors:
                 began.set_result(int(message["status"]))
 
         serving = asyncio.create_task(self.app(scope, receive, send))
-        status = await asyncio.wait_for(began, 20)
+        status = await asyncio.wait_for(began, 120)
         serving.cancel()
         await asyncio.wait([serving])
         return status
@@ -132,7 +132,7 @@ class GameSocket:
         """Says something and answers the next frame; how the door refuses is a frame, too."""
         self.sent.put_nowait({"type": "websocket.receive", "text": json.dumps(frame)})
         while True:
-            message = await asyncio.wait_for(self.heard.get(), 20)
+            message = await asyncio.wait_for(self.heard.get(), 120)
             if message["type"] == "websocket.send":
                 found: dict[str, Any] = json.loads(message["text"])
                 return found
@@ -176,7 +176,7 @@ async def doors() -> AsyncIterator[Doors]:
         people: dict[str, Person] = {}
         for name in (*PEOPLE, *STRANGERS):
             token_id, headers = await _token(house, name)
-            http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers, timeout=60)
+            http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers, timeout=120)
             people[name] = Person(name=name, token_id=token_id, client=Client(http, house), headers=headers)
         yield Doors(house, app, people, await gate_story(people["admin"].client))
         for person in people.values():

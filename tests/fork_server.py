@@ -230,6 +230,9 @@ PARTS = (
     "fabula.adapters.bus.redis",
     "fabula.adapters.models.open_ai",
     "fabula.adapters.stores.loop_saver",
+    "fabula.adapters.queues.local",
+    "fabula.adapters.stores.sqlite",
+    "fabula.adapters.stores.sqlite_thread",
     "fabula.adapters.stores.store",
     "fabula.cli.main",
     "fabula.cli.play",
@@ -238,11 +241,14 @@ PARTS = (
     "fabula.cli.serve",
     "fabula.loops.conversation.graph",
     "fabula.loops.scene.graph",
+    "fabula.loops.talks.graph",
     "jsonschema_rs",
     "langchain_core.tracers",
+    "snowballstemmer",
     "sqlalchemy.dialects.postgresql.asyncpg",
     "fabula.server.access.http_protocol",
     "uvicorn.protocols.http.httptools_impl",
+    "uvloop",
 )
 """What a server imports until its first turn is over; none of it starts a thread, which a fork would lose."""
 
@@ -371,9 +377,13 @@ def _serve(path: str) -> None:
     """Forks until the test process closes our input."""
     if MEASURED in os.environ:
         import_module("tests.coverage")
+    # As `open_embedder` has it: otherwise numpy starts threads, which a fork would lose.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for part in PARTS:
         with suppress(ModuleNotFoundError):
             import_module(part)
+    # A third of a second of every server's start is spent on these.
+    import_module("fabula.adapters.embedders.wordllama").load_weights()
     # Objects that live now are never looked at again, so that children share their memory.
     gc.collect()
     gc.freeze()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tests.templates import fill_folder
 
 from fabula.actions.house import House
 from fabula.cli.serve import uvicorn_config
+from fabula.server.app import create_app
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -112,11 +113,19 @@ async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             address = f"http://127.0.0.1:{listener.getsockname()[1]}"
             try:
-                async with httpx.AsyncClient(base_url=address, timeout=60) as http:
+                async with httpx.AsyncClient(base_url=address, timeout=120) as http:
                     yield Client(http, house)
             finally:
                 server.end()
                 await serving
+
+
+@asynccontextmanager
+async def app_client(house: House) -> AsyncIterator[Client]:
+    """A client of the app in this very process, with no port."""
+    transport = httpx.ASGITransport(create_app(house), client=("127.0.0.1", 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=120) as http:
+        yield Client(http, house)
 
 
 GATE_GRAPH: dict[str, Any] = {
@@ -140,6 +149,13 @@ GATE_GRAPH: dict[str, Any] = {
         },
     ],
 }
+
+
+async def until_audited(client: Client, is_so: Callable[[list[dict[str, Any]]], bool]) -> None:
+    """Waits for what the audit has to say: it is written after a turn, and no turn waits for it."""
+    async with asyncio.timeout(120):
+        while not is_so((await client.call("audit.list"))["violations"]):
+            await asyncio.sleep(0.01)
 
 
 async def gate_story(client: Client) -> str:

@@ -108,5 +108,12 @@ export default defineConfig(({ mode }) => ({
   // Components are tested as the browser runs them, not as a server would render them.
   resolve: mode === "test" ? { conditions: ["browser"] } : {},
   server: { proxy: Object.fromEntries(PROXIED.map((path) => [path, toServer])) },
-  test: { environment: "jsdom", include: ["src/**/*.test.ts"], setupFiles: ["./src/testing/setup.ts"] },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.ts"],
+    setupFiles: ["./src/testing/setup.ts"],
+    // A busy machine is slow, and nothing that is tested here is about time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 }));

@@ -155,6 +155,9 @@ class Settings(BaseModel):
     )
     turn_deadline_s: float = _setting(120.0, "How long a turn may take in all, in seconds.")
     section_deadline_s: float = _setting(900.0, "How long building one section of a story may take in all, in seconds.")
+    agent_calls_per_turn: int = _setting(
+        40, "How many questions one agent (narrator, actor, keeper ...) may ask its model in one turn; 0 sets no limit."
+    )
     model_attempts: int = _setting(4, "How often a model call is tried in all when its server is busy or unreachable.")
     trace_days: int = Field(
         default=7,

@@ -51,7 +51,7 @@ from fabula.ports.store import Store, Unit
 from fabula.ports.work import QueueName
 from fabula.ports.world import Clock
 from fabula.settings import Settings
-from fabula.story.events import Told, decode_event, encode_event
+from fabula.story.events import Told, decode_event, encode_event, event_weight
 from fabula.story.feed_events import FeedNote, decode_feed_event, encode_feed_event
 from fabula.story.values import JsonObject
 
@@ -110,7 +110,7 @@ async def open_house(
         trace = traces.put if traces.is_on else None
         models = open_models(settings, clock, storage.read_key, storage, storage.record, trace=trace, policy=policy)
         closing.push_async_callback(models.close)
-        bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event)
+        bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event, weigh=event_weight)
         closing.push_async_callback(bus.close)
         feeds: Feeds[FeedNote] = open_feeds(settings, encode=encode_feed_event, decode=decode_feed_event)
         closing.push_async_callback(feeds.close)
@@ -130,7 +130,7 @@ async def open_house(
             traces=traces,
         )
         closing.push_async_callback(work.close)
-        embedder = open_embedder(settings)
+        embedder = open_embedder(settings, clock)
         if embedder is not None:
             closing.push_async_callback(embedder.close)
         house = House(
@@ -238,14 +238,11 @@ class _ModelStorage:
         await self._replies.add((key, reply))
 
     async def _keep_replies(self, replies: list[tuple[str, JsonObject]]) -> None:
-        async def keep(unit: Unit) -> None:
-            try:
-                await unit.memo.put_all(dict(reversed(replies)))
-            except InvalidParams:
-                # One that cannot be kept must fail neither its own call nor those that are kept beside it.
-                await _keep_each(unit, replies)
-
-        await self._store.write(keep, durable=False)
+        try:
+            await self._store.put_replies(dict(reversed(replies)))
+        except InvalidParams:
+            # One that cannot be kept must fail neither its own call nor those that are kept beside it.
+            await self._store.write(lambda unit: _keep_each(unit, replies), durable=False)
 
     async def record(self, records: Sequence[CallRecord]) -> None:
         for record in records:

@@ -31,6 +31,7 @@ FIELDS = {
     "actor_dialogue_delta": "beat_index speaker_id delta",
     "actor_completed": "beat_index speaker_id purpose response",
     "story_ended": "node_id title",
+    "scene_completed": "scene_id title outcome summary",
 }
 BEGINNING = ["turn_started", "player_input_recorded", "keeper_applied", "director_completed"]
 NARRATOR = ["narrator_started", "narrator_text_delta", "narrator_completed"]

@@ -436,6 +436,8 @@ async def visit_packages(tour: Tour, story_id: str) -> None:
         "characters": 1,
         "story_resources": 1,
         "stories": 1,
+        "game_systems": 0,
+        "worlds": 0,
     }
     await tour.refused(-32600, "data_package.export_prepare")
     await tour.refused(40404, "data_package.export_prepare", story_ids=["nobody"])

@@ -28,10 +28,14 @@ METHODS = {
         preset_entry.create preset_entry.update preset_entry.delete preset_preview.template preset_preview.runtime
         schema.create schema.update schema.delete
         game_system.create game_system.update game_system.delete
-        world.create world.get world.list world.update world.delete world.export canon.policy.get canon.policy.update
+        world.create world.get world.list world.update world.delete world.export world.advance
+        directive.list directive.create directive.delete
+        story_template.list story_template.update story_template.delete story_template.follow story_template.check
+        clock.list clock.create clock.update conflict.list session.scene_lore
+        conflict.get conflict.create conflict.update thread.list thread.update canon.policy.get canon.policy.update
         canon.propose canon.list canon.get canon.decide canon.review canon.undo canon.since canon.graph canon.path
         entity.list entity.get entity.update entity.merge fact.list relationship.list canon.who_knows timeline.list
-        canon.commits canon.promote
+        canon.commits canon.promote building.open building.say building.undo building.close
         lorebook.create lorebook.get lorebook.list lorebook.update lorebook.delete
         lorebook_entry.create lorebook_entry.get lorebook_entry.list lorebook_entry.update lorebook_entry.delete
         character.create character.get character.update character.delete
@@ -45,12 +49,12 @@ METHODS = {
     """,
     "player": """
         api.list api_group.list preset.list schema.get schema.list
-        game_system.get game_system.list character.list story.list story.summary search.find
+        game_system.get game_system.list character.list story.list story.summary search.find loop.list
         player_profile.create player_profile.get player_profile.list player_profile.update player_profile.delete
         access.whoami config.get_global dashboard.get rpc.discover story.start_session session.list
     """,
     "session": """
-        session.get session.update session.delete session.get_runtime_snapshot session.get_variables
+        session.get session.update session.delete relation.list session.get_runtime_snapshot session.get_variables
         session.update_variables session.get_config session.update_config session.suggest_replies
         session.set_player_profile session.update_player_description session.backtrack session.fork session.branches
         session.switch_branch session.follow_story session.cancel_turn session.run_turn session.retry_turn
@@ -59,8 +63,11 @@ METHODS = {
         session_message.create session_message.get session_message.list session_message.update session_message.delete
         session_turn.get session_turn.list session_turn.notes session_turn.siblings session_turn.update
         session.roll sheet.get sheet.update session.find journal.list session.recap session.export_prepare
-        usage.list session.explain_turn
+        usage.list session.explain_turn session.explain_context loop.state scene.list session.end_scene
+        session.flashback boundary.get boundary.update
+        session_zero.get session_zero.update conversation.open conversation.say conversation.close
         memory.list memory.search memory.get memory.add memory.update memory.pin memory.delete memory.knows belief.list
+        canon.known
     """,
 }
 ROW = {name: row for row, names in METHODS.items() for name in names.split()}
@@ -77,6 +84,10 @@ PARAMS: dict[str, dict[str, Any]] = {
     "session.switch_branch": {"turn_id": "turn_x"},
     "session.run_turn": {"player_input": "Hello."},
     "session.find": {"query": "gate"},
+    "conversation.open": {"character_ids": ["mara"]},
+    "conversation.say": {"text": "Hello."},
+    "session_zero.update": {"premise": "A gate."},
+    "boundary.update": {"lines": ["fog"]},
     "memory.search": {"query": "gate"},
     "memory.get": {"memory_id": "m"},
     "memory.add": {"text": "It rained."},
@@ -85,6 +96,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "memory.delete": {"memory_id": "m"},
     "memory.knows": {"about": "rain"},
     "session.roll": {"formula": "2d6"},
+    "session.flashback": {"text": "Yesterday."},
     "sheet.update": {"stats": {}},
     "game_system.get": {"system_id": "d20"},
     "session.export_prepare": {"format": "markdown"},

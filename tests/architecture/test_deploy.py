@@ -202,7 +202,7 @@ def test_the_compose_file_starts(tmp_path: Path) -> None:
     was_there = token.exists()
     token.touch()
     try:
-        subprocess.run([*up, "config", "--quiet"], check=True, timeout=60)
+        subprocess.run([*up, "config", "--quiet"], check=True, timeout=600)
         subprocess.run([*up, "build"], check=True, timeout=1800)
         subprocess.run([*up, "run", "--rm", "server", "token", "create", "--role", "admin"], check=True, timeout=300)
         subprocess.run([*up, "up", "--detach", "--wait", "server", "worker", "beat"], check=True, timeout=600)

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 from playwright.sync_api import Locator, Page, expect
+from tests.browser.scene import PATIENCE_MS
 from tests.fork_server import running_server
 from tests.ink_live import GATE
 from tests.live import GATE_GRAPH
@@ -67,7 +68,7 @@ class Playhouse:
     def call(self, method: str, session_id: str | None = None, /, **params: Any) -> dict[str, Any]:
         body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
         sent = body if session_id is None else {**body, "session_id": session_id}
-        answer = httpx.post(f"{self.address}/rpc", json=sent, timeout=60)
+        answer = httpx.post(f"{self.address}/rpc", json=sent, timeout=120)
         found: dict[str, Any] = answer.json()
         assert "result" in found, found
         result: dict[str, Any] = found["result"]
@@ -83,7 +84,7 @@ class Playhouse:
         """Plays turns without the browser."""
         for line in lines:
             body = {"jsonrpc": "2.0", "id": "1", "session_id": session, "method": "session.run_turn"}
-            answer = httpx.post(f"{self.address}/rpc", json={**body, "params": {"player_input": line}}, timeout=60)
+            answer = httpx.post(f"{self.address}/rpc", json={**body, "params": {"player_input": line}}, timeout=120)
             assert '"type":"completed"' in answer.text, answer.text
 
     def lines(self, session: str) -> list[dict[str, Any]]:
@@ -177,7 +178,7 @@ def open_stage(page: Page, house: Playhouse, session: str) -> Page:
 
 def wait_until(page: Page, told: str) -> None:
     """Waits until an expression is true; the page's policy forbids to wait for it inside of the page."""
-    until = time.monotonic() + 15
+    until = time.monotonic() + PATIENCE_MS / 1000
     while not page.evaluate(told):
         assert time.monotonic() < until, told
         page.wait_for_timeout(20)
@@ -202,4 +203,4 @@ def newest(page: Page) -> Locator:
 
 def settled(page: Page) -> None:
     """Waits until the turn is told and its tools are there."""
-    expect(newest(page).get_by_role("group", name="For this turn")).to_be_visible(timeout=30_000)
+    expect(newest(page).get_by_role("group", name="For this turn")).to_be_visible()

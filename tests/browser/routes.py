@@ -49,7 +49,7 @@ def make_places(address: str) -> dict[str, str]:
     session_id = str(call(address, "story.start_session", story_id=story_id, seed=7)["session_id"])
     params = {"player_input": "I look around."}
     turn = {"jsonrpc": "2.0", "id": "1", "method": "session.run_turn", "params": params, "session_id": session_id}
-    told = httpx.post(f"{address}/rpc", json=turn, timeout=60).text
+    told = httpx.post(f"{address}/rpc", json=turn, timeout=120).text
     assert "event: completed" in told or '"completed"' in told, told[-500:]
     turn_id = str(call(address, "session.get", session_id)["head_turn_id"])
     return {"story_id": str(story_id), "session_id": session_id, "turn_id": turn_id, "person_id": "player"}

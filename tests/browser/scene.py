@@ -70,6 +70,9 @@ class Watch:
             self._said.append(f"request refused: {response.status} {response.url}")
 
 
+PATIENCE_MS = 90_000
+"""How long anything is waited for. On a busy machine a page takes its time; one that is quick is not waited for."""
+
 _watches: WeakKeyDictionary[Page, Watch] = WeakKeyDictionary()
 
 
@@ -82,7 +85,7 @@ def watched_page(browser: Browser, *, locale: str = "en-US", **context: object) 
     """A page in a browser of its own (nothing kept from other tests) that fails on anything that goes wrong."""
     opened: BrowserContext = browser.new_context(locale=locale, **context)  # type: ignore[arg-type]
     page = opened.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE_MS)
     _watches[page] = Watch(page)
     yield page
     complaints = _watches[page].complaints()
@@ -95,6 +98,6 @@ def call(address: str, method: str, session_id: str | None = None, **params: obj
     sent: dict[str, object] = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
     if session_id is not None:
         sent["session_id"] = session_id
-    answer = httpx.post(f"{address}/rpc", json=sent, timeout=30).json()
+    answer = httpx.post(f"{address}/rpc", json=sent, timeout=120).json()
     assert "result" in answer, answer
     return dict(answer["result"])

@@ -50,6 +50,10 @@ _CUT = """() => {
     return (wide || high) && reaches(one, one.getBoundingClientRect(), wide, high);
   }).map((one) => one.outerHTML.slice(0, 160));
 }"""
+# The foot of the stage may be scrolled up and down; nobody scrolls it sideways to find a button.
+_SIDEWAYS = """() => [...document.querySelectorAll("header, footer")]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => `${one.scrollWidth - one.clientWidth}px to scroll: ${one.outerHTML.slice(0, 160)}`)"""
 _SPACED = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`* { line-height: 1.5 !important; letter-spacing: 0.12em !important }
@@ -83,7 +87,7 @@ def settle(page: Page, **settings: str) -> None:
 
 
 def problems(page: Page, route: Route) -> list[str]:
-    return [f"{route.name}: {found}" for check in (_TOO_WIDE, _CUT) for found in page.evaluate(check)]
+    return [f"{route.name}: {found}" for check in (_TOO_WIDE, _CUT, _SIDEWAYS) for found in page.evaluate(check)]
 
 
 def test_the_table_of_routes_has_every_route_of_the_app() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from random import Random
 
 import pytest
 from playwright.sync_api import Dialog, Page, expect
-from tests.browser.playhouse import Playhouse, newest, open_stage, playhouse, says, send, settled
+from tests.browser.playhouse import Playhouse, newest, open_stage, playhouse, says, send, settled, wait_until
+from tests.browser.scene import PATIENCE_MS
 from tests.live import GATE_GRAPH
 
 from fabula.testing.model_script import Say
@@ -94,12 +96,19 @@ def plain(text: str) -> str:
 
 def assert_shown(page: Page, where: str, *texts: str) -> None:
     """All the texts stand there as text, nothing of them became an element, and nothing is wider than the page."""
-    shown = plain("".join(page.locator(where).all_text_contents()))
-    assert [text for text in texts if plain(text) not in shown] == []
+    until = time.monotonic() + PATIENCE_MS / 1000
+    # The newest lines of a page are drawn first, the others a moment later.
+    while missing := missing_of(texts, plain("".join(page.locator(where).all_text_contents()))):
+        assert time.monotonic() < until, missing
+        page.wait_for_timeout(50)
     assert page.evaluate(_FOREIGN, where) == []
     assert "taken" not in page.title().replace("'taken'", "")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("main").first.is_visible()
+
+
+def missing_of(texts: Sequence[str], shown: str) -> list[str]:
+    return [text for text in texts if plain(text) not in shown]
 
 
 def test_there_are_forty() -> None:
@@ -197,6 +206,7 @@ def test_a_megabyte_of_text_is_text(page: Page, house: Playhouse) -> None:
     for _ in range(54):
         house.call("session_message.create", session, kind="narration", text=line, **NARRATOR)
     open_stage(page, house, session)
+    wait_until(page, "document.querySelectorAll('.narration').length >= 54")
     assert len("".join(page.locator(".narration").all_text_contents())) > 1_000_000
     send(page, "I wait.")
     settled(page)

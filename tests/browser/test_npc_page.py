@@ -35,6 +35,15 @@ def test_an_npc_can_be_tried_in_the_browser(page: Page, address: str) -> None:
     expect(page.get_by_role("list", name="Frames")).to_contain_text("agent_turn_result")
 
 
+def test_before_anything_was_said_a_question_is_one_press_away(page: Page, address: str) -> None:
+    page.goto(f"{address}/app/npc")
+    expect(page.get_by_text("Connected.", exact=True)).to_be_visible()
+    question = page.get_by_role("button", name="What happened to the old bridge?")
+    question.click()
+    expect(page.get_by_role("list", name="Talk")).to_contain_text("fell into the river")
+    expect(question).to_have_count(0)
+
+
 def test_an_npc_is_changed_interrupted_and_stopped_in_the_browser(page: Page, tmp_path: Path) -> None:
     with slow_model() as base_url:
         settings = {"OPENAI_API_BASE": base_url, "LLM_MODEL": "scripted-small", "FABULA_SAMPLES": "false"}

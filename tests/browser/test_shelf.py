@@ -28,7 +28,7 @@ def test_a_stranger_plays_the_first_turn_of_a_sample_within_three_clicks_of_an_e
         page.keyboard.type("Hello. Who are you?")
         page.get_by_role("button", name="Send").click()
         turn = page.locator("article.turn").last
-        expect(turn.get_by_role("group", name="For this turn")).to_be_visible(timeout=30_000)
+        expect(turn.get_by_role("group", name="For this turn")).to_be_visible()
         expect(turn.locator(".said")).to_contain_text("Hello. Who are you?")
         expect(turn.locator(".piece").first).not_to_be_empty()
         assert page.evaluate("Number(sessionStorage.n)") <= 3

@@ -100,7 +100,7 @@ def test_a_turn_that_is_cut_in_the_middle_is_complete_afterwards_and_nothing_sta
     expect(page.get_by_text("The connection is lost. Trying again…").first).to_be_visible()
     page.wait_for_timeout(5000)
     line.mend()
-    expect(newest(page)).to_contain_text("the 59th time", timeout=30_000)
+    expect(newest(page)).to_contain_text("the 59th time")
     settled(page)
     assert newest(page).locator(".narration").inner_text().count("the 5th time") == 1
     told = next(line["text"] for line in house.lines(session) if line["kind"] == "narration")
@@ -156,7 +156,7 @@ def test_a_server_that_was_killed_in_a_turn_tells_it_anew_when_it_is_there_again
 
 def settled_later(page: Page) -> None:
     tools = newest(page).get_by_role("group", name="For this turn")
-    expect(tools).to_be_visible(timeout=60_000)
+    expect(tools).to_be_visible()
 
 
 def start(folder: Path, port: str) -> Child:

@@ -85,12 +85,12 @@ def test_two_browsers_see_each_other_and_the_same_order(
     open_stage(page, house, session)
     with watched_page(browser) as other:
         open_stage(other, house, session)
-        expect(other.get_by_role("banner").get_by_text("Ada")).to_be_visible(timeout=15_000)
-        expect(page.get_by_role("banner").get_by_text("somebody else")).to_be_visible(timeout=15_000)
+        expect(other.get_by_role("banner").get_by_text("Ada")).to_be_visible()
+        expect(page.get_by_role("banner").get_by_text("somebody else")).to_be_visible()
         for number, (speaker, listener) in enumerate(((page, other), (other, page), (page, other)), start=1):
             send(speaker, f"Line {number}.")
             settled(speaker)
-            expect(turns(listener)).to_have_count(number, timeout=20_000)
+            expect(turns(listener)).to_have_count(number)
             settled(listener)
         for each in (page, other):
             assert [text.split()[-1] for text in turns(each).locator(".said p").all_inner_texts()] == ["1.", "2.", "3."]

@@ -23,6 +23,13 @@ from fabula.testing.model_script import Fail, Pace, Say
 
 SCROLLED = "document.querySelector('main.scroll').scrollTop"
 
+# Every height that the foot of the page has had.
+WATCH_THE_FOOT = """() => {
+  const foot = document.querySelector("footer.composer");
+  window.heights = new Set();
+  new ResizeObserver(() => window.heights.add(foot.offsetHeight)).observe(foot);
+}"""
+
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Playhouse]:
@@ -49,12 +56,32 @@ def test_words_appear_while_the_model_still_writes_and_the_line_that_is_being_re
     top = newest(page).locator(".said").bounding_box()
     scrolled = page.evaluate(SCROLLED)
     assert newest(page).get_attribute("aria-busy") == "true"
-    expect(newest(page)).to_contain_text("the 50th time", timeout=30_000)
+    expect(newest(page)).to_contain_text("the 50th time")
     assert newest(page).locator(".said").bounding_box() == top
     assert page.evaluate(SCROLLED) == scrolled
     expect(page.get_by_role("button", name="More below")).to_be_visible()
     settled(page)
     assert newest(page).locator(".said").bounding_box() == top
+
+
+def test_the_foot_of_the_page_keeps_its_place_from_sending_to_the_end_of_a_turn(page: Page, house: Playhouse) -> None:
+    session = house.begin()
+    open_stage(page, house, session)
+    page.evaluate(WATCH_THE_FOOT)
+    house.players.misbehave("actor", Say(text=f"<dialogue>{LONG}</dialogue>", pace=SLOW))
+    send(page, "Good evening.")
+    expect(newest(page).locator(".speech")).to_contain_text("The bell")
+    keep = page.get_by_role("button", name="Stop and keep this")
+    for width in (1440, 820, 360):
+        page.set_viewport_size({"width": width, "height": 740})
+        button, manner = keep.bounding_box(), page.locator(".manners label").last.bounding_box()
+        assert button is not None
+        assert manner is not None
+        assert manner["x"] + manner["width"] <= button["x"]
+        assert button["x"] + button["width"] <= width
+    keep.click()
+    settled(page)
+    assert page.evaluate("window.heights.size") == 1
 
 
 def test_follow_the_text_follows_and_lets_go_at_the_first_turn_of_the_wheel(page: Page, house: Playhouse) -> None:
@@ -63,14 +90,14 @@ def test_follow_the_text_follows_and_lets_go_at_the_first_turn_of_the_wheel(page
     open_stage(page, house, session)
     house.players.narration = Say(text=LONG, pace=Pace(first_token_ms=20, tokens_per_second=120))
     send(page, "I listen to the bell.")
-    expect(newest(page)).to_contain_text("the 30th time", timeout=30_000)
+    expect(newest(page)).to_contain_text("the 30th time")
     followed = page.evaluate(SCROLLED)
     assert followed > 200
     page.mouse.move(600, 300)
     page.mouse.wheel(0, -120)
     page.wait_for_timeout(200)
     left = page.evaluate(SCROLLED)
-    expect(newest(page)).to_contain_text("the 50th time", timeout=30_000)
+    expect(newest(page)).to_contain_text("the 50th time")
     assert page.evaluate(SCROLLED) == left
 
 
@@ -149,7 +176,7 @@ def test_stop_and_keep_leaves_what_was_told_in_the_story(page: Page, house: Play
     open_stage(page, house, session)
     house.players.misbehave("actor", Say(text=f"<dialogue>{LONG}</dialogue>", pace=SLOW))
     send(page, "Good evening, Mara.")
-    expect(newest(page).locator(".speech")).to_contain_text("The bell", timeout=20_000)
+    expect(newest(page).locator(".speech")).to_contain_text("The bell")
     page.get_by_role("button", name="Stop and keep this").click()
     settled(page)
     expect(newest(page).get_by_text("cut short here")).to_be_visible()

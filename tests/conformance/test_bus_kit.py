@@ -24,7 +24,7 @@ from fabula.testing.bus_kit import FORGOTTEN_AFTER, LONGEST, BusKit, TransportBu
 from fabula.testing.cut_line import CutLine, cut_line
 from fabula.testing.redis import RedisServer
 
-FINISHED_S = 4.0
+FINISHED_S = 8.0
 """Long enough for a busy machine to read a stream that has just finished, short enough to wait for."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 
+import orjson
 import pytest
 from redis.asyncio import Redis
 from tests.conftest import Place
@@ -20,6 +22,38 @@ from fabula.testing.redis import RedisServer
 
 def shared(channel: Channel) -> SharedFeeds[bytes]:
     return SharedFeeds(channel, encode=bytes, decode=bytes)
+
+
+class Notebook:
+    """A channel that writes down what it is given each time."""
+
+    name = "The notebook"
+
+    def __init__(self) -> None:
+        self.sent: list[list[str]] = []
+
+    async def send(self, notes: Sequence[str]) -> None:
+        self.sent.append([orjson.loads(note)[2] for note in notes])
+
+    async def listen(self, listening: Callable[[], None], heard: Callable[[str], None]) -> None:
+        listening()
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_events_that_come_thick_and_fast_are_sent_to_others_together_and_in_order() -> None:
+    channel = Notebook()
+    feeds = shared(channel)
+    for number in range(20):
+        feeds.publish("s", b"%d" % number)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    await feeds.close()
+    first, *rest = channel.sent
+    assert first == ["0"] and len(rest) == 1
+    assert rest[0] == [str(number) for number in range(1, 20)]
 
 
 class TestLocalFeeds(FeedsKit):

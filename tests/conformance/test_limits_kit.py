@@ -59,7 +59,7 @@ class TestRedisLimits(LimitsKit):
         assert await limits.take(once) > 0
         assert [await limits.claim("a", for_s=60) for _ in range(2)] == [True, False]
         await asyncio.to_thread(redis_server.start)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while await limits.claim("b", for_s=60) and await other.claim("b", for_s=60):
                 await limits.release("b")
                 await other.release("b")

@@ -14,6 +14,7 @@ from fabula.adapters.models.memo import SingleFlight
 from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.structure import schema_problem
+from fabula.adapters.models.turn_calls import TurnCalls
 from fabula.adapters.models.wire import Wire
 from fabula.ports.models import CallOrigin, Message, ModelClient, ModelRequest
 from fabula.story.values import JsonObject
@@ -67,7 +68,13 @@ async def subject_of(kind: str) -> AsyncIterator[Subject]:
         if kind == "guarded":
             journal = Journal(clock=clock, record=None)
             guard = Guard(
-                clock=clock, journal=journal, flights=SingleFlight(), memo=None, attempts=2, chance=lambda: 0.0
+                clock=clock,
+                journal=journal,
+                flights=SingleFlight(),
+                memo=None,
+                attempts=2,
+                chance=lambda: 0.0,
+                turn_calls=TurnCalls(0),
             )
             client = GuardedClient(client, guard)
 

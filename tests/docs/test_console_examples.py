@@ -10,9 +10,12 @@ import shlex
 import shutil
 import socket
 import subprocess
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 from docs.build import ROOT
 from tests.fork_server import PROGRAM, running_server
@@ -76,10 +79,21 @@ def test_the_console_examples_of_a_page_are_true(page: Path, tmp_path: Path) -> 
     fill_folder(data, "samples")
     with running_server(data, "--port", str(port), settings=settings):
         greeting = (data / "server.log").read_text("utf-8")
+        wait_until_ready(port)
         said = run([step.typed.replace(ADDRESS, f"127.0.0.1:{port}") for step in steps], shell, tmp_path)
         for step, output in zip(steps, said, strict=True):
             told = (greeting if step.typed == "make run" else output).replace(f"127.0.0.1:{port}", ADDRESS)
             assert step.fits(told), f"$ {step.typed}\n{told}"
+
+
+def wait_until_ready(port: int) -> None:
+    """Who reads a page types a line seconds after the server's greeting; what warms up by then is ready."""
+    for _ in range(600):
+        with suppress(httpx.TransportError):
+            if httpx.get(f"http://127.0.0.1:{port}/readyz").status_code == 200:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the server is not ready after a minute")
 
 
 def save_stories(page: Path, folder: Path) -> None:

@@ -114,6 +114,9 @@ def test_an_edited_file_is_another_story_and_an_old_play_goes_on_with_the_old_te
 
 PARAMS: dict[str, dict[str, Any]] = {
     "session.roll": {"formula": "2d6"},
+    "session.flashback": {"text": "Yesterday it rained."},
+    "session_zero.update": {"premise": "It rains."},
+    "boundary.update": {"lines": ["fog"]},
     "session.explain_turn": {"turn_id": "TURN"},
     "session.find": {"query": "rain"},
     "session_turn.get": {"turn_id": "TURN"},
@@ -143,7 +146,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "story.update_ink": {"story_id": "STORY"},
 }
 NOT_ASKED = re.compile(r"session_character\.(?!create|list)|session\.(delete|cancel_turn|list)|story\.(delete|list)")
-ABOUT_PLAYS = re.compile(r"session|story\.(get|update)|preset_preview\.runtime")
+ABOUT_PLAYS = re.compile(r"session|boundary|story\.(get|update)|preset_preview\.runtime")
 
 
 async def test_the_methods_that_refuse_an_ink_play_are_those_of_the_table(tmp_path: Path) -> None:

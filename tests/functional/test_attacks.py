@@ -107,6 +107,7 @@ async def test_suggestions_are_not_to_be_had_beyond_the_budget_of_a_play(tmp_pat
     async with theatre(tmp_path) as house:
         session = await house.session()
         await house.client.turn(session, "Hello, Mara.")
+        await house.client.house.models.settle()
         await house.client.call("session.update_config", session, token_budget=1)
         asked = len(house.models.requests)
         with pytest.raises(RpcFailed, match="of its 1 tokens"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.conftest import Place
 
 from fabula.adapters.stores import open_store, restore_backup
+from fabula.adapters.stores.backup import checksum
 from fabula.ports.errors import StoreError
 from fabula.ports.models import CallOrigin, CallRecord, Usage
 from fabula.ports.store import Reference, Store, Token, Upload
@@ -181,7 +183,34 @@ def _execute(file: Path, *statements: str) -> None:
     database.close()
 
 
+def _forge(*statements: str) -> Callable[[Path], None]:
+    """Changes a backup as somebody does who knows how its checksum is made."""
+
+    def forge(file: Path) -> None:
+        _execute(file, *statements)
+        with closing(sqlite3.connect(file)) as database:
+            total = checksum(database)
+        _execute(file, f"UPDATE fabula_backup SET sha256 = '{total}'")
+
+    return forge
+
+
 DAMAGE = {
+    "with a text for a time": (_forge("UPDATE resources SET created_at_ms = 'soon'"), "'created_at_ms' in 'resources'"),
+    "with bytes for a text": (_forge("UPDATE resources SET doc = x'ff00'"), "'doc' in 'resources'"),
+    "with half a number for a number": (_forge("UPDATE resources SET revision = 1.5"), "'revision' in 'resources'"),
+    "with a view that never ends": (
+        _forge("CREATE VIEW ages AS WITH RECURSIVE a(n) AS (SELECT 1 UNION ALL SELECT n FROM a) SELECT n FROM a"),
+        "has views or triggers",
+    ),
+    "with a trigger": (
+        _forge("CREATE TRIGGER t AFTER UPDATE ON resources BEGIN DELETE FROM resources; END"),
+        "has views or triggers",
+    ),
+    "with a revision that is no text": (
+        _forge("UPDATE fabula_revision SET version_num = x'ff00'"),
+        "newer version|cannot be read",
+    ),
     "cut in half": (_cut, "cannot be read|is damaged"),
     "scribbled over": (_scribble, "cannot be read|is damaged"),
     "not a database": (lambda file: file.write_bytes(b"PK\3\4 a zip archive"), "cannot be read"),
@@ -211,7 +240,7 @@ async def test_a_bad_backup_is_refused_and_nothing_is_changed(damage: str, tmp_p
     async with store.writing() as unit:
         await unit.resources.add("lorebook", "mine", {})
     spoil, sentence = DAMAGE[damage]
-    spoil(backup)
+    await asyncio.to_thread(spoil, backup)
     with pytest.raises(StoreError, match=sentence):
         await restore_backup(here, FixedClock(), backup)
     async with store.reading() as unit:

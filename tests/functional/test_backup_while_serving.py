@@ -22,13 +22,13 @@ def fabula(folder: Path, *words: str) -> str:
 
 def api_ids(port: int) -> set[str]:
     body = json.dumps({"jsonrpc": "2.0", "id": "1", "method": "api.list", "params": {}})
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
         connection.request("POST", "/rpc", body, {"Content-Type": "application/json"})
         return {api["api_id"] for api in json.loads(connection.getresponse().read())["result"]["apis"]}
 
 
 def created(port: int, id: str) -> bool:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
         return create_api(connection, id)
 
 

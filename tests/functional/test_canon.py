@@ -145,3 +145,20 @@ async def test_a_world_keeps_its_own_policy_and_is_not_deleted_with_its_canon(cl
         await client.call("world.delete", world_id="sarn")
     with pytest.raises(RpcFailed, match="reject_below is at most accept_at"):
         await client.call("canon.policy.update", world_id="sarn", policy={**policy, "accept_at": 0.1})
+
+
+async def test_in_a_large_world_a_change_is_held_against_all_that_it_could_contradict(client: Client) -> None:
+    for part in range(3):
+        await committed(client, *(fact(f"gull{part * 200 + n}", "eats", f"herring {n}") for n in range(200)))
+    await committed(client, entity("orr"), fact("orr", "mother", "Ada"))
+    axiom = {"kind": "axiom", "text": "Nothing eats a herring.", "predicate": "eats", "object": "herring 199"}
+    rival, broken, fine = await proposed(
+        client, fact("orr", "mother", "Ilse"), axiom, fact("orr", "likes", "bread"), authority="source"
+    )
+    judged = {
+        one["change_id"]: one["verdict"]
+        for one in (await client.call("canon.review", world_id="sarn", dry_run=True))["judged"]
+    }
+    assert judged[rival]["result"] == "reject" and "one at a time" in judged[rival]["steps"][-1]["sentence"]
+    assert judged[broken]["critical"] and len(judged[broken]["contradicts"]) == 3
+    assert judged[fine]["result"] == "accept"

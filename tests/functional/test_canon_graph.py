@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from tests.live import Client, RpcFailed, live_server
+
+from fabula.adapters.stores.canon import MANY_ROWS
+from fabula.adapters.stores.unit import SqlUnit
+from fabula.ports.store import Store
+from fabula.story.canon import Change, Decision, FactContent, Step, Verdict
 
 
 @pytest.fixture
@@ -161,3 +167,21 @@ async def test_a_world_of_which_something_was_proposed_is_not_deleted(client: Cl
         await client.call("world.delete", world_id="sarn")
     await client.call("world.create", world_id="empty", display_name="Empty")
     assert (await client.call("world.delete", world_id="empty"))["world_id"] == "empty"
+
+
+async def test_postgres_knows_of_many_new_changes_as_soon_as_they_are_canon(postgres_store: Store) -> None:
+    async with postgres_store.writing() as unit:
+        assert isinstance(unit, SqlUnit)
+        step = Step(rule="accept_at", found=1.0, sentence="1 is at least 0.7.")
+        verdict = Verdict(result="accept", weight=1.0, steps=[step])
+        for number in range(MANY_ROWS):
+            content = FactContent(subject=f"e{number}", predicate="owes", object=f"e{number // 2}")
+            await unit.canon.propose(
+                Change(change_id=f"c{number}", world_id="w", content=content, authority="gm", proposer="author")
+            )
+        names = [(f"c{number}", verdict) for number in range(MANY_ROWS)]
+        await unit.canon.commit(names, Decision(by="keeper", at_ms=1, reason="it is so"))
+        # Until it has statistics, Postgres may take an index of all objects to look for one subject.
+        known = text("SELECT n_distinct FROM pg_stats WHERE tablename = 'canon_changes' AND attname = 'subject'")
+        found = await unit.canon._connection.execute(known)
+        assert found.scalar() == -1, "each subject stands for one row"

@@ -264,3 +264,35 @@ async def test_a_model_finds_changes_only_where_it_quotes(tmp_path: Path) -> Non
         await all_done(client)
         found = [one for one in (await client.call("canon.list", session))["changes"] if one["proposer"] == "extractor"]
         assert [(one["content"]["object"], one["status"]) for one in found] == [("a key", "pending")]
+
+
+async def test_a_play_with_very_many_changes_still_sees_its_first_ones(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    first = {"kind": "fact", "subject": "mara", "predicate": "spouse", "object": "Orr"}
+    (staged,) = (await client.call("canon.propose", session, changes=[{"content": first}]))["changes"]
+    await client.call("canon.decide", session, change_id=staged["change_id"], verdict="accept", reason="They are.")
+    here = (await client.call("session.get", session, history="none"))["head_turn_id"]
+
+    async def much(branch: str, most: int) -> None:
+        for part in range(0, most, 200):
+            contents = [{**first, "predicate": "saw", "object": f"gull {branch}{part + n}"} for n in range(200)]
+            await client.call("canon.propose", session, changes=[{"content": one} for one in contents])
+
+    # As much again on a branch that was left: that is no part of this line, and hides nothing of it.
+    await much("there", 1200)
+    await client.call("session.switch_branch", session, turn_id=here)
+    await much("here", 1200)
+    assert ("mara", "spouse", "Orr") in await facts(client, session)
+    (change,) = (await client.call("canon.list", session, status="committed"))["changes"]
+    assert change["change_id"] == staged["change_id"]
+    shown = await client.call("canon.get", session, change_id=staged["change_id"])
+    assert (shown["status"], shown["content"]["object"]) == ("committed", "Orr")
+    # And what is proposed now is held against it.
+    (rival,) = (await client.call("canon.propose", session, changes=[{"content": {**first, "object": "Ilse"}}]))[
+        "changes"
+    ]
+    judged = {
+        one["change_id"]: one["verdict"] for one in (await client.call("canon.review", session, dry_run=True))["judged"]
+    }
+    assert len(judged) == 200 and judged[rival["change_id"]]["contradicts"] == [staged["change_id"]]
+    assert len((await client.call("canon.promote", session, dry_run=True))["judged"]) == 1

@@ -31,7 +31,7 @@ def fabula(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]
 def rpc(address: str, method: str, token: str = "", **params: object) -> httpx.Response:
     headers = {"authorization": f"Bearer {token}"} if token else {}
     body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
-    return httpx.post(f"{address}/rpc", json=body, headers=headers, timeout=30)
+    return httpx.post(f"{address}/rpc", json=body, headers=headers, timeout=120)
 
 
 def test_a_fresh_server_is_ready_at_once_and_usable_with_no_model(tmp_path: Path) -> None:

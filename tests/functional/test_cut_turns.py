@@ -49,13 +49,13 @@ class Playing:
                 self.text += chunk
 
     async def until(self, mark: str) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while mark not in self.text:
                 await asyncio.sleep(0.005)
 
     async def frames(self) -> list[dict[str, Any]]:
         """All of them, to the end."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await self._task
         return [event["data"]["frame"] for event in sse(self.text) if event["event"] == "message"]
 

@@ -18,6 +18,8 @@ from fabula.ports.work import Lease
 from fabula.testing.model_script import Pace, Say, say_json
 from fabula.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.all
+
 BUILDER = forked_script(Path(__file__).with_name("draft_builder.py"))
 NEVER = Say(text="", pace=Pace(first_token_ms=600_000))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from tests.conftest import Place
@@ -24,11 +24,11 @@ async def client(place: Place) -> AsyncIterator[Client]:
         yield client
 
 
-async def all_done(client: Client) -> None:
-    """Waits until nothing follows any turn."""
+async def all_done(client: Client, kinds: Sequence[str] = FOLLOWER_WORK) -> None:
+    """Waits until nothing follows any turn, or until no other work of these kinds is left."""
     for _ in range(600):
         async with client.house.store.reading() as unit:
-            if not await unit.work.unfinished(FOLLOWER_WORK):
+            if not await unit.work.unfinished(kinds):
                 return
         client.house.work.wake()
         await asyncio.sleep(0.05)

@@ -13,7 +13,6 @@ from fabula.actions.library.stories import list_stories
 from fabula.actions.listing import Listing
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError, StoreError
-from fabula.server.access.refusals import LINES_A_MINUTE
 from fabula.server.ops.disk_space import disk_problem
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -28,14 +27,15 @@ async def test_a_server_with_too_little_space_left_is_alive_but_not_ready(tmp_pa
         assert (await client.http.get("/readyz")).status_code == 200
 
 
-async def test_asking_a_server_that_is_not_ready_again_and_again_leaves_few_lines(
+async def test_asking_a_server_that_is_not_ready_again_and_again_leaves_one_line_a_minute(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with live_server(tmp_path / "data", min_free_mib=2**40) as client:
-        for _ in range(3 * LINES_A_MINUTE):
+        for _ in range(30):
             assert (await client.http.get("/readyz")).status_code == 503
     told = [line for line in caplog.messages if line.startswith("not ready")]
-    assert 1 <= len(told) <= LINES_A_MINUTE
+    # A slow machine may come into a second minute.
+    assert 1 <= len(told) <= 2
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ async def output_of(*command: str, **environment: str) -> tuple[int | None, str]
         stderr=subprocess.STDOUT,
         env={**os.environ, **environment},
     )
-    said, _ = await asyncio.wait_for(process.communicate(b"What happened to the bridge?\n\n"), 90)
+    said, _ = await asyncio.wait_for(process.communicate(b"What happened to the bridge?\n\n"), 120)
     return process.returncode, said.decode()
 
 
@@ -143,7 +143,7 @@ async def test_the_javascript_client_holds_a_talk_on_the_terminal(tmp_path: Path
         talk = await asyncio.create_subprocess_exec(
             *node(), script, socket_address(client), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        said, _ = await asyncio.wait_for(talk.communicate(b"What happened to the bridge?\n\n"), 60)
+        said, _ = await asyncio.wait_for(talk.communicate(b"What happened to the bridge?\n\n"), 120)
     assert talk.returncode == 0 and b"Mara is here" in said and b"fell into the river" in said, said
 
 
@@ -208,7 +208,7 @@ async def test_the_javascript_client_resumes_after_the_server_died_in_the_middle
         process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None and process.stdout is not None
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 assert await process.stdout.readline() == b"text\n"
                 die_and_rise()
                 while (line := await process.stdout.readline()) == b"text\n":
@@ -228,7 +228,7 @@ async def test_the_javascript_client_resumes_after_the_server_died_in_the_middle
 @needs_godot
 async def test_the_godot_room_resumes_after_the_server_died_in_the_middle_of_a_turn(tmp_path: Path) -> None:
     project, port = shutil.copytree(EXAMPLES / "godot", tmp_path / "godot"), free_port()
-    async with dying_server(tmp_path, port) as (model, die_and_rise), asyncio.timeout(90):
+    async with dying_server(tmp_path, port) as (model, die_and_rise), asyncio.timeout(120):
         settings = {"FABULA_URL": f"ws://127.0.0.1:{port}/ws", "FABULA_CHECK": "reconnect", "HOME": str(tmp_path)}
         command = (str(GODOT), "--path", str(project), "-s", "check.gd")
         playing = asyncio.create_task(output_of(*command, **settings))
@@ -261,12 +261,12 @@ async def test_the_python_client_connects_again_and_the_npc_remembers(tmp_path: 
     try:
         with server_process(tmp_path / "data", "--port", str(port), settings=settings):
             await client.say("mara", "My name is Ann and I seek the lost crown.")
-            await asyncio.wait_for(ended.get(), 20)
+            await asyncio.wait_for(ended.get(), 120)
             await asyncio.sleep(0.5)
         with server_process(tmp_path / "data", "--port", str(port), settings=settings):
             await asyncio.sleep(0.2)
             await client.say("mara", "Do you remember what I said?")
-            turn = await asyncio.wait_for(ended.get(), 30)
+            turn = await asyncio.wait_for(ended.get(), 120)
             assert "lost crown" in turn.said()  # type: ignore[attr-defined]
     finally:
         running.cancel()
@@ -282,7 +282,7 @@ async def test_the_python_client_resumes_after_the_server_died_in_the_middle_of_
     client = module.NpcClient(url, game="g", state_of=lambda _: module.MARA, listener=listener)
     running = asyncio.create_task(client.run())
     try:
-        async with dying_server(tmp_path, port) as (model, die_and_rise), asyncio.timeout(60):
+        async with dying_server(tmp_path, port) as (model, die_and_rise), asyncio.timeout(120):
             await client.say("mara", "Tell me everything.")
             await heard.wait()
             die_and_rise()

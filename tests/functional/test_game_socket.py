@@ -114,7 +114,7 @@ async def test_a_newer_event_interrupts_and_nothing_of_the_old_turn_follows(tmp_
         interrupted = await mine.next("agent_turn_interrupted")
         assert (interrupted["turn_id"], interrupted["reason"]) == (old, "newer_event")
         assert (interrupted["by_event_id"], interrupted["open_tag_id"]) == ("e2", f"{old}.0")
-        await asyncio.wait_for(model.left.wait(), 5)
+        await asyncio.wait_for(model.left.wait(), 120)
         after = len(mine.seen)
         started = await mine.next("agent_turn_started")
         assert started["event_id"] == "e2"

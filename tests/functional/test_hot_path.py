@@ -60,7 +60,7 @@ async def test_turns_are_played_while_everything_that_follows_them_stands_still(
         with followers_held_up(client) as begun:
             session_id = await stage.session(pace)
             await played(client, session_id, SUMMARY_EVERY + 2)
-            await asyncio.wait_for(begun.wait(), 10)
+            await asyncio.wait_for(begun.wait(), 120)
             session = await client.call("session.get", session_id, history="none")
             assert session["turn_index"] == SUMMARY_EVERY + 2 and session["snapshot"]["applied_version"] == 0
             async with client.house.store.reading() as unit:

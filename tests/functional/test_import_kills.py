@@ -12,6 +12,8 @@ from tests.conftest import Place
 from tests.fork_server import script
 from tests.live import Client, RpcFailed, gate_story, live_server
 
+pytestmark = pytest.mark.all
+
 COMMITTER = script(Path(__file__).with_name("import_committer.py"))
 
 

@@ -14,6 +14,8 @@ from tests.knot_troupe import KnotTroupe
 from tests.live import sse
 from tests.turn_kills import Victim, lines, victim
 
+pytestmark = pytest.mark.all
+
 STORY = GATE.replace("The guard lifts the lantern,", '~ generate("the light")\nThe guard lifts the lantern,')
 
 BOUNDARIES: dict[str, str | int] = {

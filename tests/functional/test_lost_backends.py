@@ -20,7 +20,7 @@ from tests.live import Client, RpcFailed, gate_story, live_server, sse
 
 from fabula.testing.redis import RedisServer
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 LIMIT = 2
 MOST_TURNS = 2000
 
@@ -47,7 +47,7 @@ async def test_without_redis_play_goes_on_with_local_limits_and_one_warning_and_
         story_id = await gate_story(admin)
         async with person(one) as (player, token):
             other = Client(
-                httpx.AsyncClient(base_url=two.http.base_url, headers=player.http.headers, timeout=60), two.house
+                httpx.AsyncClient(base_url=two.http.base_url, headers=player.http.headers, timeout=120), two.house
             )
             sessions = [
                 str((await player.raw("story.start_session", story_id=story_id))["session_id"]) for _ in range(3)

@@ -16,11 +16,11 @@ STORY = "lighthouse-the-unlit-hour"
 def call(address: str, method: str, session_id: str | None = None, **params: object) -> httpx.Response:
     where = {"session_id": session_id} if session_id else {}
     body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params, **where}
-    return httpx.post(f"{address}/rpc", json=body, timeout=60)
+    return httpx.post(f"{address}/rpc", json=body, timeout=120)
 
 
 def figures(address: str) -> dict[str, float]:
-    lines = httpx.get(f"{address}/metrics", timeout=30).text.splitlines()
+    lines = httpx.get(f"{address}/metrics", timeout=120).text.splitlines()
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
 
 

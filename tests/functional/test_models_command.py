@@ -112,6 +112,6 @@ def test_testing_a_model_asks_it_and_changes_nothing(served: str, tmp_path: Path
 def test_the_doctor_offers_the_command_that_uses_a_found_model(served: str, tmp_path: Path) -> None:
     command = [*PROGRAM, "doctor", "--json"]
     environment = {**os.environ, "OPENAI_API_BASE": served, "FABULA_DATA_DIR": str(tmp_path)}
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert "fabula models use environment" in told.stdout
     assert served in told.stdout

@@ -20,6 +20,8 @@ from fabula.testing.model_script import Behaviour, Pace, Say
 from fabula.testing.model_server import ModelServer
 from fabula.wiring import open_house
 
+pytestmark = pytest.mark.all
+
 MOMENTS = ("nothing", "get_agent_state", "agent_turn_started", "agent_tag_chunk", "agent_turn_finished")
 """What the game has heard when the server dies; the turn is written down somewhere between the second and the third."""
 
@@ -45,7 +47,7 @@ async def test_a_turn_that_a_killed_server_left_open_is_settled_by_the_next_one(
                 await asyncio.to_thread(process.wait)
         before = statuses(tmp_path / "data")
         with server_process(tmp_path / "data", settings=settings) as (_, second):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 while "open" in statuses(tmp_path / "data"):
                     await asyncio.sleep(0.05)
             async with game(second) as again:

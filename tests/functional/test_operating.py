@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -23,6 +25,10 @@ async def test_the_status_tells_what_runs_here_and_what_waits_anywhere(tmp_path:
     async with live_server(tmp_path) as client:
         await _leave_work(client)
         status = await client.call("server.status")
+        # What a server does by itself as it starts may be under way still.
+        while status["running"]["work"] or len(status["work"]) > 1:
+            await asyncio.sleep(0.02)
+            status = await client.call("server.status")
     assert status["ready"] and status["store"] == "sqlite" and status["bus"] == "local"
     assert status["running"] == {"turns": 0, "work": 0, "model_calls": 0, "streams": 0, "games": 0}
     assert [(one["kind"], one["state"], one["count"]) for one in status["work"]] == [("package_import", "waiting", 1)]
@@ -85,6 +91,29 @@ async def test_a_server_is_not_ready_before_what_the_first_turn_needs_is_loaded(
         figures = (await client.http.get("/metrics")).text
     assert cold.status_code == 503 and "still loads" in cold.json()["reason"]
     assert warm.json()["status"] == "ready" and "fabula_ready 1.0" in figures
+
+
+def test_what_gets_a_server_ready_loads_what_memories_are_made_with() -> None:
+    """Everybody would wait for it, in the first turn that is remembered."""
+    program = (
+        "import asyncio, sys\n"
+        "from fabula.actions.turns.turn_runner import warm_up\n"
+        "from fabula.adapters.world import SystemClock\n"
+        "from fabula.recall.feelings import feeling_in, importance_of\n"
+        "from fabula.testing.memory_store import memory_place\n"
+        "from fabula.wiring import open_house\n"
+        "async def main():\n"
+        "    with memory_place() as place:\n"
+        "        async with open_house(place.settings, store=place.store(SystemClock())) as house:\n"
+        "            await warm_up(house)\n"
+        "            loaded = set(sys.modules)\n"
+        "            await house.embedder.embed(['He wept.'])\n"
+        "    importance_of('He wept.', feeling_in('He wept.'))\n"
+        "    print(*sorted(set(sys.modules) - loaded))\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 async def test_a_process_that_serves_nobody_can_say_how_it_is(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from fabula.testing.server_process import clean_environment
 
 def outbox(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [*PROGRAM, "outbox", *words, "--data-dir", str(folder)]
-    return subprocess.run(command, env=clean_environment({}), capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=clean_environment({}), capture_output=True, text=True, timeout=600)
 
 
 async def test_what_was_buried_is_shown_and_dropped_from_the_command_line(tmp_path: Path) -> None:

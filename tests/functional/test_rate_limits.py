@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 from tests.functional.test_realtime import listener
+from tests.game_client import game
 from tests.live import Client, gate_story, live_server
 
 from fabula.actions.care.tokens import create_token
@@ -21,7 +22,7 @@ async def person(client: Client, role: TokenRole = "player") -> AsyncIterator[tu
     """Somebody with a token of their own, and the token."""
     secret = (await create_token(client.house, OPERATOR, role=role)).secret
     headers = {"authorization": f"Bearer {secret}"}
-    async with httpx.AsyncClient(base_url=client.http.base_url, headers=headers, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=client.http.base_url, headers=headers, timeout=120) as http:
         yield Client(http, client.house), secret
 
 
@@ -42,6 +43,27 @@ async def test_over_the_limit_a_call_gets_429_and_when_to_come_back(tmp_path: Pa
         assert (await two.call("story.list"))["stories"] == []
         for _ in range(8):
             await admin.call("story.list")
+
+
+async def test_what_npcs_are_asked_counts_as_calls(tmp_path: Path) -> None:
+    async with (
+        live_server(tmp_path, require_tokens=True, calls_per_minute=5) as client,
+        person(client) as (_, token),
+        game(str(client.http.base_url), answers_state=False) as mine,
+    ):
+        await mine.send("hello", token=token)
+        for number in range(8):
+            await mine.say("Good day.", agent_id=f"npc{number}")
+        await mine.send("notification_event", agent_ids=["npc0"], event_type="x", text="It rains.")
+        await mine.send("ping", id="last")
+        frames = [await mine.next()]
+        while frames[-1]["type"] != "pong":
+            frames.append(await mine.next())
+        asked = {frame["agent_id"] for frame in frames if frame["type"] == "get_agent_state"}
+        refused = [frame for frame in frames if frame["type"] == "error"]
+        assert asked == {f"npc{number}" for number in range(len(asked))} and 4 <= len(asked) <= 5
+        assert {frame["agent_id"] for frame in refused} == {f"npc{number}" for number in range(len(asked), 8)}
+        assert {frame["code"] for frame in refused} == {"busy"} and "Try again in" in refused[0]["message"]
 
 
 async def test_turns_are_limited_by_caller_and_by_session_at_every_door(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from fabula.actions.care.tokens import create_token, revoke_token
 from fabula.ports.actors import OPERATOR
 from fabula.testing.model_script import Pace, Say
 
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 
 class Listener:

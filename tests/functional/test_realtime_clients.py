@@ -49,7 +49,7 @@ async def run(*command: str, said: str = "", **environment: str) -> str:
         stderr=subprocess.STDOUT,
         env={**os.environ, **environment},
     )
-    printed, _ = await asyncio.wait_for(process.communicate(said.encode()), 90)
+    printed, _ = await asyncio.wait_for(process.communicate(said.encode()), 120)
     assert process.returncode == 0, printed.decode()
     return printed.decode()
 

@@ -39,7 +39,7 @@ async def test_installing_twice_is_harmless(house: House) -> None:
     assert all(one.added for one in first)
     assert {one.added for one in again} == {0}
     counts = (await get_dashboard(house, OPERATOR, Nothing())).counts
-    assert (counts.stories_total, counts.characters_total, counts.characters_with_cover) == (5, 13, 13)
+    assert (counts.stories_total, counts.characters_total, counts.characters_with_cover) == (6, 25, 25)
 
 
 async def test_what_the_author_changed_stays(house: House) -> None:
@@ -55,7 +55,7 @@ async def test_what_the_author_changed_stays(house: House) -> None:
 async def test_a_deleted_piece_comes_back(house: House) -> None:
     await install_samples(house)
     await delete_story(house, OPERATOR, NameStory(story_id=WORLDS[0].story.story_id))
-    assert [one.added for one in await install_samples(house)] == [1, 0, 0, 0, 0]
+    assert [one.added for one in await install_samples(house)] == [1, 0, 0, 0, 0, 0]
 
 
 async def test_a_world_is_installed_whole_or_not_at_all(house: House) -> None:
@@ -69,7 +69,7 @@ async def test_a_world_is_installed_whole_or_not_at_all(house: House) -> None:
 
 
 async def test_the_first_start_installs_and_later_ones_leave_the_store_alone(house: House) -> None:
-    assert len(await install_samples_at_first(house)) == 5
+    assert len(await install_samples_at_first(house)) == 6
     assert await install_samples_at_first(house) == []
 
 

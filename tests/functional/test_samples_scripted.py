@@ -56,7 +56,7 @@ async def test_ctrl_c_stops_the_turn_and_keeps_the_words(tmp_path: Path) -> None
         while "narrator" not in stage.troupe.calls:
             await asyncio.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.wait_for(telling, timeout=60)
+        await asyncio.wait_for(telling, 120)
         assert "/retry" in out.getvalue()
         stage.troupe.forgive()
         await run_command(player_session, "/retry", COMMANDS)
@@ -74,7 +74,7 @@ async def test_who_comes_back_while_a_turn_is_played_hears_its_end(tmp_path: Pat
         player_session = await player_at(
             stage.client.house, session_id, seed=None, writer=writer, lines=PipedLines(writer)
         )
-        await asyncio.wait_for(open_play(player_session), timeout=60)
+        await asyncio.wait_for(open_play(player_session), 120)
         told = out.getvalue().partition("Your last words are still being played.")[2]
         assert "> I knock.\n\nThe rain does not end.\n" in told
         assert (await player_session.session()).turn_index == 1

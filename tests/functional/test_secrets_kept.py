@@ -78,12 +78,15 @@ async def exported(client: Client, story_id: str) -> bytes:
 
 
 async def imported(client: Client, package: bytes, **params: Any) -> dict[str, Any]:
+    contents: dict[str, Any] = (await imported_answer(client, package, **params))["contents"]
+    return contents
+
+
+async def imported_answer(client: Client, package: bytes, **params: Any) -> dict[str, Any]:
     prepared = await client.call("data_package.import_prepare")
     place = prepared["archive"]
     await client.http.post(f"/upload/{place['resource_id']}/{place['file_id']}", content=package)
-    answer = await client.call("data_package.import_commit", import_id=prepared["import_id"], **params)
-    contents: dict[str, Any] = answer["contents"]
-    return contents
+    return await client.call("data_package.import_commit", import_id=prepared["import_id"], **params)
 
 
 def picture() -> bytes:

@@ -27,7 +27,7 @@ from fabula.testing.model_server import ModelServer
 from fabula.testing.server_process import clean_environment
 from fabula.testing.troupe import Troupe
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @contextmanager
@@ -102,6 +102,7 @@ async def test_a_turn_is_followed_taken_up_and_cancelled_through_any_process(
                 process.kill()
                 if (await asyncio.wait([playing], timeout=2))[0]:
                     break
+            await asyncio.wait([playing], timeout=PATIENCE_S)
             assert playing.done(), "the one that played it is dead"
             async with asyncio.timeout(PATIENCE_S):
                 while (session := await _patiently(client, session_id)).get("active_turn_id"):
@@ -132,7 +133,7 @@ async def at_process(process: psutil.Process, address: str) -> AsyncIterator[htt
         assert time.monotonic() < until
         await asyncio.sleep(0.05)
     transport = httpx.AsyncHTTPTransport(uds=str(own[0]))
-    async with httpx.AsyncClient(base_url=address, transport=transport, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=address, transport=transport, timeout=120) as http:
         yield http
 
 
@@ -203,12 +204,12 @@ def test_the_figures_of_all_processes_are_for_admins_alone(postgres_place: Place
     with server_process(tmp_path / "server", "--workers", "2", settings=settings) as (parent, address):
         children(parent, 2)
         until = time.monotonic() + PATIENCE_S
-        while "fabula_processes 2.0" not in httpx.get(f"{address}/metrics", headers=admin, timeout=30).text:
+        while "fabula_processes 2.0" not in httpx.get(f"{address}/metrics", headers=admin, timeout=120).text:
             assert time.monotonic() < until
             time.sleep(0.05)
         for headers, status in ((player, 403), ({}, 401)):
             for path in ("/metrics", "/metrics?process=own"):
-                assert httpx.get(f"{address}{path}", headers=headers, timeout=30).status_code == status
+                assert httpx.get(f"{address}{path}", headers=headers, timeout=120).status_code == status
 
 
 async def _lost(playing: Any) -> None:

@@ -44,6 +44,13 @@ async def ids(client: Client, method: str, field: str, key: str) -> list[str]:
     return [one[key] for one in (await client.call(method))[field]]
 
 
+async def test_a_plan_of_very_many_sections_is_refused_before_anything_is_built(client: Client) -> None:
+    resource = await sea_resource(client)
+    await client.call("story_resources.update", resource_id=resource, planned_story="One.\n\n" * 65)
+    with pytest.raises(RpcFailed, match="falls into 65 sections"):
+        await client.call("story_draft.start", resource_id=resource)
+
+
 async def test_the_understudy_builds_a_whole_story_that_can_be_played(client: Client) -> None:
     resource = await sea_resource(client)
     draft = await client.call("story_draft.start", resource_id=resource)

@@ -254,7 +254,7 @@ async def test_ctrl_c_stops_an_ink_turn_and_keeps_the_words(tmp_path: Path) -> N
         await model.was_asked(1)
         model.first_token_ms = 0
         os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.wait_for(playing, timeout=60)
+        await asyncio.wait_for(playing, 120)
         told = out.getvalue()
         assert "Stopped. Your words are kept: /retry says them again." in told
         assert "Guard: “Reply 2.”" in told.partition("Stopped.")[2]
@@ -268,7 +268,7 @@ async def test_who_comes_back_while_a_turn_is_played_hears_its_end(tmp_path: Pat
         model.first_token_ms = 1_500
         await run_turn(client.house, OPERATOR, session_id, RunTurn(player_input="Hello."), request_id="play")
         player_session, out = await sit(client.house, session_id, "And you?")
-        await asyncio.wait_for(player_session.play(), timeout=60)
+        await asyncio.wait_for(player_session.play(), 120)
         told = out.getvalue()
         assert "Your last words are still being played. Ctrl+C stops them." in told
         assert "> Hello.\n\nGuard: “Reply 1.”\n\n[Guard is listening]" in told
@@ -280,7 +280,7 @@ async def test_a_turn_that_another_process_plays_is_heard_to_its_end_too(tmp_pat
         model.first_token_ms = 1_500
         await run_turn(client.house, OPERATOR, session_id, RunTurn(player_input="Hello."), request_id="play")
         player_session, out = await sit(other, session_id)
-        await asyncio.wait_for(player_session.play(), timeout=60)
+        await asyncio.wait_for(player_session.play(), 120)
         assert "> Hello.\n\nGuard: “Reply 1.”\n\n[Guard is listening]" in out.getvalue()
 
 

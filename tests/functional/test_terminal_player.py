@@ -57,7 +57,7 @@ def test_what_cannot_be_played_is_told_in_a_sentence(data: Path) -> None:
     missing = fabula(data, "play", "--story", "nowhere")
     assert (missing.returncode, missing.stderr.strip()) == (1, "There is no story named 'nowhere'.")
     none = fabula(data, "play", lines="9\n")
-    assert none.returncode == 1 and "Answer with a number from 1 to 5." in none.stderr
+    assert none.returncode == 1 and "Answer with a number from 1 to 6." in none.stderr
     both = fabula(data, "play", "--story", STORY, "--session", "x")
     assert both.returncode == 1 and "give --session alone" in both.stderr
 
@@ -77,12 +77,13 @@ def test_a_script_learns_of_failed_turns_from_the_exit_code(data: Path) -> None:
 
 
 def test_help_lists_every_command_and_unknown_ones_are_answered(data: Path) -> None:
-    lines = ["/help", "/stauts", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/suggest 99", "/regenerate"]
-    told = play(data, *lines)
+    lines = ["/help", "/stauts", "/back", "/sing", "/backtrack x", "/switch 9", "/backtrack 5", "/suggest 99"]
+    told = play(data, *lines, "/regenerate")
     for name, command in COMMANDS.items():
-        assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
+        assert re.search(rf"^  /{name}\b.*\s{{2,}}{re.escape(command.sentence)}$", told, re.MULTILINE | re.DOTALL)
     plain = " ".join(told.split())
     assert "There is no command /stauts. Did you mean /status?" in plain
+    assert "There is no command /back. Did you mean /backtrack?" in plain
     assert "There is no command /sing. /help lists them all" in plain
     assert "Say how many turns to go back" in plain
     assert "This is the beginning: nothing has been played yet." in plain
@@ -118,6 +119,11 @@ def test_a_turn_can_be_played_anew(data: Path) -> None:
     assert told.count("1: What happened here?  [") == 2
 
 
+def test_what_models_would_be_told_next_is_listed_with_its_tokens(data: Path) -> None:
+    told = play(data, "Hello.", "/context I light the lamp.").partition("> /context")[2]
+    assert "of 16000 tokens" in told and "shared_history" in told and "Nothing to tell:" in told
+
+
 def test_a_turn_says_what_happened_in_it(data: Path) -> None:
     told = play(data, "Hello.", "/trace", "/trace 9").partition("> /trace")[2]
     assert "Turn 1, committed." in told and "load_context" in told and "1. " in told
@@ -142,7 +148,7 @@ def test_a_play_is_named_left_and_taken_up_again(data: Path) -> None:
 def test_dice_are_rolled_and_the_story_so_far_is_told(data: Path) -> None:
     told = play(data, "/recap", "Hello. Who are you?", "/roll 2d6+1 to climb", "/roll", "/recap", "/character")
     assert "Nothing has happened yet." in told
-    assert re.search(r"rolls 2d6\+1 for to climb: \d+ \[\d, \d\]\.", told)
+    assert re.search(r"rolls 2d6\+1 to climb: \d+ \[\d, \d\]\.", told)
     assert "Say which dice" in told
     assert "Tobias Finch" in told.rpartition("> /recap")[2]
     assert "This play has no game system." in told
@@ -192,7 +198,7 @@ def test_nothing_is_played_after_the_end(data: Path) -> None:
 def test_samples_are_installed_by_hand_too(tmp_path: Path) -> None:
     first = fabula(tmp_path, "samples", "install").stdout
     assert "The Unlit Hour" in first and "things added" in first
-    assert fabula(tmp_path, "samples", "install").stdout.count("was there already") == 5
+    assert fabula(tmp_path, "samples", "install").stdout.count("was there already") == 6
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")
@@ -298,7 +304,7 @@ def test_an_ink_story_knows_the_same_commands_and_none_of_them_is_said_to_a_char
     ]
     told = play(data, *lines, story="the-lamplighter")
     for name, command in INK_COMMANDS.items():
-        assert re.search(rf"^  /{name}\b.*{re.escape(command.sentence)}$", told, re.MULTILINE)
+        assert re.search(rf"^  /{name}\b.*\s{{2,}}{re.escape(command.sentence)}$", told, re.MULTILINE | re.DOTALL)
     plain = " ".join(told.split())
     assert "There is no command /sing. /help lists them all" in plain
     assert "Turn 1, open. The story waits for your words to Lamplighter." in plain
@@ -315,6 +321,9 @@ def test_canon_is_shown_as_far_as_the_player_may_know_it(data: Path) -> None:
     told = play(
         data, "/entities", "/facts the-long-bridge", "/facts", "/inventory", "/canon", story="toll-the-drowned-toll"
     )
+    named = play(data, "/facts pell", "/facts the provost", "/facts bridge", story="toll-the-drowned-toll")
+    assert "Pell's age is eleven." in named and "Provost Isaude Marrow owns two clocks" in named
+    assert "stands on seven piers" in named.partition("> /facts bridge")[2]
     assert "Provost Isaude Marrow (character, toll-isaude, also the Provost, Isaude)" in told
     assert "stands on seven piers" in told.partition("> /facts the-long-bridge")[2]
     assert "Nothing is written down of what you carry." in told and "Nothing was proposed in this play yet." in told

@@ -133,7 +133,7 @@ async def test_cancelling_stops_the_turn_closes_the_call_and_keeps_the_words(
     assert (await house.client.call("session.cancel_turn", session_id))["turn_id"] == turn_id
     frames = await playing
     assert frames[-1]["type"] == "failed" and frames[-1]["error"]["code"] == 50002
-    await asyncio.wait_for(house.models.left.wait(), 10)
+    await asyncio.wait_for(house.models.left.wait(), 120)
     assert house.models.cancelled == 1
     session = await house.client.call("session.get", session_id)
     assert session["turn_index"] == 0 and session["history"] == [] and "active_turn_id" not in session
@@ -238,7 +238,7 @@ async def test_deleting_a_session_ends_its_turn_and_tells_its_listeners(house: T
     await house.client.call("session.delete", session_id)
     frames = await playing
     assert frames[-1]["type"] == "failed" and "deleted" in frames[-1]["error"]["message"]
-    await asyncio.wait_for(house.models.left.wait(), 10)
+    await asyncio.wait_for(house.models.left.wait(), 120)
     async with house.client.house.store.reading() as unit:
         assert await unit.plays.running() == []
         assert not any(work.is_open for work in await unit.work.of_subject(session_id))
@@ -255,7 +255,7 @@ async def test_a_turn_that_was_cancelled_elsewhere_stops_here_and_says_so(house:
         await unit.work.cancel(turn_id, CANCELLED_THERE)
     house.client.house.work.wake()
     assert (await playing)[-1] == {"type": "failed", "error": {"code": 50002, "message": "Cancelled there."}}
-    await asyncio.wait_for(house.models.left.wait(), 10)
+    await asyncio.wait_for(house.models.left.wait(), 120)
 
 
 async def test_a_turn_that_ended_elsewhere_just_before_its_commit_is_told_as_it_ended(house: Theatre) -> None:

@@ -92,7 +92,7 @@ async def read_all(mine: socket.socket, *, pause_s: float = 0.0) -> int:
 async def test_a_request_lasts_until_its_answer_is_read_and_an_answer_that_is_not_read_is_dropped() -> None:
     ended: list[str] = []
     async with large_server(ended) as port, slow_client(port, ASK) as mine:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while not ended:
                 await asyncio.sleep(0.02)
         assert await read_all(mine) < SIZE
@@ -101,7 +101,7 @@ async def test_a_request_lasts_until_its_answer_is_read_and_an_answer_that_is_no
 async def test_an_answer_that_is_read_slowly_but_steadily_comes_whole() -> None:
     ended: list[str] = []
     async with large_server(ended) as port, slow_client(port, ASK) as mine:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             assert await read_all(mine, pause_s=0.01) > SIZE
     assert ended == ["answer"]
 
@@ -113,7 +113,7 @@ async def test_a_game_that_never_reads_keeps_no_connection_after_it_was_let_go()
     )
     async with large_server([]) as port, slow_client(port, upgrade) as mine:
         await asyncio.sleep(1.0)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             assert await read_all(mine) < SIZE
 
 
@@ -157,7 +157,7 @@ async def test_one_token_has_so_many_requests_open_and_others_are_served_meanwhi
         assert refused.status_code == 429 and "3 requests open" in refused.json()["error"]["message"]
         assert (await client.http.post("/rpc", json=whoami, headers=other)).status_code == 200
         await held[0].__aexit__(None, None, None)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while (await client.http.post("/rpc", json=whoami, headers=mine)).status_code != 200:
                 await asyncio.sleep(0.02)
         for feed in held[1:]:
@@ -181,7 +181,7 @@ async def test_one_token_has_so_many_games_open(tmp_path: Path, early: bool) -> 
                 async with game(where, additional_headers=headers) as second:
                     assert (await enter(second))["code"] == "busy"
                     await second.next()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while True:
                 try:
                     async with game(where, additional_headers=headers) as third:

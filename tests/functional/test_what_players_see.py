@@ -25,7 +25,7 @@ async def visitor(house: Theatre, role: TokenRole) -> AsyncIterator[Client]:
     """Somebody with a token of a role."""
     made = await create_token(house.client.house, OPERATOR, role=role)
     headers = {"authorization": f"Bearer {made.secret}"}
-    async with httpx.AsyncClient(base_url=house.client.http.base_url, headers=headers, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=house.client.http.base_url, headers=headers, timeout=120) as http:
         yield Client(http, house.client.house)
 
 

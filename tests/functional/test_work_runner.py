@@ -296,6 +296,76 @@ async def test_a_process_that_could_not_renew_its_leases_does_not_take_its_own_w
     assert (work.status, work.owner, work.attempt) == ("running", "ann", 1)
 
 
+class ForgetfulStore:
+    """A store that is away for some reads, from the moment when somebody says so."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.refuses = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def read(self, work: Callable[[Unit], Awaitable[Any]]) -> Any:
+        if self.refuses:
+            self.refuses -= 1
+            raise StoreError("The database is away.")
+        return await self._store.read(work)
+
+
+@pytest.mark.parametrize("ends", ["well", "badly"])
+async def test_nobody_waits_for_ever_when_the_store_goes_away_before_the_end_is_told(
+    store: Store, runners: Runners, ends: str
+) -> None:
+    away, may_end = ForgetfulStore(store), asyncio.Event()
+
+    async def end_with_the_store(held: HeldWork) -> JsonObject:
+        await may_end.wait()
+        away.refuses = 2
+        if ends == "badly":
+            raise Conflict("The shop is closed.")
+        return {"sold": 1}
+
+    runner = await runners("ann", errand(end_with_the_store), store=away)
+    await runner.start(await begun(store, runner.lease()))
+    watched = (await runner.watch("w1")).frames
+    may_end.set()
+    async with asyncio.timeout(60):
+        assert [frame async for frame in watched] == [], "the stream ends, and whoever watched asks the store"
+    away.refuses = 0
+    assert [frame.last async for frame in (await runner.watch("w1")).frames] == [True]
+    assert (await stored(store)).status == ("done" if ends == "well" else "failed")
+
+
+async def test_a_process_that_waited_long_for_the_store_does_not_take_its_own_work_from_itself(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    runner = await runners("ann", errand(hang))
+    await runner.open({"errand": errand(hang)}, takes_up=False)
+    await runner.start(await begun(store, runner.lease()))
+    await begun(store, None, work_id="w2")
+    clock.advance(round(LEASE_S * 1000) + 1)
+    assert await runner.take_up() == 1
+    assert sorted(runner.ids()) == ["w1", "w2"]
+    work = await stored(store)
+    assert (work.status, work.attempt) == ("running", 1) and work.lease_until_ms > clock.now_ms()
+
+
+async def test_who_listens_to_an_attempt_that_is_begun_anew_here_is_not_left_waiting(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    runner = await runners("ann", errand(hang))
+    await runner.start(await begun(store, runner.lease()))
+    watched = await runner.watch("w1")
+    clock.advance(round(LEASE_S * 1000) + 1)
+    again = await store.write(lambda unit: unit.work.hold_these(["w1"], runner.lease()))
+    await runner._begin_again(again[0])
+    async with asyncio.timeout(60):
+        frames = [frame async for frame in watched.frames]
+    assert all(not frame.last for frame in frames)
+    assert (await runner.watch("w1")).stream != watched.stream, "whoever asks again follows the new attempt"
+
+
 async def test_a_process_takes_up_only_as_much_as_it_has_room_for(store: Store, runners: Runners) -> None:
     runner = await runners("ann", errand(hang))
     for number in range(MOST_TAKEN_UP["realtime"] + 3):

@@ -33,7 +33,7 @@ from fabula.testing.redis import RedisServer
 from fabula.testing.server_process import clean_environment
 from fabula.wiring import open_house
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @dataclass(kw_only=True)
@@ -189,7 +189,7 @@ async def test_several_worker_processes_tell_their_figures_at_one_port(yard: Yar
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     await yard.worker("--processes", "2", "--ops-port", str(port))
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=120) as http:
 
         async def both_tell() -> bool:
             return "\nfabula_processes 2.0\n" in (await http.get("/metrics")).text

@@ -13,6 +13,8 @@ from tests.fork_server import ForkServer
 from tests.functional.test_world_follower import WORLD
 from tests.turn_kills import Victim, victim
 
+pytestmark = pytest.mark.all
+
 CALENDAR = {**WORLD["calendar"], "minutes_per_turn": 360}  # type: ignore[dict-item]
 
 

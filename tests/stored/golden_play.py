@@ -87,7 +87,7 @@ class Door:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.http = httpx.Client(base_url=address, timeout=60)
+        self.http = httpx.Client(base_url=address, timeout=120)
 
     def call(self, method: str, session_id: str | None = None, /, **params: Any) -> Answer:
         answer: Answer = self.http.post("/rpc", json=_request(method, session_id, params)).json()

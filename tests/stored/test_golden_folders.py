@@ -68,7 +68,7 @@ async def play(client: Client, session_id: str, move: str | int) -> list[dict[st
 
 async def rested(client: Client, session_id: str) -> dict[str, Any]:
     """The session, once no turn of it is in flight."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while (session := await client.call("session.get", session_id)).get("active_turn_id"):
             await asyncio.sleep(0.05)
     return session

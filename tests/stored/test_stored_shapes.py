@@ -7,12 +7,12 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tests.live import live_server
+from tests.live import gate_story, live_server
 from tests.stored.golden_play import Door, play_everything, scripted_models
 
 from fabula.actions.library.samples import install_samples
@@ -43,6 +43,7 @@ from fabula.story.error_values import stored_error
 from fabula.story.graph import Graph
 from fabula.story.npc import GameEvent, PlayedTag
 from fabula.story.plays import PlayState
+from fabula.story.scenes import SceneRecord
 from fabula.story.stored import CURRENT, STEPS, Shape
 from fabula.story.summaries import StorySoFar
 from fabula.story.values import JsonObject
@@ -121,6 +122,7 @@ READERS: dict[Shape, Callable[[JsonObject], object]] = {
     "canon_change": Change.model_validate,
     "canon_verdict": Verdict.model_validate,
     "canon_decision": Decision.model_validate,
+    "scene": SceneRecord.model_validate,
     "trace_part": dict,
     "memory": dict,
     "lore_bundle": dict,
@@ -208,3 +210,23 @@ async def test_everything_that_a_play_stores_says_the_version_of_its_shape(tmp_p
     docs = list(stored_json(tmp_path))
     assert [one for one in docs if not (isinstance(one[1], dict) and isinstance(one[1].get("v"), int))] == []
     assert {place for place, _ in docs} >= EVERYWHERE
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_no_document_is_a_damaged_one_and_never_an_accident(shape: Shape) -> None:
+    docs: list[Any] = [[], 1, None, "x", [[{}]], {"v": True}, {"v": []}, {"v": 1, "state": [], "snapshot": "x"}]
+    for doc in docs:
+        with suppress(StoreError):
+            assert isinstance(read_stored(shape, doc), dict)
+
+
+async def test_a_state_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session = (await client.raw("story.start_session", story_id=await gate_story(client)))["session_id"]
+    with closing(sqlite3.connect(tmp_path / "fabula.db")) as database:
+        database.execute("UPDATE turn_states SET state = json_set(state, '$.snapshot', 'x')")
+        database.commit()
+    async with live_server(tmp_path) as client:
+        for method, words in (("session.get", {}), ("session.run_turn", {"player_input": "Hello."})):
+            answer = await client.raw(method, session, **words)
+            assert "is damaged" in answer["error"]["message"], answer

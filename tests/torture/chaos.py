@@ -169,6 +169,7 @@ class Player:
     resumed: int = 0
     longest_s: float = 0.0
     problems: list[str] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
 
     async def play(self, stop: asyncio.Event) -> None:
         await self._again(self._begin)
@@ -181,7 +182,7 @@ class Player:
                 async with asyncio.timeout(LONGEST_TURN_S):
                     ended = await self._again(lambda words=words, turn=turn: self._turn(words, f"k{turn}"))  # type: ignore[misc]
             except TimeoutError:
-                self.problems.append(f"turn {turn} hangs")
+                self.problems.append(f"turn {turn} hangs ({type(self).__name__}): {await self._standing(f'k{turn}')}")
                 return
             self.longest_s = max(self.longest_s, asyncio.get_running_loop().time() - began)
             if ended == "completed":
@@ -189,16 +190,29 @@ class Player:
             else:
                 self.failed += 1
 
+    async def _standing(self, key: str) -> str:
+        """What is known of the turn of a key: for whoever reads why a test failed."""
+        query = (
+            "SELECT turn_id, turns.status, work.status AS work, owner, lease_until, attempt, due_at, "
+            "(extract(epoch FROM now()) * 1000)::bigint AS now FROM fabula.turns "
+            "LEFT JOIN fabula.work ON work_id = turn_id WHERE session_id = $1 ORDER BY turn_index DESC LIMIT 2"
+        )
+        rows = [dict(row) for row in await ask(self.town.postgres.url, query, self.session_id)]
+        return f"key {key}, store {rows}, heard {self.heard[-5:]}"
+
     async def _again(self, attempt: Callable[[], Awaitable[Any]]) -> Any:
         """Tries until it is answered: what a client does whose network comes and goes."""
+        self.heard = []
         while True:
             try:
                 answer = await attempt()
                 if answer is not None:
                     return answer
-            except (httpx.HTTPError, OSError, socketio.exceptions.SocketIOError, TimeoutError, ValueError):
-                pass
+                self.heard.append("nothing")
+            except (httpx.HTTPError, OSError, socketio.exceptions.SocketIOError, TimeoutError, ValueError) as error:
+                self.heard.append(repr(error)[:200])
             except RpcFailed as error:
+                self.heard.append(repr(error)[:200])
                 # A turn that is still in flight, or a part that is away: the same again, in a moment.
                 if error.code not in (40909, 50001, 50002, 50003, 50300, 50301) and not str(error.code).startswith(
                     "50"
@@ -300,7 +314,7 @@ class SocketPlayer(Player):
         sio.on("*", hear)
         sio.on("disconnect", leave)
         try:
-            await sio.connect(await self.town.server(), transports=["websocket"], wait_timeout=5)
+            await self._connect(sio)
             beat = {"request_id": f"{self.session_id}-{key}", "session_id": self.session_id, "input": words, "key": key}
             answer = await sio.call("storybeat", beat, timeout=20)
             if not answer.get("ok"):
@@ -309,6 +323,13 @@ class SocketPlayer(Player):
         finally:
             with suppress(Exception):
                 await sio.disconnect()
+
+    async def _connect(self, sio: socketio.AsyncClient) -> None:
+        try:
+            await sio.connect(await self.town.server(), transports=["websocket"], wait_timeout=5)
+        except TypeError as error:
+            # The client takes the number of a close, sent by a server that stops at that moment, for a packet.
+            raise socketio.exceptions.ConnectionError("closed while it was opened") from error
 
     async def _outcome(self, heard: asyncio.Queue[tuple[str, dict[str, Any]]]) -> str | None:
         while True:

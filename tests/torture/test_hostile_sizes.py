@@ -23,6 +23,7 @@ from typing import Any
 
 import httpx
 import pytest
+from PIL import Image
 from tests.fork_server import server_process
 from tests.game_client import game
 from tests.live import GATE_GRAPH, sse
@@ -35,6 +36,7 @@ pytestmark = pytest.mark.torture
 
 MOST_GROWTH_MB = 200
 MIB = 1024 * 1024
+RPC = {"jsonrpc": "2.0", "id": "1"}
 log = logging.getLogger(__name__)
 WATCHER = Path(__file__).with_name("health_watcher.py")
 
@@ -134,6 +136,24 @@ async def variables(it: Victim) -> None:
         ops = [{"type": "SetState", "key": f"k{n}", "value": str(n)} for n in range(500)]
         await it.call("session.update_variables", session, update={"ops": ops})
     await it.call("session.run_turn", session, player_input="I wait.")
+
+
+async def many_plays(it: Victim) -> None:
+    """As many plays of the largest variables as one may have open, all at once."""
+    await story(it)
+    story_id = (await it.call("story.list"))["result"]["stories"][0]["story_id"]
+
+    async def play(value: Any) -> None:
+        session = (await it.call("story.start_session", story_id=story_id))["session_id"]
+        ops = [{"type": "SetState", "key": key, "value": value} for key in ("a", "b")]
+        changed = await it.call("session.update_variables", session, update={"ops": ops})
+        assert "result" in changed, changed
+        frames = (await it.call("session.run_turn", session, player_input="I wait."))["events"]
+        assert frames[-1]["data"]["frame"]["type"] == "completed"
+
+    values: list[Any] = [[[] for _ in range(2_400)], [n + 0.5 for n in range(5_800)], "x" * 99_000]
+    for value in values:
+        await asyncio.gather(*(play(value) for _ in range(64)))
 
 
 async def messages(it: Victim) -> None:
@@ -267,6 +287,20 @@ def ink(source: str) -> Callable[[Victim], Awaitable[None]]:
     return attack
 
 
+def zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def picture(side: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGBA", (side, side), (20, 30, 40, 255)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
 async def archives(it: Victim) -> None:
     """Packages that unpack to far more than they are."""
     zeros = b'{"a":[' + b"0," * (20 * MIB) + b"0]}"
@@ -276,14 +310,78 @@ async def archives(it: Victim) -> None:
         {"manifest.json": b"{}", **{f"stories/{n}.json": many for n in range(150)}},
         {"manifest.json": b"[" * (30 * MIB)},
     ):
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in files.items():
-                archive.writestr(name, content)
         slot = (await it.call("data_package.import_prepare"))["result"]["import_id"]
-        answer = await it.http.post(f"/upload/package_import:{slot}/archive", content=buffer.getvalue())
+        answer = await it.http.post(f"/upload/package_import:{slot}/archive", content=zipped(files))
         told = answer.json() if answer.is_error else await it.call("data_package.import_commit", import_id=slot)
         assert told.get("error", told)["code"] == -32600, told
+
+
+async def misfits(it: Victim) -> None:
+    """Requests and cards that do not fit in as many places as they have values."""
+    fields = {f"x{n}": n for n in range(98_000)}
+    for method in ("session.run_turn", "session.update_variables", "lorebook.create", "schema.create"):
+        answer = await it.send(json.dumps({**RPC, "method": method, "session_id": "x", "params": fields}).encode())
+        assert "error" in answer
+    wrong: list[list[dict[str, Any]]] = [[{}] * 9_990, [{"keywords": [{}] * 9} for _ in range(3_000)]]
+    for entries in wrong:
+        params = {"lorebook_id": "a", "display_name": "x", "entries": entries}
+        answer = await it.send(json.dumps({**RPC, "method": "lorebook.create", "params": params}).encode())
+        assert "error" in answer
+    closing = b"[" * 30 + b"0," * 70 + b"]" * (8 * MIB - 200)
+    await asyncio.gather(*(it.send(closing) for _ in range(4)))
+    card = {"id": "a", "name": "a", "personality": "a", "style": "a", "schema_id": "s", "system_prompt": "a"}
+    manifest = {
+        "format": "sillystage_character_card",
+        "version": 1,
+        "character_id": "a",
+        "content_path": "content.json",
+        "cover_path": "cover.png",
+        "cover_mime_type": "image/png",
+    }
+    fact = {"text": "x", **{f"x{n}": n for n in range(95_000)}}
+    archive = zipped(
+        {
+            "manifest.json": json.dumps(manifest).encode(),
+            "content.json": json.dumps({**card, "facts": [fact]}).encode(),
+            "cover.png": picture(8),
+        }
+    )
+    answers = await asyncio.gather(*(it.http.post("/upload/characters:new/archive", content=archive) for _ in range(4)))
+    assert [answer.status_code for answer in answers] == [400] * 4
+
+
+async def pictures(it: Victim) -> None:
+    """Packages of covers that are small as files and large as pictures, several at once."""
+    names = [f"c{n}" for n in range(12)]
+    manifest = {
+        "format": "sillystage_data_package",
+        "version": 1,
+        "created_at_ms": 0,
+        "contents": {"characters": {"ids": names, "count": len(names)}},
+        "characters": [
+            {
+                "character_id": name,
+                "content_path": f"characters/{name}/content.json",
+                "cover_path": f"characters/{name}/cover.bin",
+                "cover_content_type": "image/png",
+            }
+            for name in names
+        ],
+    }
+    card = {"name": "a", "personality": "a", "style": "a", "schema_id": "s", "system_prompt": "a"}
+    files = {"manifest.json": json.dumps(manifest).encode()}
+    cover = picture(4096)
+    for name in names:
+        files[f"characters/{name}/content.json"] = json.dumps({**card, "id": name}).encode()
+        files[f"characters/{name}/cover.bin"] = cover
+    archive = zipped(files)
+
+    async def upload() -> None:
+        slot = (await it.call("data_package.import_prepare"))["result"]["import_id"]
+        answer = await it.http.post(f"/upload/package_import:{slot}/archive", content=archive)
+        assert not answer.is_error, answer.text
+
+    await asyncio.gather(*(upload() for _ in range(6)))
 
 
 async def many_resources(it: Victim) -> None:
@@ -356,6 +454,7 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "bodies": bodies,
     "many bodies at once": many_bodies_at_once,
     "variables": variables,
+    "many plays": many_plays,
     "messages": messages,
     "memories": memories,
     "reading again": reading_again,
@@ -368,6 +467,8 @@ ATTACKS: dict[str, Callable[[Victim], Awaitable[None]]] = {
     "schemas": schemas,
     "exports": exports,
     "archives": archives,
+    "misfits": misfits,
+    "pictures": pictures,
     "many resources": many_resources,
     "a shuffle": ink("{shuffle:\n" + "".join(f"- one of {n}\n" for n in range(8000)) + "}\n* [Go] -> END\n"),
     "alternatives": ink("{~" + "|".join(f"a{n}" for n in range(8000)) + "}\n* [Go] -> END\n"),

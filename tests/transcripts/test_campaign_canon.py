@@ -1,8 +1,8 @@
-"""What an evening of the sample campaign leaves behind: its canon as a plain file, the same on both engines, and gone
-back from exactly.
+"""What an evening of the sample campaign leaves behind: its canon and its plot as plain files, the same on both
+engines, and gone back from exactly.
 
-The evening is the one in `play/the-drowned-toll-the-river-is-paid`. After a wanted change, write the file anew with
-`FABULA_WRITE_TRANSCRIPTS=1`, and read it before you commit.
+The evening is the one in `play/the-drowned-toll-the-river-is-paid`. After a wanted change, write the files anew with
+`FABULA_WRITE_TRANSCRIPTS=1`, and read them before you commit.
 """
 
 from __future__ import annotations
@@ -72,13 +72,25 @@ async def canon_text(client: Client, session: str) -> str:
     return "\n".join(text) + "\n"
 
 
+async def plot_text(client: Client, session: str) -> str:
+    """The agendas of the play as they stand, its arc, and each thread with the turns that moved it."""
+    clocks = (await client.call("clock.list", session))["clocks"]
+    listed = await client.call("thread.list", session)
+    text = [f"{one['name']}: {one['filled']} of {one['segments']}, {one['status']}" for one in clocks]
+    text += ["", f"arc: {listed['arc']['label']}, tension {listed['arc']['tension']}"]
+    for one in sorted(listed["threads"], key=lambda one: one["moves"][0]["turn_index"]):
+        moves = [f"  turn {move['turn_index']}: {move['status']}. {move['why']}" for move in one["moves"]]
+        text += ["", one["title"], *moves]
+    return "\n".join(text) + "\n"
+
+
 def _quoted(evidence: Evidence) -> str:
     """The words that a change rests on; how a turn is told is another time told in other words."""
     return "its turn" if evidence.type == "turn" else f"“{evidence.quote}”"
 
 
 async def seen(client: Client, session: str) -> str:
-    """A hash of all that the play sees as true, and of what is open."""
+    """A hash of all that the play sees as true, of what is open, and of how its agendas and threads stand."""
     parts = [
         (await client.call(method, session))[field]
         for method, field in (
@@ -86,6 +98,8 @@ async def seen(client: Client, session: str) -> str:
             ("fact.list", "changes"),
             ("relationship.list", "changes"),
             ("canon.list", "changes"),
+            ("clock.list", "clocks"),
+            ("thread.list", "threads"),
         )
     ]
     return json_hash(parts)
@@ -98,6 +112,11 @@ async def test_the_evening_leaves_the_same_canon_behind(client: Client) -> None:
     assert sum(body["type"] == "check_resolved" for body in told) == 4
     assert sum(body["type"] == "change_staged" for body in told) == 8
     text, file = await canon_text(client, session), EVENING / "canon.txt"
+    check_file(file, text)
+    check_file(EVENING / "plot.txt", await plot_text(client, session))
+
+
+def check_file(file: Path, text: str) -> None:
     if WRITE:
         file.write_text(text, "utf-8")
     assert text == file.read_text("utf-8")
@@ -130,4 +149,7 @@ async def test_the_sample_world_has_what_a_campaign_needs(client: Client) -> Non
     ]
     entities, facts, ties = map(len, listed)
     assert (world["game_system_id"], entities >= 25, facts + ties >= 60) == ("d20", True, True)
-    assert sum(one["kind"] == "faction" for one in listed[0]) == 3
+    factions = {one["entity_id"] for one in listed[0] if one["kind"] == "faction"}
+    clocks = (await client.call("clock.list", world_id="withy-reach"))["clocks"]
+    threads = (await client.call("thread.list", world_id="withy-reach"))["threads"]
+    assert len(factions) == 3 and {one["owner"] for one in clocks} == factions and len(threads) >= 5

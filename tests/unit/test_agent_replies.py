@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import calls_of
 from tests.mass import examples
 
+from fabula.agents.canon_extraction import read_extraction
+from fabula.agents.conversations import read_feels
 from fabula.agents.replies.architect import read_graph, read_opening, read_section
 from fabula.agents.replies.director import fallback_plan, read_response_plan
 from fabula.agents.replies.json_answers import json_in
@@ -52,6 +55,51 @@ def test_json_is_found_among_remarks_and_fences(text: str) -> None:
 
 def test_a_reply_without_json_says_so() -> None:
     assert json_in("I cannot do that.") == (None, ["the reply holds no JSON object that can be read"])
+
+
+def test_a_reply_of_very_many_values_is_none() -> None:
+    assert json_in('{"a": [' + "0," * 20_000 + "0]}") == (None, ["the reply holds more than 10000 values"])
+    assert json_in('Here: {"a": [' + "0," * 20_000 + "0]}") == (None, ["the reply holds more than 10000 values"])
+    value, problems = json_in(json.dumps({"a": ["x, [y], {z} " * 1_000] * 9}))
+    assert not problems and isinstance(value, dict)
+
+
+def test_a_reply_that_never_ends_is_not_read_again_from_each_of_its_brackets() -> None:
+    decoded = calls_of(lambda: json_in('{"a":[' * 49 + "1," * 5_000))["raw_decode"]
+    assert 1 <= decoded <= 5
+    assert json_in('{"a": ' * 3 + "oops " * 2_000 + '{"b": 1}') == ({"b": 1}, [])
+
+
+def test_numbers_that_cannot_be_kept_are_no_proposal() -> None:
+    large = '{"ops": [{"type": "SetState", "key": "x", "value": 1' + "0" * 40 + "}]}"
+    update, _ = read_state_update(large)
+    assert update is not None and update.ops == [SetState(key="x", value=1e40)]
+    assert json_in('{"a": 1e400}')[1]
+
+
+def test_a_section_that_does_not_fit_in_very_many_places_is_told_of_in_one_sentence() -> None:
+    assert read_section(json.dumps({"nodes": [{}] * 2_000}), existing=(), characters=()) == (
+        None,
+        ["'the reply': it does not fit in 8001 places"],
+    )
+
+
+def test_half_characters_and_endless_numbers_of_a_model_are_never_proposed() -> None:
+    line = "Mira opened the old gate."
+    for name in ("\\ud800", "\\u0041" * 3):
+        who = '"kind": "entity", "entity_id": "gate", "entity_kind": "place"'
+        item = f'[{{{who}, "name": "{name}", "quote": "{line}"}}]'
+        assert len(read_extraction(item, [line], {}, minute=0)) == ("ud800" not in name)
+    felt = '{"reason": "\\ud800", "trust": 0.1}'
+    assert read_feels(felt, character_id="a", towards="b", said="") is None
+
+
+def test_a_section_and_a_plan_have_a_bound() -> None:
+    nodes = [{**NODE, "id": f"n{n}", "characters": []} for n in range(65)]
+    reply = json.dumps({"nodes": nodes, "section_summary": "x"})
+    assert read_section(reply, existing=(), characters=()) == (None, ["a section may have 64 nodes"])
+    assert read_plan("One.\n\n" * 65) == ("", ["the plan falls into 65 sections, and 64 are the most"])
+    assert read_plan("Word. " * 10_000)[1] == ["the plan is longer than 40000 letters"]
 
 
 def test_a_plan_with_headings_falls_into_opening_and_beats() -> None:

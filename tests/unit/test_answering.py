@@ -11,11 +11,11 @@ from tests.mass import seeds
 from tests.rule_play import samples
 from tests.unit.knowing_stage import Conversation, talk_in
 
-from fabula.language.english import sentences
+from fabula.language.english import passages, sentences
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.knowledge import Piece, is_held, is_revealed
 from fabula.story.readings import Intent, Unclear, Understood
-from fabula.understudy.scene_view import in_own_mouth, passages
+from fabula.understudy.scene_view import in_own_mouth
 from fabula.understudy.tones import PLAIN, TONES
 
 SARN, COURT = samples()

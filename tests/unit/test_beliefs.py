@@ -131,8 +131,8 @@ def test_a_belief_that_was_kept_is_weighed_on_as_it_was() -> None:
 def test_only_the_last_change_of_a_belief_is_believed_and_comes_to_mind() -> None:
     old, new = (remembered(text, place=place, scene="belief/k") for place, text in enumerate(("Old.", "New.")))
     assert [one.text for one in current([new, old])] == ["New."]
-    row = (1, 0, "belief/k", "", "", "english", "", "", "", 0, 1, 0.0, "", "", 0)
-    other = (1, 2, "inn", "", "", "english", "", "", "", 0, 1, 0.0, "", "", 0)
+    row = (1, 0, "belief/k", "", "", "english", "", "", "", 0, 1, 0.0, "", "", 0, "")
+    other = (1, 2, "inn", "", "", "english", "", "", "", 0, 1, 0.0, "", "", 0, "")
     rows = [row, (*row[:1], 1, *row[2:]), other]
     found = without_superseded(Candidates(rows=rows, vectors=[b"a", b"b", b"c"], total=3))
     assert [place for _, place, *_ in found.rows] == [1, 2]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from fabula.language.caches import cached_if_short
+from fabula.language.spoilers import LONGEST_TEXT_KEPT, Spoilers
 from fabula.story.caches import IdentityCache
 
 
@@ -32,3 +35,12 @@ def test_only_short_texts_are_remembered() -> None:
 
     assert [shout(text) for text in ("abc", "abc", "abcd", "abcd")] == ["ABC", "ABC", "ABCD", "ABCD"]
     assert read == ["abc", "abcd", "abcd"]
+
+
+def test_a_story_keeps_no_long_text_that_was_looked_through_for_spoilers() -> None:
+    spoilers = Spoilers.of([("cave", "The king waits in the cave beneath the old mill.")])
+    short, long = "We talk of the weather. ", "We talk of the weather. " * (LONGEST_TEXT_KEPT // 10)
+    held = sys.getrefcount(long)
+    assert spoilers.standing_in(long) == spoilers.standing_in(long)
+    assert sys.getrefcount(long) == held
+    assert spoilers.standing_in(short) is spoilers.standing_in(short)

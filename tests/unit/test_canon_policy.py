@@ -13,7 +13,8 @@ from tests.growth import calls_of
 from tests.mass import examples
 
 from fabula.canon.contradictions import _why, contradictions
-from fabula.canon.policy import MOST_NAMED, MOST_REPLACED, Known, judge, review
+from fabula.canon.policy import MOST_NAMED, MOST_REPLACED, Known, judge, recomputed, review
+from fabula.story.boundaries import Boundaries, limits_of
 from fabula.story.canon import Authority, Change, Evidence, Policy, Verdict
 
 GOLDEN = Path(__file__).parent / "canon_verdicts.json"
@@ -270,3 +271,12 @@ def test_one_change_replaces_so_many_truths_and_names_so_many_and_no_more() -> N
     assert (some.result, len(some.retcons), len(some.contradicts)) == ("accept", MOST_REPLACED, MOST_NAMED)
     assert (many.result, many.retcons, len(many.contradicts)) == ("reject", [], MOST_NAMED)
     assert many.sentence == "It contradicts more than 200 others, and so many are the most that are replaced at once."
+
+
+def test_what_crosses_a_line_is_rejected_with_that_reason_whoever_proposes_it() -> None:
+    known = Known(limits=limits_of(Boundaries(lines=["spiders"])))
+    verdict = judge(change(fact("mara", "keeps", "a tame spider"), authority="gm"), Policy(), known)
+    assert (verdict.result, verdict.sentence) == ("reject", "It crosses the line 'spiders'.")
+    assert recomputed(verdict.steps, Policy())[0] == "reject"
+    assert judge(change(fact("mara", "keeps", "a tame crow")), Policy(), known).result == "accept"
+    assert judge(change(axiom("keeps", "spider")), Policy(), known).result == "accept"

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import orjson
 import pytest
 
+from fabula.adapters.bus.shared import gather_s_for
 from fabula.loops.turns.stage import GATHER_S, Stage, gather_s
 from fabula.server.stream.envelope import frame_json
 from fabula.story import events as told
@@ -27,6 +28,7 @@ from fabula.story.events import (
 )
 from fabula.story.plans import DirectorResult, ResponsePlan
 from fabula.story.plays import GuestOnStage
+from fabula.story.relations import Deltas
 from fabula.story.state import MemoryEntry, SetState, Snapshot, StateUpdate, WorldState
 from fabula.story.turn_results import ActorResponse, NarratorResponse, Segment
 
@@ -63,9 +65,36 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
     told.KeeperApplied: {"phase": "after_player_input", "update": StateUpdate(), "snapshot": SNAPSHOT},
     told.StateOpRefused: {"op": SetState(key="lamp", value=[1, None]), "reason": "no such variable"},
     told.CheckAsked: {"check_id": "c", "actor": "player", "stat": "cool", "target": 7, "modifiers": (HELP,)},
+    told.IntentJudged: {
+        "rule": "technology",
+        "result": "analog",
+        "sentence": "There are no phones here.",
+        "lead": "Send a rider.",
+    },
+    told.SceneCompleted: {"scene_id": "scene-0", "title": "The Gate", "outcome": "left", "summary": "Mara opened."},
     told.ChangeStaged: {"change_id": "c1", "sentence": "Mara is dead."},
+    told.ThreadChanged: {"thread_id": "t", "title": "Who cut the pier?", "status": "open", "why": "It was set up."},
+    told.ConflictChanged: {
+        "conflict_id": "c",
+        "title": "The well",
+        "phase": "rising",
+        "intensity": 0.4,
+        "why": "It is dry.",
+    },
+    told.WorldAdvanced: {
+        "minutes": 50,
+        "events": (told.OffScreenEvent(clock_id="ferries", event="The ferries come.", minute=40, where="bridge"),),
+    },
     told.CheckResolved: {"check_id": "c", "resolution": RESOLUTION, "sentence": "Cool: 9 against 7, partial."},
     told.Flashback: {"character_id": "cook", "character_name": "Cook", "text": "Fire.", "emotion": "fear"},
+    told.SocialBeat: {
+        "character_id": "cook",
+        "towards": "player",
+        "surface": "joy",
+        "inner": "fear",
+        "deltas": Deltas(trust=0.1),
+        "reason": "thanks",
+    },
     told.DirectorCompleted: {"result": RESULT, "snapshot": SNAPSHOT},
     told.SessionCharacterCreated: {"session_character": GUEST, "snapshot": SNAPSHOT},
     told.SessionCharacterEnteredScene: {"session_character_id": "cook", "snapshot": SNAPSHOT},
@@ -171,6 +200,17 @@ async def test_the_first_piece_is_told_at_once_and_what_follows_quickly_together
 
 def test_a_few_turns_are_told_piece_by_piece_and_many_in_longer_ones() -> None:
     assert [gather_s(calls) for calls in (1, 7, 10, 50, 1000)] == [0.0, 0.0, 0.02, 0.1, 0.1]
+
+
+def test_other_servers_are_told_more_at_once_where_many_streams_are_open() -> None:
+    assert [gather_s_for(streams, least=0.02) for streams in (0, 1, 20, 50, 100, 5000)] == [
+        0.02,
+        0.02,
+        0.02,
+        0.05,
+        0.1,
+        0.1,
+    ]
 
 
 async def test_text_of_another_place_is_never_joined_and_order_stays() -> None:

@@ -103,6 +103,21 @@ def test_a_long_text_without_blanks_costs_no_more_than_its_length() -> None:
     assert min(seconds(8_000) for _ in range(3)) < 4 * min(seconds(4_000) for _ in range(3))
 
 
+@pytest.mark.parametrize("sentence", ["\n", "\u00e9. "])
+def test_a_piece_of_very_many_sentences_is_not_looked_through_for_each_of_them(sentence: str) -> None:
+    longest = 0
+
+    class Watched(GuardedStream):
+        def _step(self, *, last: bool) -> str:
+            nonlocal longest
+            longest = max(longest, len(self._waiting))
+            return super()._step(last=last)
+
+    stream = Watched(STORY.guard())
+    assert stream.take(sentence * 5_000) + stream.close() == sentence * 5_000
+    assert longest < 1_000
+
+
 @examples(300)
 @given(st.lists(st.sampled_from([*OPEN, SECRET, "Nobody laughs."]), max_size=6), st.integers(1, 30))
 def test_open_sentences_pass_whole_and_closed_ones_never_do(sentences: list[str], size: int) -> None:

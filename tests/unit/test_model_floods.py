@@ -40,7 +40,7 @@ async def test_a_model_server_that_answers_without_end_is_left(flood: str) -> No
         port = server.sockets[0].getsockname()[1]
         base_url = f"http://127.0.0.1:{port}/v1"
         wire = Wire(session=session, policy=policy, base_url=base_url, api_key="k", clock=RunningClock())
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             with pytest.raises(ModelError):
                 await wire.models()
             await left.wait()

@@ -17,6 +17,7 @@ from fabula.adapters.models.journal import Journal
 from fabula.adapters.models.memo import SingleFlight, memo_key
 from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.retry import wait_before_next
+from fabula.adapters.models.turn_calls import TurnCalls
 from fabula.ports.models import (
     CallOrigin,
     CallRecord,
@@ -25,6 +26,7 @@ from fabula.ports.models import (
     ModelCutOff,
     ModelDenied,
     ModelError,
+    ModelRefused,
     ModelReply,
     ModelRequest,
     ModelUnreachable,
@@ -110,6 +112,7 @@ class Stage:
     memo: MemoTable = field(default_factory=MemoTable)
     records: list[CallRecord] = field(default_factory=list)
     attempts: int = 4
+    calls_per_turn: int = 0
 
     def __post_init__(self) -> None:
         async def record(calls: Sequence[CallRecord]) -> None:
@@ -123,6 +126,7 @@ class Stage:
             memo=self.memo,
             attempts=self.attempts,
             chance=lambda: 1.0,
+            turn_calls=TurnCalls(self.calls_per_turn),
         )
         self.client = GuardedClient(self.actor, guard)
 
@@ -166,6 +170,19 @@ async def test_after_the_last_attempt_the_failure_is_told() -> None:
     with pytest.raises(ModelUnreachable):
         await whole(stage.client, stage.question())
     assert len(stage.actor.requests) == 3
+
+
+async def test_an_agent_asks_its_model_no_oftener_in_a_turn_than_it_may() -> None:
+    stage = Stage(Actor(["calm"], ["calm"], ["calm"], ["calm"]), calls_per_turn=2)
+    asked = [CallOrigin(agent="narrator", session_id="s1", turn_id=turn) for turn in ("t1", "t1", "t2")]
+    for origin in asked:
+        await whole(stage.client, stage.question(origin=origin))
+    with pytest.raises(ModelRefused, match="asked its model 2 times in this turn"):
+        await whole(stage.client, stage.question(origin=asked[0]))
+    assert len(stage.actor.requests) == 3
+    assert (await stage.recorded()).outcome == "failed"
+    other = CallOrigin(agent="keeper", session_id="s1", turn_id="t1")
+    assert (await whole(stage.client, stage.question(origin=other))).text == "calm"
 
 
 async def test_a_wrong_key_is_not_tried_again() -> None:

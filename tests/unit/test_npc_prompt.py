@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fabula.agents.npc import MOST_CHARS, write_npc_prompt
+from fabula.agents.npc import BUDGET, write_npc_prompt
 from fabula.ports.models import CallOrigin, ModelRequest
 from fabula.ports.npcs import NpcKey, Remembered
 from fabula.recall.npc import npc_memory
@@ -72,7 +72,7 @@ def context(text: str = "Tell me about the bridge.", **changes: Any) -> NpcConte
 
 def test_the_prompt_reads_as_its_author_last_saw_it() -> None:
     old = [Lived(kind="turn", event=GameEvent(text="I lost my ring.", source=ANN), played=[PlayedTag(text="A pity.")])]
-    messages = write_npc_prompt(context(history=HISTORY, recalled=old))
+    messages = write_npc_prompt(context(history=HISTORY, recalled=old)).messages
     text = "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages) + "\n"
     if os.environ.get("FABULA_WRITE_GOLDEN"):
         GOLDEN.write_text(text, "utf-8")
@@ -80,7 +80,8 @@ def test_the_prompt_reads_as_its_author_last_saw_it() -> None:
 
 
 def test_what_never_changes_stands_first_and_a_turn_later_the_prompt_begins_the_same() -> None:
-    before, after = write_npc_prompt(context(history=HISTORY[:2])), write_npc_prompt(context("And?", history=HISTORY))
+    before = write_npc_prompt(context(history=HISTORY[:2])).messages
+    after = write_npc_prompt(context("And?", history=HISTORY)).messages
     assert before[0] == after[0]
     shared = before[1].content.partition("\n\n")[0]
     assert shared.endswith("A bell rings in the street.") and after[1].content.startswith(shared)
@@ -88,8 +89,9 @@ def test_what_never_changes_stands_first_and_a_turn_later_the_prompt_begins_the_
 
 def test_a_history_that_is_too_long_loses_its_oldest_entries() -> None:
     long = [Lived(kind="notice", event=GameEvent(text=f"{number} " + "x" * 3000)) for number in range(40)]
-    told = write_npc_prompt(context(history=long))[1].content
-    assert len(told) <= MOST_CHARS and "[player_speech] 39 " in told and "[player_speech] 0 " not in told
+    prompt = write_npc_prompt(context(history=long))
+    told = prompt.messages[1].content
+    assert prompt.tokens <= BUDGET and "[player_speech] 39 " in told and "[player_speech] 0 " not in told
 
 
 def test_an_entry_is_remembered_by_what_was_said_and_played_and_not_by_what_was_skipped() -> None:

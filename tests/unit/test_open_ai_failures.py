@@ -14,7 +14,7 @@ from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.capabilities import Capabilities
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.thought_filter import Spoken
-from fabula.adapters.models.wire import Wire
+from fabula.adapters.models.wire import TOGETHER_S, Wire, shared_moment
 from fabula.ports.models import (
     CallOrigin,
     Message,
@@ -133,6 +133,13 @@ async def test_pieces_are_gathered_after_the_first_and_nothing_is_lost() -> None
     pieces = [part.text for part in parts[:-1]]
     assert pieces[0] == "word0 " and len(pieces) < 20
     assert "".join(pieces) == parts[-1].text == text
+
+
+def test_answers_of_many_turns_are_read_at_the_same_moments() -> None:
+    rests = [1_000_000 + 0.1 + number * 0.0013 for number in range(77)]
+    moments = [shared_moment(at) for at in rests]
+    assert len({round(at * 1000) for at in moments}) <= 6
+    assert all(abs(moment - at) <= TOGETHER_S / 2 + 1e-6 for moment, at in zip(moments, rests, strict=True))
 
 
 async def test_usage_comes_from_the_provider() -> None:

@@ -13,10 +13,12 @@ from fabula.agents.windows import told_history
 from fabula.story.changes import remember
 from fabula.story.contexts import (
     ActorContext,
+    CanonNote,
     CastMember,
     DirectorContext,
     KeeperContext,
     NarratorContext,
+    PastScene,
     PlayerCard,
     RoleContext,
     StateView,
@@ -48,6 +50,7 @@ CAST = [
     for n in range(3)
 ]
 FIELDS = {f"flag_{n}": SchemaField(value_type="bool", default=False, description=prose(60)) for n in range(8)}
+CANON = [CanonNote(text=prose(60)) for _ in range(12)]
 FLAGS = dict.fromkeys(FIELDS, False)
 
 
@@ -103,6 +106,13 @@ class Play:
             "current_node": node,
             "world_state": view,
             "shared_history": history,
+            "scene_began": marks[-1].began or 0,
+            "past_scenes": [
+                PastScene(node=node_of(n), began=mark.began)
+                for n, mark in enumerate(marks[:-1])
+                if mark.began is not None
+            ],
+            "canon": CANON,
         }
         seen_by_actor = {**shared, "world_state": view.model_copy(update={"player_state": None})}
         given: dict[str, Any] = {"world_fields": FIELDS, "player_fields": FIELDS, "player_input": history[-1].text}
@@ -181,7 +191,7 @@ def test_the_lore_of_the_present_scene_is_told_however_much_is_forgotten() -> No
         play.turn(number)
     context = play.contexts(5)[0]
     [note] = [note for note in context.lore.matched if note.of_scene]
-    short = AGENTS.director.model_copy(update={"extra": {"prompt_tokens": 2200}})
+    short = AGENTS.director.model_copy(update={"extra": {"prompt_tokens": 2500}})
     prompt = write_prompt(short, context)
     assert note.heard_at == 0 and prompt.shortened
     assert any(note.content in message.content for message in prompt.messages)
@@ -196,3 +206,41 @@ def test_no_more_than_eight_notes_come_to_mind_at_once() -> None:
 def test_old_notes_make_room_for_new_ones() -> None:
     titles = [note.title for note in active_lore(BOOK, [], [f"Then place{n}." for n in range(20, 80)]).matched]
     assert 12 <= len(titles) <= 24 and titles[-1] == "Place 79"
+
+
+def test_the_next_scene_only_adds_to_the_prompt() -> None:
+    play = Play()
+    for number in range(8):
+        play.turn(number)
+    for role, prompts in play.prompts.items():
+        before, after = prompts[5:7]
+        assert "Scene 0 (id s0)" in before and "Scene 1 (id s1)" not in before
+        shared = after[: common(before, after)]
+        assert "Scene 0 (id s0)" in shared or role == "actor"
+        # What was last said in the scene that is over stands again, too.
+        assert common(before, after) > 0.85 * len(before), role
+
+
+def test_a_shorter_window_tells_of_the_scene_in_which_it_begins() -> None:
+    play = Play()
+    for number in range(14):
+        play.turn(number)
+    context = play.contexts(13)[0]
+    agent = AGENTS.director.model_copy(update={"extra": {"history": 20}})
+    text = play.text(agent, context)
+    assert "Scene 0 (id s0)" not in text
+    assert text.index("Scene 1 (id s1)") < text.index("Scene 2 (id s2)") < text.index("The scene is: Scene 2.")
+    last = context.shared_history[-1].text
+    assert text.index("Scene 2 (id s2)") < text.index(last)
+
+
+def test_the_keeper_reads_the_beats_of_a_turn_once() -> None:
+    play = Play()
+    for number in range(3):
+        play.turn(number)
+    played = play.state.actor_shared_history[-3:]
+    context = play.contexts(2)[3].model_copy(update={"completed_beats": played})
+    text = play.text(AGENTS.keeper, context)
+    assert text.count(played[0].text) == 1 and "the last entries above, 3 of them" in text
+    unheard = context.model_copy(update={"shared_history": context.shared_history[:-3]})
+    assert "## The beats of this turn" in play.text(AGENTS.keeper, unheard)

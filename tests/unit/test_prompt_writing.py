@@ -13,7 +13,8 @@ from fabula.agents.presets.templates import PROMPT_ROLES, context_keys, used_in
 from fabula.agents.previews import preview_runtime, preview_template
 from fabula.agents.prompts import write_prompt
 from fabula.agents.renderings import rendered
-from fabula.agents.windows import estimated_tokens, shared_history_limit, windows_of
+from fabula.agents.windows import shared_history_limit, windows_of
+from fabula.language.tokens import estimated_tokens_of
 from fabula.ports.models import Message
 from fabula.story.contexts import (
     ActorContext,
@@ -209,7 +210,9 @@ def test_over_budget_the_oldest_history_goes_first_and_the_rest_stays() -> None:
 
 
 def test_tokens_are_estimated_by_one_rule() -> None:
-    assert estimated_tokens([Message(role="user", content="x" * 9)]) == 4 + 3
+    prompt = write_prompt(AgentPreset(), CONTEXTS["swift"])
+    assert prompt.tokens == sum(4 + estimated_tokens_of(message.content) for message in prompt.messages)
+    assert estimated_tokens_of("x" * 9) == 3 and estimated_tokens_of("é" * 4) == 2
 
 
 def test_the_store_keeps_as_much_as_the_role_with_the_longest_memory_sees() -> None:

@@ -10,7 +10,7 @@ from fabula.language.stemming import content_words, language_of, stem_in
 from fabula.ports.embedder import Vector
 from fabula.recall.imprints import imprint_of, signs_of
 from fabula.recall.questions import read_question
-from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, rank, shortened
+from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, rank, shortened, stems_of
 from fabula.recall.spoken_dates import dates_in
 from fabula.recall.word_vectors import MOST_WORDS, WordVectors
 
@@ -75,6 +75,9 @@ class LettersEmbedder:
 
     embeds_words = True
 
+    async def load(self) -> None:
+        """There is nothing to load."""
+
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [(float(len(text)), float(text.count("a"))) for text in texts]
 
@@ -85,21 +88,29 @@ class LettersEmbedder:
 async def test_more_words_than_are_kept_have_vectors_all_the_same() -> None:
     words = [f"word{number}" for number in range(MOST_WORDS + 10)]
     table = WordVectors()
-    assert (await table.rows(LettersEmbedder(), ["banana"])).tolist() == [[6.0, 3.0]]
-    rows = (await table.rows(LettersEmbedder(), words)).tolist()
-    assert (rows[0], rows[-1]) == ([5.0, 0.0], [9.0, 0.0])
+    vector, rows = await table.look_up(LettersEmbedder(), "a b", ["banana"])
+    assert (vector, rows.tolist()) == ((3.0, 1.0), [[6.0, 3.0]])
+    _, rows = await table.look_up(LettersEmbedder(), "a", words)
+    assert (rows[0].tolist(), rows[-1].tolist()) == ([5.0, 0.0], [9.0, 0.0])
 
 
 async def test_words_have_their_vectors_although_the_table_began_anew_meanwhile() -> None:
     table = WordVectors()
-    await table.rows(LettersEmbedder(), ["banana"])
+    await table.look_up(LettersEmbedder(), "a", ["banana"])
 
     class Interrupted(LettersEmbedder):
         async def embed(self, texts: Sequence[str]) -> list[Vector]:
-            await table.rows(LettersEmbedder(), [f"word{number}" for number in range(MOST_WORDS)])
+            await table.look_up(LettersEmbedder(), "a", [f"word{number}" for number in range(MOST_WORDS)])
             return await super().embed(texts)
 
-    assert (await table.rows(Interrupted(), ["banana", "ox"])).tolist() == [[6.0, 3.0], [2.0, 0.0]]
+    _, rows = await table.look_up(Interrupted(), "a", ["banana", "ox"])
+    assert rows.tolist() == [[6.0, 3.0], [2.0, 0.0]]
+
+
+def test_stems_are_taken_as_they_were_kept_and_found_anew_where_they_were_not() -> None:
+    kept = ORDINARY._replace(words="rains fell", stems="rain fall")
+    older, cut = kept._replace(stems=""), kept._replace(words="rains fell fe")
+    assert stems_of([kept, older, cut]) == [["rain", "fall"], ["rain", "fall"], ["rain", "fall", "fe"]]
 
 
 def test_of_very_long_memories_only_so_many_words_are_read_for_a_question() -> None:

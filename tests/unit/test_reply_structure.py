@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import calls_of
 
-from fabula.adapters.models.structure import DEEPEST, decoded, odd_part, schema_problem
+from fabula.adapters.models.structure import DEEPEST, decoded, find_json, odd_part, schema_problem
 from fabula.agents.talks.decisions import CAREFUL_FIRST, DECISION_SCHEMA, read_decision
 from fabula.ports.models import ModelUnusable
 
@@ -42,6 +43,19 @@ def test_what_does_not_fit_is_told_with_its_place(value: Any, problem: str) -> N
     with pytest.raises(ModelUnusable, match="does not fit the asked shape") as refused:
         decoded(json.dumps(value), DECISION_SCHEMA)
     assert refused.value.message.endswith(f"{problem}.")
+
+
+def test_an_answer_of_very_many_values_does_not_fit() -> None:
+    with pytest.raises(ModelUnusable, match="holds more than 10000 values"):
+        decoded(json.dumps({"weights": [{}] * 10_000}), DECISION_SCHEMA)
+
+
+def test_an_answer_that_breaks_off_is_not_read_again_from_each_of_its_brackets() -> None:
+    with pytest.raises(ModelUnusable, match="holds no JSON"):
+        decoded('{"a":[' * 49 + "1," * 5_000 + 'x"]', DECISION_SCHEMA)
+    read = calls_of(lambda: find_json('{"a":[' * 49 + "1," * 5_000 + 'x"]'))["raw_decode"]
+    assert 1 <= read <= 5
+    assert find_json("{so} [they say] {well} " * 3 + '{"a": 1}') == ({"a": 1}, True)
 
 
 @given(values)

@@ -19,7 +19,7 @@ from tests.shared import INTERCEPT, needs_intercept
 
 import fabula
 from fabula.agents.talks.decisions import Decision, read_decision
-from fabula.agents.talks.prompts import agent_messages, rewrite_messages
+from fabula.agents.talks.prompts import rewrite_messages, write_agent_prompt
 from fabula.ink import Story
 from fabula.knots.character_lines import character_lines
 from fabula.knots.evaluation import text_evaluator
@@ -117,7 +117,7 @@ def prompts_without_a_leak(published: Published, seed: int, most: int) -> int:
     """How many prompts were assembled; none holds anything of a knot that was not visited, but the goal."""
     found = moments(published, seed, most)
     for story, talk_context in found:
-        guard, asked = forbidden(published, story), agent_messages(talk_context.context)
+        guard, asked = forbidden(published, story), write_agent_prompt(talk_context.context).messages
         for messages in (asked, rewrite_messages(asked)):
             assert guard.leaks("\n".join(one.content for one in messages)) == []
     return 2 * len(found)
@@ -315,7 +315,7 @@ def test_prompts_hold_no_line_of_a_closed_knot_that_a_character_would_recite_in_
     found = moments(published, 1, 3)
     assert found
     for _, talk_context in found:
-        prompt = "\n".join(one.content for one in agent_messages(talk_context.context))
+        prompt = "\n".join(one.content for one in write_agent_prompt(talk_context.context).messages)
         assert "十一个冬天" in prompt and "国王" not in prompt
 
 

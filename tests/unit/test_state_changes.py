@@ -20,7 +20,7 @@ from fabula.story.changes import (
     window,
 )
 from fabula.story.graph import Comparison, Graph, Node, Transition
-from fabula.story.schemas import Schema, SchemaField, same_json
+from fabula.story.schemas import Schema, SchemaField
 from fabula.story.state import (
     AddActiveCharacter,
     MemoryEntry,
@@ -36,6 +36,7 @@ from fabula.story.state import (
     WorldState,
 )
 from fabula.story.state_hash import canonical, state_hash
+from fabula.story.values import same_json
 
 WORLD = Schema(
     schema_id="world",
@@ -110,7 +111,7 @@ def test_variables_that_grow_too_large_are_refused_and_may_shrink() -> None:
     )
     assert list(play.state.custom) == ["note0", "note1"]
     assert [one.reason for one in play.refused] == [
-        "the variables of a play may have a size of 200000 letters, and these would have 270343"
+        "the variables of a play may have a size of 200000 letters, and these would have 270611"
     ]
     old = WorldState(current_node="x", custom={"note": "x" * 900_000, "rest": 1})
     shorter = apply_all([SetState(key="note", value="x" * 800_000), SetPlayerState(key="hp", value=1)], old, NONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import sys
 from pathlib import Path
@@ -16,8 +17,9 @@ from sqlalchemy import Connection, text
 from fabula.adapters.stores import open_store, sql_store
 from fabula.adapters.stores import unit as every_subject
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
-from fabula.adapters.stores.revisions import FOLDER
+from fabula.adapters.stores.revisions import FOLDER, upgrade
 from fabula.adapters.stores.tables import METADATA
+from fabula.ports.canon_graph import NodeName
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
 from fabula.testing.world import FixedClock
@@ -69,6 +71,34 @@ async def test_opening_an_empty_place_from_three_processes_at_once_migrates_once
     ]
     said = await asyncio.gather(*(process.communicate() for process in processes))
     assert [out.decode().strip() for out, _ in said] == [REVISIONS[-1]] * 3, said
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+async def test_entities_of_an_older_database_have_their_names_in_the_graph(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    url = request.getfixturevalue("postgres_url") if engine == "postgres" else ""
+    store = sql_store(Settings(data_dir=tmp_path, database_url=url), FixedClock())
+    await store.database.prepare()
+    await store.database.with_sqlalchemy(_make_world_of_0071)
+    await store.open()
+    async with store.reading() as unit:
+        names = await unit.graph.names("w", ["orr", "cave"])
+    await store.close()
+    assert names == {"orr": NodeName(kind="character", name="Orr")}
+
+
+def _make_world_of_0071(connection: Connection) -> None:
+    upgrade(connection, place="here", to="0071")
+    add = text(
+        "INSERT INTO canon_changes (change_id, world_id, kind, subject, object, status, version, doc, created_at_ms,"
+        " updated_at_ms) VALUES (:id, 'w', :kind, :subject, :object, 'committed', 1, :doc, 1, 1)"
+    )
+    entity = {"kind": "entity", "entity_id": "orr", "entity_kind": "character", "name": "Orr"}
+    fact = {"kind": "fact", "subject": "orr", "predicate": "lives_in", "object": "cave"}
+    for id, ends, content in (("c1", ("orr", ""), entity), ("c2", ("orr", "cave"), fact)):
+        row = {"id": id, "kind": content["kind"], "subject": ends[0], "object": ends[1]}
+        connection.execute(add, {**row, "doc": json.dumps({"v": 1, "content": content})})
 
 
 async def test_a_database_from_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:

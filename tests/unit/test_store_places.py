@@ -150,7 +150,7 @@ async def _secret_refusal(folder: Path) -> str:
 
 def test_naming_a_store_does_not_import_a_database(tmp_path: Path) -> None:
     script = "import sys, fabula.adapters.stores; print(*{'sqlalchemy', 'alembic', 'cryptography'} & set(sys.modules))"
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=600)
     assert said.stdout.strip() == ""
 
 
@@ -163,5 +163,5 @@ async def test_opening_an_up_to_date_store_does_not_import_alembic(tmp_path: Pat
         "print('alembic' in sys.modules)"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
-    said = [subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.strip() for _ in range(2)]
+    said = [subprocess.run(command, capture_output=True, text=True, timeout=600).stdout.strip() for _ in range(2)]
     assert said == ["True", "False"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import calls_of
 
 from fabula.agents.replies.planner import outline_sections
 from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
@@ -29,6 +30,13 @@ def test_a_section_is_added_at_the_end_and_joined_to_what_exists() -> None:
 def test_a_way_that_is_there_already_is_not_added_again() -> None:
     after = joined([node("a", "b"), node("b")], section(node("c"), joints={"a": ["b", "c", "c"]}))
     assert [way.to for way in after[0].transitions] == ["b", "c"]
+
+
+def test_very_many_ways_are_not_compared_with_each_other() -> None:
+    ways = [Transition(to="b", condition=Comparison(key=f"k{n // 2}", op="eq", value=n // 2)) for n in range(400)]
+    many = Section(nodes=[], joints=[WaysOn(node_id="a", ways=ways)], summary="")
+    assert len(joined([node("a", "b"), node("b")], many)[0].transitions) == 201
+    assert calls_of(lambda: joined([node("a", "b"), node("b")], many))["__eq__"] < 1_000
 
 
 def test_the_same_target_under_another_condition_is_another_way() -> None:

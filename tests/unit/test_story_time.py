@@ -198,7 +198,7 @@ def test_prompts_tell_the_time_after_the_history_and_only_where_there_is_a_clock
     assert caravan.world is not None
     begun = begin_time(caravan.world, play_of(caravan).play, caravan.nodes[caravan.graph.start_node])
     told = prompt(caravan, begun)
-    assert told.index("It is Kettleday, 9 Wells 60, 5:40, dawn.") > told.index("## What happened so far")
+    assert told.index("It is Kettleday, 9 Wells 60, 5:40, dawn.") > told.index("## What happened in it")
     assert re.search(r"^It is .+:\d\d", prompt(lighthouse, play_of(lighthouse).play), re.MULTILINE) is None
 
 
@@ -246,3 +246,22 @@ def test_the_schedules_of_a_story_together_ask_so_much_and_no_more() -> None:
     assert problems(2) == []
     (problem,) = problems(3)
     assert problem == f"its schedules and quests have 7500 exceptions and comparisons, and {MOST_RULES} are the most"
+
+
+@pytest.mark.parametrize("line", ["I wait until evening.", "We rest until evening.", "I sleep until evening."])
+def test_who_waits_in_a_scene_that_can_be_stayed_in_decides_nothing(line: str) -> None:
+    _, caravan = samples()
+    assert caravan.world is not None
+    here = play_of(caravan)
+    here.play = begin_time(caravan.world, here.play, here.node)
+    first = here.node
+    here.say(line)
+    assert here.node is first
+    assert here.play.snapshot.time is not None and here.play.snapshot.time.phase == "evening"
+
+
+def test_who_stays_for_breakfast_decides_it() -> None:
+    _, caravan = samples()
+    here = play_of(caravan)
+    here.say("I stay for breakfast.")
+    assert here.node.id == "the-kitchen-fire"

@@ -61,12 +61,12 @@ def test_prompts_of_a_long_play_extend_each_other_but_for_a_few() -> None:
     written = prompts(120)
     breaks = 0
     for before, after in pairwise(written):
-        told = before.index("## What happened so far")
+        told = before.index("## What happened in it")
         kept = shared_beginning(before, after)
         breaks += kept < told + 200
     assert 6 <= breaks <= 12, "once for each half window"
     assert "Of 504 lines only this is known." in written[-1]
-    assert written[-1].index("## The story before that") < written[-1].index("## What happened so far")
+    assert written[-1].index("## The story before that") < written[-1].index("## What happened in it")
     assert "The story before that" not in written[10]
 
 

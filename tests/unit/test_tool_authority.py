@@ -37,6 +37,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "read_scene": {"turn_id": "turn_1"},
+    "commit_scene": {"turn_id": "turn_1"},
     "decide_change": {"change_id": "change_1", "verdict": "reject", "reason": "no"},
     "undo_change": {"change_id": "change_1"},
     "get_story": {"story_id": "none"},
@@ -67,7 +69,8 @@ def arguments(name: str) -> dict[str, Any]:
     assert known is not None
     if known.of_session:
         found["session_id"] = "session_1"
-    if "world_id" in known.command.model_fields:
+    # A play is begun of a story or in a world, and not of both.
+    if "world_id" in known.command.model_fields and "story_id" not in found:
         found["world_id"] = "sarn"
     return found
 

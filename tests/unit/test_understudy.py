@@ -33,6 +33,8 @@ from fabula.story.contexts import (
 from fabula.story.graph import Comparison, Graph, Node, Transition, graph_problems
 from fabula.story.schemas import SchemaField, SchemaFields, schema_problems
 from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.understudy.reading.reader import read_line
+from fabula.understudy.reading.scenes import scene_text
 from fabula.understudy.sections import outline
 from fabula.understudy.utterance import read
 
@@ -128,6 +130,14 @@ def test_a_character_says_where_one_is() -> None:
 def test_who_speaks_of_themselves_says_me() -> None:
     answers = {spoken("What should I do?", seed=seed) for seed in range(5)}
     assert all("Convince me to hand over the key." in answer for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("words", "travels"), [("I cast a fireball at the inn.", False), ("I cast a net.", False), ("I cast off.", True)]
+)
+def test_who_casts_something_does_not_travel(words: str, travels: bool) -> None:
+    understood = read_line(words, scene_text(PIER, {"pier": PIER}, [], []))
+    assert any(act.kind == "go" for act in understood.intents) is travels
 
 
 def test_a_deed_is_told_as_its_result() -> None:

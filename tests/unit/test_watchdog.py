@@ -29,7 +29,7 @@ async def test_a_stall_is_logged_with_where_it_was_and_counted(caplog: pytest.Lo
     with caplog.at_level(logging.WARNING, "fabula.loop"), watched_loop(meters):
         await asyncio.sleep(0.1)
         think_long(0.5)
-        await asyncio.wait_for(stalls(meters, 1), 20)
+        await asyncio.wait_for(stalls(meters, 1), 120)
     line = next(one for one in caplog.messages if "think_long" in one)
     assert line.startswith("the event loop stood still for")
     assert meters.durations(LOOP_STALL_SECONDS)[()].total_s > 0.3
@@ -42,9 +42,9 @@ async def test_a_busy_machine_is_told_apart_from_a_busy_server(caplog: pytest.Lo
         watched_loop(meters, monotonic=lambda: wall[0], process_time=lambda: used[0]),
     ):
         wall[0], used[0] = 0.45, 0.03
-        await asyncio.wait_for(stalls(meters, 1), 20)
+        await asyncio.wait_for(stalls(meters, 1), 120)
         wall[0], used[0] = 0.9, 0.7
-        await asyncio.wait_for(stalls(meters, 2), 20)
+        await asyncio.wait_for(stalls(meters, 2), 120)
     first, second = caplog.messages
     assert first.startswith("the event loop stood still for 400 ms (30 ms of work), in")
     assert second.startswith("the event loop stood still for 400 ms (400 ms of work), in")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.mass import Mass
@@ -11,12 +12,14 @@ from tests.rule_play import samples
 from tests.unit.knowing_stage import generated_setup, random_line, random_play, teller_of
 
 from fabula.agents.prompts import write_prompt
-from fabula.loops.scene.contexts import SceneTeller
+from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.contexts import RoleContext
 from fabula.story.graph import Comparison, holds
 from fabula.story.knowledge import Fact, Piece, Reader, Until, is_revealed
 from fabula.story.plays import PlayState
+from fabula.story.resources import Api
+from fabula.story.schemas import SchemaField
 from fabula.story.state import WorldState
 
 WORLDS = samples()
@@ -81,6 +84,82 @@ def contexts_of(teller: SceneTeller, play: PlayState) -> Iterator[RoleContext]:
     yield teller.swift()
     for id in play.world.active_characters:
         yield teller.actor(id, "react_to_player")
+
+
+def crowded_play() -> tuple[PlaySetup, PlayState]:
+    """A play of which two people or more are in the scene."""
+    for seed in range(100):
+        setup = generated_setup(seed)
+        play = random_play(setup, random.Random(seed))
+        if len(play.world.active_characters) > 1:
+            return setup, play
+    raise AssertionError("there is no such play")
+
+
+def prompts_of(setup: PlaySetup, teller: SceneTeller, play: PlayState) -> dict[str, str]:
+    """The prompts of all roles; an actor's by its id."""
+    found = {}
+    for context in contexts_of(teller, play):
+        role = "director" if context.role == "swift" else context.role
+        prompt = "\n".join(message.content for message in write_prompt(setup.agent(role), context).messages)
+        found[context.actor.id if context.role == "actor" else context.role] = prompt
+    return found
+
+
+def told_variables(setup: PlaySetup, play: PlayState) -> tuple[dict[str, set[str]], dict[str, str]]:
+    """The variables of the world whose values each role is told by its prompt, when models play; and the prompts."""
+    played = setup.played_by(Api(api_id="m", display_name="m", provider="open_ai", base_url="", model="m"))
+    prompts = prompts_of(played, teller_of(played, play, "I look around."), play)
+    keys = setup.world_schema.fields
+    return {role: {key for key in keys if f"{key} = " in text} for role, text in prompts.items()}, prompts
+
+
+def test_a_variable_of_the_world_is_told_only_to_characters_that_know_it() -> None:
+    setup, play = crowded_play()
+    knower, other, *_ = play.world.active_characters
+    fields = {
+        "mined": SchemaField(value_type="bool", known_by=[knower]),
+        "leaking": SchemaField(value_type="bool", default=True, known_by=Until(until=DOOR)),
+        "open": SchemaField(value_type="bool"),
+    }
+    schema = setup.world_schema.model_copy(update={"fields": fields})
+    for is_open in (False, True):
+        custom = {"mined": True, "leaking": True, "open": is_open}
+        now = play.with_world(play.world.model_copy(update={"custom": custom}))
+        told, prompts = told_variables(replace(setup, world_schema=schema), now)
+        out = {"leaking"} if is_open else set()
+        assert told[knower] == {"mined", "open"} | out and told[other] == {"open"} | out
+        assert told["replyer"] == {"open"} | out
+        assert told["narrator"] == told["director"] == told["swift"] == {"mined", "open"} | out
+        assert told["keeper"] == set(fields)
+        assert f"known to {knower} only" in prompts["swift"] and "at first" not in prompts["swift"]
+
+
+def test_whoever_tells_a_scene_is_told_no_variable_that_nobody_in_it_knows() -> None:
+    setup, play = crowded_play()
+    knower, *others = play.world.active_characters
+    fields = {
+        "mined": SchemaField(value_type="bool", known_by=[knower]),
+        "haunted": SchemaField(value_type="bool", known_by=[]),
+    }
+    schema = setup.world_schema.model_copy(update={"fields": fields})
+    alone = play.world.model_copy(update={"custom": {"mined": True, "haunted": True}, "active_characters": others})
+    now = play.with_world(alone)
+    told, _ = told_variables(replace(setup, world_schema=schema), now)
+    assert told["narrator"] == told["director"] == told["swift"] == {"haunted"}, "no character knows it: it is theirs"
+    assert told["keeper"] == set(fields) and all(not told[other] for other in others)
+
+
+def test_how_a_character_sums_up_its_past_is_in_its_own_prompt_alone() -> None:
+    setup, play = crowded_play()
+    knower, *_ = play.world.active_characters
+    here = play.world.current_node
+    scene = Scene(previous_node_id=here, previous_cast=play.world.active_characters)
+    past = {knower: "- (three times) Beware of the mill."}
+    teller = SceneTeller(setup, play, scene, "Well?", turn_index=9, so_far="The ferry sank.", own_past=past)
+    prompts = prompts_of(setup, teller, play)
+    assert {role for role, text in prompts.items() if "Beware of the mill" in text} == {knower}
+    assert "The ferry sank." in prompts["narrator"] and "The ferry sank." not in prompts[knower]
 
 
 def pieces_of(setup: PlaySetup) -> Iterator[tuple[Piece, str, str | None, str | None]]:

@@ -12,6 +12,7 @@ from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.setups.scene_titles import SceneTitles
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.actions.violation_limit import ViolationLimit
+from fabula.actions.work.one_at_a_time import OneAtATime
 from fabula.actions.work.queue_lag import QueueLag
 from fabula.actions.work.work_runner import WorkRunner
 from fabula.loops.turns.turn_state_cache import TurnStateCache
@@ -68,6 +69,7 @@ class House:
     open_feeds: Counter[str] = field(default_factory=Counter)
     recent_requests: RecentRequests = field(default_factory=RecentRequests)
     queue_lag: QueueLag = field(default_factory=QueueLag)
+    following: OneAtATime = field(default_factory=OneAtATime)
     violations: ViolationLimit = field(default_factory=ViolationLimit)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)

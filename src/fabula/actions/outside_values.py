@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from fabula.ports.errors import InvalidRequest
 from fabula.story.field_bounds import bounded
+from fabula.story.misfits import misfits, sentence_of
 from fabula.story.values import Value
 
 V = TypeVar("V", bound=Value)
@@ -18,7 +19,5 @@ def outside_value(model: type[V], document: object, what: str) -> V:
     try:
         value: V = bounded(model).validate_python(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part)[:100] for part in first["loc"])
-        raise InvalidRequest(f"{what} cannot be used: {field}: {first['msg']}.") from None
+        raise InvalidRequest(f"{what} cannot be used: {sentence_of(misfits(error)[0])}.") from None
     return value

@@ -17,6 +17,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.rules.systems import builtin_systems
 from fabula.story.game_systems import NO_RULES, GameSystem
 from fabula.story.ink_stories import InkStory
+from fabula.story.misfits import misfits
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Character, Lorebook, PlayerProfile, Preset, StoryResources
 from fabula.story.schemas import Schema
@@ -113,7 +114,7 @@ class Repository(Generic[V]):
         try:
             return self.model_of(stored.doc).model_validate(stored.doc)
         except ValidationError as error:
-            raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {error.errors()[0]['msg']}.") from None
+            raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {misfits(error)[0]['msg']}.") from None
 
     def model_of(self, doc: JsonObject) -> type[V]:
         """The shape of a document; one that is not of this repository is refused."""
@@ -175,6 +176,13 @@ def _story_references(story: AnyStory) -> list[Reference]:
     ]
 
 
+def _world_references(world: World) -> list[Reference]:
+    start = world.free
+    if start is None:
+        return []
+    return [*_of("lorebook", *start.lorebook_ids), *_of("schema", start.player_schema_id)]
+
+
 def _draft_references(draft: StoryDraft) -> list[Reference]:
     """A finalised draft is history: it holds nothing back."""
     if draft.status == "finalized":
@@ -207,7 +215,7 @@ APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)
 API_GROUPS = Repository(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
 PRESETS = Repository(kind="preset", noun="preset", model=Preset, references=_nothing)
 SCHEMAS = Repository(kind="schema", noun="schema", model=Schema, references=_nothing)
-WORLDS = Repository(kind="world", noun="world", model=World, references=_nothing)
+WORLDS = Repository(kind="world", noun="world", model=World, references=_world_references)
 GAME_SYSTEMS = Repository(kind="game_system", noun="game system", model=GameSystem, references=_nothing)
 LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing, may_be_large=True)
 PLAYER_PROFILES = Repository(kind="player_profile", noun="player profile", model=PlayerProfile, references=_nothing)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import os
 import threading
 import time
 
-from ulid import ULID
-
 _RANDOM_BITS = 80
 """Of an id the first 48 bits are the time, and so many are random."""
+_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
+_SHIFTS = range(120, -1, -10)
 
 
 class SystemClock:
@@ -35,7 +36,12 @@ class UlidIds:
         self._lock = threading.Lock()
 
     def new(self, prefix: str) -> str:
-        fresh = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
+        fresh = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | int.from_bytes(os.urandom(_RANDOM_BITS // 8))
         with self._lock:
             self._last = mine = max(fresh, self._last + 1)
-        return f"{prefix}_{ULID.from_int(mine)}"
+        return f"{prefix}_{ulid_text(mine)}"
+
+
+def ulid_text(number: int) -> str:
+    """128 bits as a ULID is written: 26 letters of an alphabet without I, L, O and U. Each turn makes several."""
+    return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

@@ -5,7 +5,6 @@ A model proposes; what it cannot quote from the lines is thrown away, and the ca
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from fabula.agents.phrases import titled
+from fabula.agents.replies.json_answers import json_in
 from fabula.ports.models import Message
 from fabula.story.canon import Content, EntityContent, EventContent, FactContent, RelationshipContent
 
@@ -48,10 +48,7 @@ def read_extraction(
 ) -> list[tuple[Content, str]]:
     """The changes in a reply, each with its quote: only what has the right shape, names those who are known, and is
     quoted word for word. Nothing that a model writes makes this fail."""
-    try:
-        items = json.loads(reply[reply.find("[") : reply.rfind("]") + 1] or "[]")
-    except (ValueError, RecursionError):
-        return []
+    items, _ = json_in(reply[reply.find("[") : reply.rfind("]") + 1])
     heard = [" ".join(line.split()).casefold() for line in lines]
     made: list[tuple[Content, str]] = []
     new: set[str] = set()

@@ -38,6 +38,8 @@ def _own_lines(mind: Mind) -> list[str]:
     out = mind.hidden[: mind.shown]
     lines += [f"Of what you hid, this has come out: {_listed(out)}."] if out and mind.slip != "break" else []
     lines += [_OWN_SLIPS[mind.slip].replace("{shown}", _listed(out[-1:]))] if mind.slip is not None else []
+    lines += mind.stands
+    lines += [f"Just now you want: {_listed(mind.wants)}."] if mind.wants else []
     if mind.relived:
         lines.append(f"Something has just come back to you, as if it happened now: <<<{_plain(mind.relived)}>>>")
     return lines
@@ -47,6 +49,7 @@ def _line(mind: Mind) -> str:
     shows = [mind.mood] if mind.mood else []
     shows += [f"presents as {_listed(mind.presented)}"] if mind.presented else []
     shows += [_SLIPS[mind.slip].replace("{shown}", _listed(mind.hidden[-1:]))] if mind.slip is not None else []
+    shows += mind.stands
     shows += [f"has just been reminded of something: <<<{_plain(mind.relived)}>>>"] if mind.relived else []
     return f"- {mind.name}: {'; '.join(shows)}."
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from fabula.story.calendars import StoryTime
 from fabula.story.contexts import CastMember, KnownFact, LoreNote, PlayerCard, ProgressionHint, RecalledLine, StateView
 from fabula.story.graph import All, Any, Comparison, Condition, Node, Not
-from fabula.story.knowledge import SceneNote, known_to
+from fabula.story.knowledge import SceneNote, Until, known_to
+from fabula.story.scene_lore import ScenePiece
 from fabula.story.schemas import SchemaField
 from fabula.story.state import MemoryEntry
 from fabula.story.values import Json, JsonObject
@@ -80,15 +81,43 @@ def _note_mark(note: SceneNote) -> str:
     return _mark(KnownFact(text=note.text, known_to=known_to(note) or [], secret=note.secret))
 
 
+def scene_lore_text(pieces: Iterable[ScenePiece]) -> str:
+    """What is said and felt in a scene. Lore of the place itself stands as lore in the prompt already."""
+    told = [one for one in pieces if one.kind == "gossip" or one.source.kind != "lore"]
+    return listed("Said and felt here; use it where it fits", map(_scene_lore_line, told))
+
+
+def _scene_lore_line(piece: ScenePiece) -> str:
+    told_by = f" ({piece.teller} may tell it)" if piece.teller is not None else ""
+    return f"{piece.kind.capitalize()}{told_by}: {piece.text}"
+
+
 def fields_text(title: str, fields: Mapping[str, SchemaField]) -> str:
     return listed(title, (_field_line(key, field) for key, field in fields.items()))
 
 
 def _field_line(key: str, field: SchemaField) -> str:
     allowed = f", one of {_json(field.enum_values)}" if field.enum_values is not None else ""
-    begins = f", at first {_json(field.default)}" if field.default is not None else ""
+    knowers = _knowers(field)
+    # Where not all know a variable, its first value may tell those who do not: it may be the value still.
+    begins = f", at first {_json(field.default)}" if field.default is not None and not knowers else ""
     told = f": {field.description}" if field.description else ""
-    return f"{key} ({field.value_type}{allowed}{begins}){told}"
+    return f"{key} ({field.value_type}{allowed}{begins}{knowers}){told}"
+
+
+def _knowers(field: SchemaField) -> str:
+    """Who knows a variable, for whoever plays several characters."""
+    match field.known_by:
+        case None | "everyone":
+            return ""
+        case Until(then=named):
+            return f", known to {_named(named)} once it is out"
+        case list() as named:
+            return f", known to {_named(named)} only"
+
+
+def _named(ids: Sequence[str] | None) -> str:
+    return "everyone" if ids is None else ", ".join(ids) or "no character"
 
 
 def state_text(state: StateView) -> str:

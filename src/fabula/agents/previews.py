@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.agents.packed_prompts import MESSAGE_ROLES
 from fabula.agents.presets.templates import MessageRole, PromptRole
-from fabula.agents.prompts import MESSAGE_ROLES, Block, Part, blocks, fitting_blocks
+from fabula.agents.prompts import Block, Part, blocks, fitting_blocks
 from fabula.story.contexts import ArchitectContext, RoleContext
 from fabula.story.resources import AgentPreset, ArchitectMode
 from fabula.story.values import JsonObject

@@ -3,23 +3,31 @@
 1. The preset is expanded; entries that are switched off or belong to another mode are left out.
 2. Texts stand as they are; references to context are filled in (or shown as placeholders).
 3. All system modules make one message, all user modules the next, each in its order.
-4. Over budget, the oldest history goes first.
+4. What is over the budget is shortened or left out by the packer, which never changes the order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from fabula.agents.compact_renderings import compact_renderings
+from fabula.agents.conflicts import conflicts_text
+from fabula.agents.conversations import conversation_text
+from fabula.agents.directives import directives_text
+from fabula.agents.due_beats import due_text
+from fabula.agents.feasibility import feasibility_text
 from fabula.agents.minds import minds_text
 from fabula.agents.outcomes import outcome_text
+from fabula.agents.packed_prompts import Prompt, PromptSection, fit_prompt
 from fabula.agents.presets.forms import expand_agent
 from fabula.agents.presets.templates import MessageRole, PromptRole, built_in_entries, used_in
 from fabula.agents.renderings import character_card, rendered
-from fabula.agents.windows import budget_of, estimated_tokens, shortened, windows_of, within_windows
+from fabula.agents.session_zero import crossed_text, session_zero_text
+from fabula.agents.windows import budget_of, windows_of, within_windows
 from fabula.agents.wishes import wish_text
-from fabula.ports.models import Message
+from fabula.language.tokens import text_size
 from fabula.story.caches import IdentityCache
 from fabula.story.contexts import (
     ActorContext,
@@ -29,6 +37,7 @@ from fabula.story.contexts import (
     LoreNote,
     NarratorContext,
     RoleContext,
+    SceneContext,
     SwiftContext,
 )
 from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, PresetEntry, PresetModule
@@ -36,12 +45,20 @@ from fabula.story.resources import AgentPreset, ArchitectMode, EntryKind, Preset
 CARD_MODULE = "character_card"
 WISH_MODULE = "wish"
 OUTCOME_MODULE = "outcome"
+FEASIBILITY_MODULE = "feasibility"
 MINDS_MODULE = "minds"
+CONFLICTS_MODULE = "conflicts"
+CONVERSATION_MODULE = "conversation"
+SESSION_ZERO_MODULE = "session_zero"
+DIRECTIVES_MODULE = "directives"
+DUE_MODULE = "due"
+CROSSED_MODULE = "crossed"
 WISHED = (DirectorContext, NarratorContext, ActorContext, SwiftContext)
 """Who is told how the player wants a turn to be told, and what shows of minds: whoever plans and tells it."""
+SCENE_PARTS = frozenset({"earlier_history", "current_node", "shared_history"})
+"""What tells of the present scene where it began in the history."""
 TOLD_OUTCOMES = (*WISHED, KeeperContext)
 """Who is told what the dice decided."""
-MESSAGE_ROLES: tuple[MessageRole, ...] = ("system", "user")
 
 _expanded: IdentityCache[AgentPreset, Sequence[PresetModule]] = IdentityCache(128)
 
@@ -74,80 +91,89 @@ class Block:
         return _joined(part.text for part in self.parts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
-    """What is sent to a model, about how long it is, and whether it had to be shortened to fit.
-
-    `sections` are the texts it is made of by the ids of their entries, also those that are empty.
-    """
-
-    messages: tuple[Message, ...]
-    tokens: int
-    shortened: bool = False
-    sections: tuple[tuple[str, str], ...] = ()
-
-
 def write_prompt(agent: AgentPreset, context: RoleContext) -> Prompt:
     """The prompt of a role. For the swift role, `agent` is the director's preset."""
-    return _fitting(agent, context)[1]
+    return _fitting(agent, seen_context(agent, context))
 
 
 def fitting_blocks(agent: AgentPreset, context: RoleContext) -> tuple[list[Block], bool]:
     """The modules of a prompt that keeps to its windows and budget, and whether it had to be shortened for that."""
-    seen, prompt = _fitting(agent, context)
-    told = _told(agent, seen)
+    told = seen_context(agent, context)
+    prompt = _fitting(agent, told)
     found = blocks(told.role, agent, values=rendered(told), mode=_mode(told))
-    if isinstance(told, ActorContext):
-        found.append(_card_block(told))
-    if isinstance(told, WISHED) and told.minds:
-        found.append(_last_block(MINDS_MODULE, "Minds", minds_text(told), order=1800))
-    if isinstance(told, TOLD_OUTCOMES) and told.resolutions:
-        text = outcome_text(told.resolutions, told.again)
-        found.append(_last_block(OUTCOME_MODULE, "What the dice decided", text, order=1900))
-    if isinstance(told, WISHED) and told.wish:
-        found.append(_last_block(WISH_MODULE, "The player's wish", wish_text(told.wish), order=2000))
-    return found, prompt.shortened
+    # Both go through the same modules in the same order; what the modules do not have was added at the end.
+    texts = iter(prompt.sections)
+    found = [
+        replace(block, parts=tuple(replace(part, text=next(texts).text) for part in block.parts)) for block in found
+    ]
+    return [*found, *(_added_block(told, section) for section in texts)], prompt.shortened
 
 
-def _fitting(agent: AgentPreset, context: RoleContext) -> tuple[RoleContext, Prompt]:
-    """What of the context is told, and the prompt that tells it."""
+def seen_context(agent: AgentPreset, context: RoleContext) -> RoleContext:
+    """The context as far as the role's windows and its preset let it see it."""
+    return _told(agent, within_windows(context, windows_of(context.role, agent)))
+
+
+def _fitting(agent: AgentPreset, context: RoleContext) -> Prompt:
+    """The prompt that tells a context, or as much of it as fits the budget."""
     budget = budget_of(context.role, agent)
-    seen = within_windows(context, windows_of(context.role, agent))
-    cut = False
-    while True:
-        messages, sections = _messages(agent, _told(agent, seen))
-        tokens = estimated_tokens(messages)
-        if tokens <= budget or (less := shortened(seen)) is None:
-            return seen, Prompt(messages=messages, tokens=tokens, shortened=cut, sections=sections)
-        seen, cut = less, True
+    if isinstance(context, KeeperContext) and _ends_with_beats(context):
+        # Only where nothing has to be cut: a shortened history may lose what the prompt points at.
+        pointed = context.model_copy(update={"beats_above": True})
+        prompt = fit_prompt(_sections(agent, pointed), budget, shorter=lambda key: None)
+        if not prompt.shortened:
+            return prompt
+    return fit_prompt(_sections(agent, context), budget, shorter=lambda key: compact_renderings(context, key))
 
 
-def _messages(agent: AgentPreset, context: RoleContext) -> tuple[tuple[Message, ...], tuple[tuple[str, str], ...]]:
-    """One system message and one user message: the texts of the blocks, without making the blocks; and the sections."""
+def _ends_with_beats(context: KeeperContext) -> bool:
+    beats = context.completed_beats
+    return bool(beats) and context.shared_history[-len(beats) :] == beats
+
+
+def _sections(agent: AgentPreset, context: RoleContext) -> list[PromptSection]:
+    """All texts of a prompt in full: those of the preset's modules, then what stands in no preset."""
     values = rendered(context)
-    modules: dict[MessageRole, list[str]] = {role: [] for role in MESSAGE_ROLES}
-    sections: list[tuple[str, str]] = []
+    found: list[PromptSection] = []
     for role, slots in _outline(context.role, agent, _mode(context)):
-        told = [(name, text if key is None else values.get(key, "")) for name, text, key in slots]
-        modules[role].append(_joined(text for _, text in told))
-        sections += told
+        for name, text, size, key in slots:
+            if key is not None:
+                text = values.get(key, "")
+                size = text_size(text)
+            found.append(PromptSection(name, text, size, key, role))
+    found += [PromptSection(name, text, text_size(text), name, role) for name, role, text in _added(context)]
+    return found
+
+
+def _added(context: RoleContext) -> Iterator[tuple[str, MessageRole, str]]:
+    """What stands at the end of a prompt, and in no preset."""
     if isinstance(context, ActorContext):
-        sections.append((CARD_MODULE, character_card(context.actor)))
-        modules["system"].append(sections[-1][1])
+        yield CARD_MODULE, "system", character_card(context.actor)
     if isinstance(context, WISHED) and context.minds:
-        sections.append((MINDS_MODULE, minds_text(context)))
-        modules["user"].append(sections[-1][1])
+        yield MINDS_MODULE, "user", minds_text(context)
+    if isinstance(context, WISHED) and context.conflicts:
+        yield CONFLICTS_MODULE, "user", conflicts_text(context)
+    if isinstance(context, ActorContext) and context.conversation is not None:
+        yield CONVERSATION_MODULE, "user", conversation_text(context, context.conversation)
     if isinstance(context, TOLD_OUTCOMES) and context.resolutions:
-        sections.append((OUTCOME_MODULE, outcome_text(context.resolutions, context.again)))
-        modules["user"].append(sections[-1][1])
+        yield OUTCOME_MODULE, "user", outcome_text(context.resolutions, None if context.crossed else context.again)
+    if isinstance(context, WISHED) and context.verdicts:
+        yield FEASIBILITY_MODULE, "user", feasibility_text(context.verdicts)
+    if isinstance(context, WISHED) and context.session_zero is not None:
+        yield SESSION_ZERO_MODULE, "user", session_zero_text(context.session_zero)
+    if isinstance(context, WISHED) and context.due:
+        yield DUE_MODULE, "user", due_text(context.due)
+    if isinstance(context, WISHED) and context.directives:
+        names = {one.id: one.name for one in context.current_cast}
+        yield DIRECTIVES_MODULE, "user", directives_text(context.directives, names)
+    if isinstance(context, WISHED) and context.crossed is not None:
+        yield CROSSED_MODULE, "user", crossed_text(context.crossed, context.again)
     if isinstance(context, WISHED) and context.wish:
-        sections.append((WISH_MODULE, wish_text(context.wish)))
-        modules["user"].append(sections[-1][1])
-    return _as_messages({role: _joined(texts) for role, texts in modules.items()}), tuple(sections)
+        yield WISH_MODULE, "user", wish_text(context.wish)
 
 
-Slot = tuple[str, str, str | None]
-"""An entry by its id: a text as it stands, or the key of the context that stands there."""
+Slot = tuple[str, str, int, str | None]
+"""An entry by its id: a text as it stands with its bytes, or the key of the context that stands there."""
 Outline = Sequence[tuple[MessageRole, Sequence[Slot]]]
 
 _outlines: IdentityCache[AgentPreset, Outline] = IdentityCache(128)
@@ -157,8 +183,8 @@ def _outline(role: PromptRole, agent: AgentPreset, mode: ArchitectMode | None) -
     """The modules of a preset as far as they do not change from turn to turn."""
 
     def slots(module: PresetModule) -> Sequence[Slot]:
-        used = _used_entries(role, module, mode)
-        return [(entry.entry_id, _text(entry, None), entry.context_key) for entry in used]
+        texts = ((entry, _text(entry, None)) for entry in _used_entries(role, module, mode))
+        return [(entry.entry_id, text, text_size(text), entry.context_key) for entry, text in texts]
 
     def make() -> Outline:
         return [(module.message_role or "user", slots(module)) for module in _modules(role, agent)]
@@ -171,8 +197,16 @@ def _mode(context: RoleContext) -> ArchitectMode | None:
 
 
 def _told(agent: AgentPreset, context: RoleContext) -> RoleContext:
-    """The context as far as the preset uses it: lore stands in the history only where both are wanted."""
+    """The context as far as the preset uses it: lore stands in the history only where both are wanted.
+
+    So does the scene: where one of the three parts is not wanted, the history is told in one piece.
+    """
     switched_off = _switched_off(agent)
+    if isinstance(context, SceneContext) and "scene_lore" in switched_off:
+        past = [one.model_copy(update={"lore": []}) for one in context.past_scenes]
+        context = context.model_copy(update={"past_scenes": past})
+    if isinstance(context, SceneContext) and not switched_off.isdisjoint(SCENE_PARTS):
+        context = context.model_copy(update={"scene_began": None, "past_scenes": []})
     if "lorebook_matched" in switched_off:
         matched = list[LoreNote]()
     elif "shared_history" in switched_off:
@@ -182,9 +216,15 @@ def _told(agent: AgentPreset, context: RoleContext) -> RoleContext:
     return context.model_copy(update={"lore": context.lore.model_copy(update={"matched": matched})})
 
 
+_unwanted: IdentityCache[AgentPreset, frozenset[str]] = IdentityCache(128)
+
+
 def _switched_off(agent: AgentPreset) -> frozenset[str]:
-    entries = (entry for module in agent.modules for entry in module.entries)
-    return frozenset(one.entry_id for one in entries if one.kind == "built_in_context_ref" and not one.enabled)
+    def make() -> frozenset[str]:
+        entries = (entry for module in agent.modules for entry in module.entries)
+        return frozenset(one.entry_id for one in entries if one.kind == "built_in_context_ref" and not one.enabled)
+
+    return _unwanted.of(agent, make)
 
 
 def blocks(
@@ -237,29 +277,39 @@ def _text(entry: PresetEntry, values: Mapping[str, str] | None) -> str:
     return placeholder if values is None else values.get(entry.context_key, "")
 
 
-def _card_block(context: ActorContext) -> Block:
+_ADDED: dict[str, tuple[str, int]] = {
+    CARD_MODULE: ("Character card", 60),
+    MINDS_MODULE: ("Minds", 1800),
+    CONFLICTS_MODULE: ("Conflicts", 1820),
+    CONVERSATION_MODULE: ("The conversation", 1850),
+    OUTCOME_MODULE: ("What the dice decided", 1900),
+    FEASIBILITY_MODULE: ("What the world says to it", 1920),
+    SESSION_ZERO_MODULE: ("Session zero", 1950),
+    DIRECTIVES_MODULE: ("Directives", 1970),
+    DUE_MODULE: ("What the story needs next", 1960),
+    CROSSED_MODULE: ("What was told before", 1980),
+    WISH_MODULE: ("The player's wish", 2000),
+}
+"""What stands in no preset: how a preview calls it, and its place."""
+
+
+def _added_block(context: RoleContext, section: PromptSection) -> Block:
+    name, order = _ADDED[section.name]
     part = Part(
-        entry_id=CARD_MODULE,
-        display_name=f"Character card of {context.actor.name}",
+        entry_id=section.name,
+        display_name=_card_name(context) if section.name == CARD_MODULE else name,
         kind="built_in_context_ref",
         order=0,
         source="synthetic",
-        text=character_card(context.actor),
+        text=section.text,
     )
-    return Block(module_id=CARD_MODULE, display_name="Character card", message_role="system", order=60, parts=(part,))
+    return Block(
+        module_id=section.name, display_name=name, message_role=section.message_role, order=order, parts=(part,)
+    )
 
 
-def _last_block(module_id: str, display_name: str, text: str, *, order: int) -> Block:
-    """What stands at the end of a prompt, and in no preset."""
-    part = Part(
-        entry_id=module_id,
-        display_name=display_name,
-        kind="built_in_context_ref",
-        order=0,
-        source="synthetic",
-        text=text,
-    )
-    return Block(module_id=module_id, display_name=display_name, message_role="user", order=order, parts=(part,))
+def _card_name(context: RoleContext) -> str:
+    return f"Character card of {context.actor.name}" if isinstance(context, ActorContext) else "Character card"
 
 
 def _swift_preset(director: AgentPreset) -> AgentPreset:
@@ -278,7 +328,3 @@ def _swift_preset(director: AgentPreset) -> AgentPreset:
 
 def _joined(texts: Iterable[str]) -> str:
     return "\n\n".join(text for text in texts if text)
-
-
-def _as_messages(texts: Mapping[MessageRole, str]) -> tuple[Message, ...]:
-    return tuple(Message(role=role, content=text) for role, text in texts.items() if text)

@@ -5,7 +5,7 @@ An empty text means that there is nothing to tell, and its entry is left out of 
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from fabula.agents.phrases import (
     cast_text,
@@ -21,6 +21,7 @@ from fabula.agents.phrases import (
     node_text,
     nodes_json,
     player_text,
+    scene_lore_text,
     state_text,
     time_text,
     titled,
@@ -32,12 +33,16 @@ from fabula.story.contexts import (
     DirectorContext,
     KeeperContext,
     NarratorContext,
+    NewsNote,
     PlannerContext,
     ReplyerContext,
     RoleContext,
     SceneContext,
     SwiftContext,
 )
+
+SCENE_TITLE: Final = "The scene"
+IN_SCENE_TITLE: Final = "What happened in it"
 
 
 def rendered(context: RoleContext) -> dict[str, str]:
@@ -98,21 +103,88 @@ def _architect(context: ArchitectContext) -> dict[str, str]:
 
 def _scene(context: SceneContext) -> dict[str, str]:
     notes = context.lore.matched
-    changed = "The scene has just changed." if context.transitioned_this_turn else "The scene is the same as before."
     return {
         "lorebook_base": lore_text("Lore", context.lore.base),
         "lorebook_matched": lore_text("Lore that comes to mind now", (one for one in notes if one.heard_at is None)),
         "player": player_text(context.player),
         "current_cast": cast_text("Who is in the scene", context.current_cast),
-        "current_node": node_text("The scene", context.current_node),
+        "earlier_history": earlier_history_text(context),
+        "current_node": node_text(SCENE_TITLE, context.current_node),
+        "scene_lore": scene_lore_text(context.scene_lore),
         "story_so_far": titled("The story before that", context.so_far),
         "memories": memories_text("What comes to mind from earlier", context.memories),
-        "canon": listed("What is true in this world", (note.text for note in context.canon)),
+        "canon": canon_text(context),
+        "news": news_text(context),
         "story_time": time_text(context.time),
-        "transitioned_this_turn": changed,
+        "transitioned_this_turn": changed_text(context),
         "world_state": state_text(context.world_state),
-        "shared_history": history_text("What happened so far", context.shared_history, notes),
+        "shared_history": shared_history_text(context),
     }
+
+
+def shared_history_text(context: SceneContext) -> str:
+    """What happened in the present scene, as a role is told it; all that happened, where that is told in one piece."""
+    if isinstance(context, ReplyerContext):
+        return "" if context.session_history else history_text("What happened so far", context.shared_history)
+    if context.scene_began is None:
+        return _lines_text("What happened so far", context, 0, len(context.shared_history))
+    return _lines_text(IN_SCENE_TITLE, context, context.scene_began, len(context.shared_history))
+
+
+def earlier_history_text(context: SceneContext) -> str:
+    """What happened before the present scene.
+
+    Each scene that is over is told with the very words with which it was told while it lasted, so that the next scene
+    only adds to the prompt.
+    """
+    if not context.scene_began:
+        return ""
+    starts = [
+        (scene.began, "\n\n".join(filter(None, [node_text(SCENE_TITLE, scene.node), scene_lore_text(scene.lore)])))
+        for scene in context.past_scenes
+    ]
+    starts = [one for one in starts if one[0] < context.scene_began]
+    ends = [began for began, _ in starts] + [context.scene_began]
+    parts = [_lines_text("What happened before that", context, 0, ends[0])]
+    for (began, scene), end in zip(starts, ends[1:], strict=True):
+        parts += [scene, _lines_text(IN_SCENE_TITLE, context, began, end)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _lines_text(title: str, context: SceneContext, first: int, end: int) -> str:
+    """Some lines of the shared history, with the lore that they called to mind."""
+    notes = [
+        note.model_copy(update={"heard_at": note.heard_at - first}) if first else note
+        for note in context.lore.matched
+        if note.heard_at is not None and first <= note.heard_at < end
+    ]
+    entries = context.shared_history[first:end]
+    return history_text(title, entries, notes, with_audience=isinstance(context, SwiftContext))
+
+
+def changed_text(context: SceneContext) -> str:
+    """Where the turn stands: prompts tell of past scenes, too."""
+    title = context.current_node.title
+    return f"The scene has just changed to: {title}." if context.transitioned_this_turn else f"The scene is: {title}."
+
+
+def canon_text(context: SceneContext) -> str:
+    """What is true in the world."""
+    return listed("What is true in this world", (note.text for note in context.canon))
+
+
+def news_text(context: SceneContext) -> str:
+    """What came to pass out of sight and is noticed now."""
+    called = {member.id: member.name for member in context.current_cast}
+    return listed(
+        "What came to pass elsewhere; let it be noticed once, as the scene begins",
+        (_news_line(note, called) for note in context.news),
+    )
+
+
+def _news_line(note: NewsNote, called: dict[str, str]) -> str:
+    known = ", ".join(called[id] for id in note.known_to if id in called)
+    return f"{note.text} (known to {known})" if known else note.text
 
 
 def _narrator(context: NarratorContext) -> dict[str, str]:
@@ -130,6 +202,7 @@ def _actor(context: ActorContext) -> dict[str, str]:
     return {
         **_scene(context),
         "current_cast": cast_text("Who else is in the scene", others),
+        "story_so_far": titled("What you lived through before that", context.so_far),
         "memories": memories_text("What you remember from earlier", context.memories),
         "private_memory": history_text("What you thought lately", context.private_memory),
         "actor_purpose": f"You are {context.actor.name}. The purpose of this beat: {context.purpose}.",
@@ -147,8 +220,15 @@ def _keeper(context: KeeperContext) -> dict[str, str]:
         "progression_hints": listed("What opens the ways on", map(hint_line, context.progression_hints)),
         "keeper_phase": f"The phase: {context.phase}.",
         "player_input": titled("The player's input", context.player_input),
-        "completed_beats": history_text("The beats of this turn", context.completed_beats),
+        "completed_beats": beats_text(context),
     }
+
+
+def beats_text(context: KeeperContext) -> str:
+    """What was said and done in this turn: told, or pointed at where it ends the history."""
+    if context.beats_above:
+        return f"The beats of this turn are the last entries above, {len(context.completed_beats)} of them."
+    return history_text("The beats of this turn", context.completed_beats)
 
 
 def _replyer(context: ReplyerContext) -> dict[str, str]:
@@ -156,9 +236,6 @@ def _replyer(context: ReplyerContext) -> dict[str, str]:
         **_scene(context),
         "player_state_schema": fields_text("Player variables", context.player_fields),
         "session_history": history_text("The play so far", context.session_history),
-        "shared_history": ""
-        if context.session_history
-        else history_text("What happened so far", context.shared_history),
         "lorebook_matched": lore_text("Lore that comes to mind now", context.lore.matched),
         "reply_limit": f"Suggest {context.reply_limit} replies.",
     }
@@ -169,9 +246,6 @@ def _swift(context: SwiftContext) -> dict[str, str]:
         **_scene(context),
         "current_cast": cast_text("Who is in the scene", context.current_cast, with_cards=True),
         "story_so_far": titled("The story before that, as the player knows it", context.so_far),
-        "shared_history": history_text(
-            "What happened so far", context.shared_history, context.lore.matched, with_audience=True
-        ),
         "memories": memories_text("What each of them, and nobody else, remembers", context.memories, with_owners=True),
         "world_state_schema": fields_text("World variables", context.world_fields),
         "player_state_schema": fields_text("Player variables", context.player_fields),

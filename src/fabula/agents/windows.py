@@ -1,17 +1,12 @@
-"""How much a role is shown: its windows on the past, and the tokens that its prompt may take.
-
-Tokens are estimated by one rule for every model (see `language.tokens`), and four more for each message.
-"""
+"""How much a role is shown: its windows on the past, and the tokens that its prompt may take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from fabula.agents.presets.templates import PromptRole
-from fabula.language.tokens import estimated_tokens_of
-from fabula.ports.models import Message
 from fabula.story.changes import window
 from fabula.story.contexts import (
     ActorContext,
@@ -29,7 +24,6 @@ Scene = TypeVar("Scene", bound=SceneContext)
 DEFAULT_WINDOW = 8
 DEFAULT_BUDGET = 16_000
 GENERATION_BUDGET = 48_000
-CUT_STEP = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +81,6 @@ def budget_of(role: PromptRole, agent: AgentPreset) -> int:
     return GENERATION_BUDGET if role in ("planner", "architect") else DEFAULT_BUDGET
 
 
-def estimated_tokens(messages: Iterable[Message]) -> int:
-    """About how many tokens a prompt takes."""
-    return sum(4 + estimated_tokens_of(message.content) for message in messages)
-
-
 def within_windows(context: RoleContext, windows: Windows) -> RoleContext:
     """The context with no more of the past than the role may see."""
     match context:
@@ -114,7 +103,18 @@ def _without_oldest(context: Scene, count: int) -> Scene:
     later = [_later(note, count) for note in context.lore.matched]
     matched = [note for note in later if note is not None]
     lore = context.lore.model_copy(update={"matched": matched})
-    return context.model_copy(update={"shared_history": context.shared_history[count:], "lore": lore})
+    began = None if context.scene_began is None else max(0, context.scene_began - count)
+    # The scene in which the history now begins is told at its first entry.
+    past = [scene.model_copy(update={"began": max(0, scene.began - count)}) for scene in context.past_scenes]
+    spanned = [one for one, later in pairwise([*past, None]) if later is None or later.began > 0]
+    return context.model_copy(
+        update={
+            "shared_history": context.shared_history[count:],
+            "lore": lore,
+            "scene_began": began,
+            "past_scenes": spanned,
+        }
+    )
 
 
 def _later(note: LoreNote, count: int) -> LoreNote | None:
@@ -124,17 +124,3 @@ def _later(note: LoreNote, count: int) -> LoreNote | None:
     if note.heard_at >= count:
         return note.model_copy(update={"heard_at": note.heard_at - count})
     return note.model_copy(update={"heard_at": None}) if note.of_scene else None
-
-
-def shortened(context: RoleContext) -> RoleContext | None:
-    """The context with a step less of its oldest past, then with less lore; None when nothing is left to drop."""
-    if not isinstance(context, (PlannerContext, ArchitectContext)) and context.shared_history:
-        return _without_oldest(context, min(CUT_STEP, len(context.shared_history)))
-    for name in ("session_history", "private_memory", "section_summaries"):
-        past = getattr(context, name, None)
-        if past:
-            return context.model_copy(update={name: past[CUT_STEP:]})
-    if context.lore.matched:
-        lore = context.lore.model_copy(update={"matched": context.lore.matched[:-1]})
-        return context.model_copy(update={"lore": lore})
-    return None

@@ -6,6 +6,7 @@ do (`dead`). Whatever is not listed contradicts nothing.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -178,6 +179,14 @@ def contradictions(change: Change, canon: Sequence[Change]) -> list[Contradictio
     return list(Standing(canon).contradictions(change))
 
 
+def undo_problem(undone: str, restored: Sequence[Change], canon: Sequence[Change]) -> str | None:
+    """Why a change cannot be undone: what it had replaced would be true again beside what became true meanwhile."""
+    back = {change.change_id for change in restored}
+    standing = Standing(change for change in canon if change.change_id != undone and change.change_id not in back)
+    found = next((one for change in restored for one in standing.contradictions(change)), None)
+    return None if found is None else f"{found.sentence} Undo {found.change_id} first."
+
+
 def _why(new: Content, old: Content, kinds: Mapping[str, str]) -> Why | None:
     """The rule by which two contents exclude each other; the same whichever came first."""
     if isinstance(new, StateContent) or isinstance(old, StateContent):
@@ -219,16 +228,22 @@ def _dead_act(
     """Whether the first says that somebody died, and the second that they did something after."""
     if one.predicate not in DEAD or other.predicate not in ACTS or one.subject != other.subject:
         return None
-    if one.since is None or other.since is None:
-        return None
-    return "the_dead_act" if other.since > one.since else None
+    return "the_dead_act" if other.since is not None and _is_dead_at(one, other.since) else None
+
+
+def _is_dead_at(death: FactContent | RelationshipContent, at: Moment) -> bool:
+    """Whether somebody is dead at a moment; the moment of the death itself is still theirs, and who comes back acts."""
+    # One who was always dead never did anything that has a time.
+    return (death.since is None or at > death.since) and (death.until is None or at < death.until)
 
 
 def _event_and_fact(event: EventContent, fact: FactContent | RelationshipContent) -> Why | None:
-    if fact.subject not in event.who or event.at is None or fact.since is None:
+    if fact.subject not in event.who or event.at is None:
         return None
     if fact.predicate in DEAD:
-        return "the_dead_act" if event.at > fact.since else None
+        return "the_dead_act" if _is_dead_at(fact, event.at) else None
+    if fact.since is None:
+        return None
     here = fact.since <= event.at and (fact.until is None or event.at < fact.until)
     if fact.predicate in PLACES and event.where is not None and here and event.at == fact.since:
         return "two_places" if _same(event.where) != _same(fact.object) else None
@@ -268,7 +283,11 @@ def _at_one_moment(new: FactContent | RelationshipContent, old: FactContent | Re
 
 
 def _same(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    """A name as it is compared: whoever writes it in other letters, or with some that nobody sees, means the same."""
+    plain = unicodedata.normalize("NFKC", name)
+    if not plain.isascii():
+        plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
+    return " ".join(plain.split()).casefold()
 
 
 _SENTENCES: Final[Mapping[Why, str]] = {

@@ -1,9 +1,10 @@
 """The canon keeper's policy: weighs a change, holds it against canon, and answers a verdict with all its steps.
 
-1. What changes with every scene (`state`) is applied, and not reviewed.
-2. A new entity passes a gate first: it must matter, or it stays flavour.
-3. Contradictions: a critical one blocks always; any other is rejected, unless who proposes may retcon.
-4. The weight, authority times confidence, halved without evidence, decides the rest.
+1. What crosses a line of the world or table is rejected, whoever proposes it.
+2. What changes with every scene (`state`) is applied, and not reviewed.
+3. A new entity passes a gate first: it must matter, or it stays flavour.
+4. Contradictions: a critical one blocks always; any other is rejected, unless who proposes may retcon.
+5. The weight, authority times confidence, halved without evidence, decides the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from fabula.canon.contradictions import Contradiction, Standing
+from fabula.story.boundaries import Limits
 from fabula.story.canon import (
+    AxiomContent,
     Change,
     EntityContent,
     Policy,
@@ -28,12 +31,13 @@ from fabula.story.values import Json
 @dataclass(frozen=True, kw_only=True)
 class Known:
     """What a change is held against: canon, the other changes of the same review that were accepted, how many turns
-    mention an entity, and which entities a rule of the game used."""
+    mention an entity, which entities a rule of the game used, and the boundaries that count."""
 
     canon: Sequence[Change] = ()
     accepted: Sequence[Change] = ()
     mentions: dict[str, int] = field(default_factory=dict)
     used: frozenset[str] = frozenset()
+    limits: Limits | None = None
 
 
 MOST_NAMED = 50
@@ -49,6 +53,10 @@ def judge(change: Change, policy: Policy, known: Known) -> Verdict:
 
 def _judge(change: Change, policy: Policy, known: Known, standing: Standing) -> Verdict:
     weight, steps = weigh(change, policy)
+    line = crossed_line(change, known.limits)
+    if line is not None:
+        sentence = f"It crosses the line '{line}'."
+        return Verdict(result="reject", weight=weight, steps=[*steps, Step(rule="line", found=line, sentence=sentence)])
     if isinstance(change.content, StateContent):
         return _verdict("accept", weight, steps, "volatile", True, "It changes from scene to scene: it is applied.")
     if isinstance(change.content, EntityContent):
@@ -65,6 +73,14 @@ def _judge(change: Change, policy: Policy, known: Known, standing: Standing) -> 
 
 
 _FLAVOUR = "Nothing else needs it: it stays flavour, and is dropped."
+
+
+def crossed_line(change: Change, limits: Limits | None) -> str | None:
+    """The line that a change crosses with its words. An axiom says what can never be: it crosses none."""
+    if limits is None or isinstance(change.content, AxiomContent):
+        return None
+    words = (value for value in change.content.as_json().values() if isinstance(value, str))
+    return limits.line_in("\n".join(one.replace("_", " ") for one in words))
 
 
 def weigh(change: Change, policy: Policy) -> tuple[float, list[Step]]:
@@ -144,7 +160,7 @@ def recomputed(steps: Sequence[Step], policy: Policy) -> tuple[Result, float]:
     match last.rule:
         case "volatile" | "retcon":
             return "accept", weight
-        case "entity_gate" | "critical" | "contradiction":
+        case "line" | "entity_gate" | "critical" | "contradiction":
             return "reject", weight
         case _:
             within = "accept" if weight >= policy.accept_at else "reject" if weight < policy.reject_below else "pending"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabula.language.english import closed
+from fabula.language.words import word_set
 from fabula.story.canon import (
     AxiomContent,
     Content,
@@ -19,6 +21,11 @@ def sentence_of(content: Content, names: Mapping[str, str] | None = None) -> str
     """A content as one sentence. `names` are what entities are called, by id; who has none there is named by the id."""
     known = names or {}
     match content:
+        case FactContent(predicate="lore"):
+            # What an author said in no other pattern is a sentence already.
+            return closed(content.object)
+        case FactContent() if content.predicate in _NOUNS and not _says_all(content):
+            text = f"{_name(content.subject, known)}'s {content.predicate.replace('_', ' ')} is"
         case FactContent() | RelationshipContent():
             text = f"{_name(content.subject, known)} {_predicate(content)}"
         case EntityContent():
@@ -44,10 +51,26 @@ def _predicate(content: FactContent | RelationshipContent) -> str:
 
 
 _ADJECTIVES = frozenset(
-    ["located_in", "sworn_to", "born_in", "married_to", "loyal_to", "known_as", "revealed", "kept_in"]
+    [
+        "located_in",
+        "sworn_to",
+        "born_in",
+        "married_to",
+        "loyal_to",
+        "known_as",
+        "revealed",
+        "kept_in",
+        "warmer_to",
+        "colder_to",
+    ]
 )
 _ENDINGS = ("_of", "_by")
 """Predicates that read as `is ...`: these, and all with one of these endings."""
+
+_NOUNS = word_set(
+    "age birthday birthplace colour height home name nickname occupation origin price profession rank title"
+)
+"""Predicates that name something of their subject: `Pell's age is eleven`."""
 
 
 def _says_all(content: FactContent | RelationshipContent) -> bool:

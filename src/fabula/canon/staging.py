@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from fabula.canon.contradictions import DEAD
-from fabula.story.canon import CanonRule, Change, Content, EntityContent, Evidence, FactContent
+from fabula.story.agendas import AgendaClock, FiredAgenda, Outcome
+from fabula.story.canon import CanonRule, Change, Content, EntityContent, EventContent, Evidence, FactContent
 from fabula.story.checks import PLAYER, Effect, Resolution
+from fabula.story.conflicts import Conflict, ConflictNow
 from fabula.story.plays import CanonMark, CanonReason, PlayState
-from fabula.story.schemas import Schema, same_json
-from fabula.story.values import Json, JsonObject
+from fabula.story.schemas import Schema
+from fabula.story.values import Json, JsonObject, same_json
 
 SCENE_TURNS: Final = 50
 """A scene that goes on for so many turns is looked through as if it had ended."""
@@ -23,6 +25,8 @@ MOST_STAGED: Final = 40
 BY_RULE: Final = 1.0
 BY_MODEL: Final = 0.8
 """How sure a change of a variable is that a model proposed and the gate let pass."""
+AGENDAS: Final = "agendas"
+"""Who proposes what comes to pass off-screen."""
 DISCOVERIES: Final = frozenset(["discovered", "knows", "revealed"])
 LONGEST_QUOTE: Final = 400
 
@@ -103,6 +107,61 @@ WORLD: Final = ""
 """Whose variables those of the story itself are."""
 
 
+def agenda_proposals(fired: Iterable[FiredAgenda], clocks: Iterable[AgendaClock]) -> list[Proposed]:
+    """What is proposed when clocks have fired: the event, then what the author says is true from then on."""
+    written, made = {clock.clock_id: clock for clock in clocks}, []
+    for one in fired:
+        clock = written.get(one.clock_id)
+        if clock is None:
+            continue
+        full = f"{clock.name}: {clock.segments} of {clock.segments} segments."
+        evidence = [Evidence(type="clock", ref=clock.clock_id, quote=full)]
+        outcomes = [] if clock.fires is None else clock.fires.changes
+        contents = [one.content, *(_from_then_on(content, one) for content in outcomes)]
+        made += [Proposed(content=content, evidence=evidence) for content in contents]
+    return made[:MOST_STAGED]
+
+
+OVER: Final = ("resolution", "aftermath")
+"""The phases of a conflict that has come to pass."""
+
+
+def conflict_proposals(
+    conflicts: Iterable[Conflict], before: Mapping[str, ConflictNow], after: PlayState
+) -> list[Proposed]:
+    """What is proposed when conflicts were resolved since they stood as `before`: how each ended, and what is true from
+    then on. A conflict is resolved once on a line, so it lands in canon once."""
+    off_screen, made = after.off_screen, []
+    for conflict in conflicts if off_screen is not None else ():
+        assert off_screen is not None
+        now, was = off_screen.conflicts.get(conflict.conflict_id), before.get(conflict.conflict_id)
+        outcome = None if now is None else conflict.outcome(now.outcome_id)
+        # Time that passes all at once may leave its aftermath already.
+        is_new = now is not None and now.phase in OVER and (was is None or was.phase not in OVER)
+        if outcome is None or not is_new:
+            continue
+        known_to = outcome.known_to or conflict.known_to
+        event = EventContent(
+            what=outcome.event, who=conflict.people, where=outcome.where, at=after.minute, known_to=known_to
+        )
+        evidence = [Evidence(type="conflict", ref=conflict.conflict_id, quote=f"{conflict.title}: {outcome.event}")]
+        contents = [event, *(_true_since(one, after.minute, known_to) for one in outcome.changes)]
+        made += [Proposed(content=content, evidence=evidence) for content in contents]
+    return made[:MOST_STAGED]
+
+
+def _from_then_on(content: Outcome, fired: FiredAgenda) -> Outcome:
+    """What an author wrote as the outcome of an agenda, true from when it came to pass, for those who know of that."""
+    return _true_since(content, fired.minute, fired.known_to)
+
+
+def _true_since(content: Outcome, minute: int, known_to: list[str]) -> Outcome:
+    if isinstance(content, EntityContent):
+        return content
+    since = minute if content.since is None else content.since
+    return content.model_copy(update={"since": since, "known_to": content.known_to or known_to})
+
+
 def _changed(before: PlayState, after: PlayState, spoken: Spoken) -> Iterator[tuple[str, str, CanonRule, Json]]:
     here, there = before.world, after.world
     scopes: list[tuple[str, Mapping[str, CanonRule], JsonObject, JsonObject]] = [
@@ -181,7 +240,13 @@ def _why(before: PlayState, after: PlayState, staged: Iterable[Content]) -> Cano
         return "death"
     if predicates & DISCOVERIES or any(isinstance(content, EntityContent) for content in contents):
         return "discovery"
+    if after.off_screen is not None and _fired(after) != _fired(before):
+        return "world"
     return "turns" if after.turns_in_scene and after.turns_in_scene % SCENE_TURNS == 0 else None
+
+
+def _fired(play: PlayState) -> list[tuple[str, int]]:
+    return [] if play.off_screen is None else [(one.clock_id, one.minute) for one in play.off_screen.fired]
 
 
 def staged_change(

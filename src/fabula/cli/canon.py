@@ -99,6 +99,9 @@ def export(
             help="json, graphml, cypher or markdown; `changes` is all that was ever proposed. Else by the name.",
         ),
     ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="The world as the play of this session sees it at its head.")
+    ] = None,
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
@@ -111,7 +114,7 @@ def export(
         told = f"{len(changes)} changes of '{world}' are in {file.name}."
     else:
         asked = ExportWorld(world_id=world, format=chosen)
-        written = in_house(settings, lambda house: write_world(house, asked, most=None))
+        written = in_house(settings, lambda house: write_world(house, OPERATOR, session, asked, most=None))
         text = written.text
         told = f"{written.entities} entities and {written.edges} facts of '{world}' are in {file.name}."
     if str(file) == "-":

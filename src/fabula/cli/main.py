@@ -41,6 +41,8 @@ COMMANDS: dict[str, Entry] = {
     "outbox": Entry(module="fabula.cli.outbox", sentence="See what still follows turns; try it again, or drop it."),
     "rules": Entry(module="fabula.cli.rules", sentence="See, check and bring in game systems."),
     "canon": Entry(module="fabula.cli.canon", sentence="See, judge and decide what becomes canon."),
+    "loops": Entry(module="fabula.cli.loops", sentence="Draw the loops that turns and stories go through."),
+    "world": Entry(module="fabula.cli.world", sentence="Make worlds, see their agendas, and let them move."),
     "mcp": Entry(module="fabula.cli.mcp", sentence="Let another agent use stories and worlds, over MCP."),
     "export": Entry(module="fabula.cli.transfer", sentence="Write stories, and all they need, into one file."),
     "import": Entry(module="fabula.cli.transfer", sentence="Take in all that an exported file holds, or nothing."),

@@ -25,6 +25,9 @@ def _possible(seed: int | None) -> int | None:
 @app.command()
 def play(
     story: Annotated[str | None, typer.Option("--story", help="The id of the story; otherwise you choose one.")] = None,
+    world: Annotated[
+        str | None, typer.Option("--world", help="Free play in this world, by its id: no plot, only places and people.")
+    ] = None,
     session: Annotated[
         str | None, typer.Option("--session", help="Go on with a play of yours; /save shows its id.")
     ] = None,
@@ -58,6 +61,7 @@ def play(
                 settings,
                 screen(),
                 story=story,
+                world=world,
                 session=session,
                 profile=profile,
                 seed=seed,

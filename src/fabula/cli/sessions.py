@@ -12,6 +12,7 @@ from rich.table import Table
 from fabula.actions.house import House
 from fabula.actions.plays.export_session import ExportIncludes, ExportSession, WrittenPlay, write_session
 from fabula.actions.plays.recent_plays import RecentPlay, recent_plays
+from fabula.actions.plays.scene_lore import SceneLoreShown, ShowSceneLore, show_scene_lore
 from fabula.actions.plays.sessions import (
     History,
     RenameSession,
@@ -36,6 +37,7 @@ from fabula.cli.options import (
     write_whole,
 )
 from fabula.cli.player.history import show_history
+from fabula.cli.player.scene_lore import show_pieces
 from fabula.cli.player.sentences import counted, shortened
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.turn_trace import find_trace, show_trace
@@ -180,6 +182,33 @@ def explain(
         print_json(trace.as_json())
     else:
         show_trace(TerminalWriter(screen()), trace, prompts=prompts)
+
+
+@app.command()
+def lore(
+    session: SessionArgument,
+    config: ConfigOption = None,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what is said and felt in the scene of a play, why, and what is prepared for where it leads."""
+
+    async def find(house: House) -> SceneLoreShown:
+        view = await _find(house, session, history="none")
+        return await show_scene_lore(house, OPERATOR, view.session_id, ShowSceneLore())
+
+    shown = in_house(settings_from(config, data_dir=data_dir), find)
+    if json:
+        print_json(shown.as_json())
+        return
+    writer = TerminalWriter(screen())
+    writer.say(f"{shown.title}, since turn {shown.began_with_turn}", "bold")
+    show_pieces(writer, shown.pieces)
+    made = "prepared" if shown.prepared else "not prepared yet: the next turn works it out"
+    writer.say(f"Where it leads ({made})", "bold")
+    for place in shown.ahead:
+        writer.say(place.title, "dim")
+        show_pieces(writer, place.pieces)
 
 
 async def _find(house: House, name: str, history: History = "all") -> SessionView:

@@ -24,7 +24,7 @@ from fabula.actions.views import Nothing
 from fabula.cli.options import ConfigOption, DataDirOption, JsonOption, print_json, screen, settings_from, write_whole
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
-from fabula.ports.store import Kind
+from fabula.ports.store import Kind, Stored
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -38,6 +38,8 @@ _FIELDS: dict[Kind, str] = {
     "character": "character_ids",
     "story_resources": "story_resource_ids",
     "story": "story_ids",
+    "game_system": "game_system_ids",
+    "world": "world_ids",
 }
 
 
@@ -46,6 +48,9 @@ def export_(
     file: Annotated[Path, typer.Argument(help="The file to write.")],
     story: Annotated[list[str] | None, typer.Option("--story", help="A story to export; may be repeated.")] = None,
     character: Annotated[list[str] | None, typer.Option("--character", help="A character; may be repeated.")] = None,
+    world: Annotated[
+        list[str] | None, typer.Option("--world", help="A world with all that is true in it; may be repeated.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Export all that is not built in.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file when it exists.")] = False,
     config: ConfigOption = None,
@@ -55,9 +60,10 @@ def export_(
     """Write stories, and all they need, into one file."""
     if file.exists() and not force:
         raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
-    if not everything and not story and not character:
-        raise InvalidRequest("Name what to export with --story or --character, or add --all.")
-    wanted = None if everything else PrepareExport(story_ids=story or [], character_ids=character or [])
+    if not everything and not story and not character and not world:
+        raise InvalidRequest("Name what to export with --story, --character or --world, or add --all.")
+    named = PrepareExport(story_ids=story or [], character_ids=character or [], world_ids=world or [])
+    wanted = None if everything else named
     with Progress(console=screen(), transient=True, disable=json) as progress:
         progress.add_task("Exporting", total=None)
         contents, size = asyncio.run(_export(settings_from(config, data_dir=data_dir), wanted, file))
@@ -97,10 +103,15 @@ async def _all(house: House) -> PrepareExport:
     ids: dict[str, list[str]] = {}
     async with house.store.reading() as unit:
         for kind, field in _FIELDS.items():
-            ids[field] = [one.id for one in await unit.resources.page(kind) if not one.built_in]
+            ids[field] = [one.id for one in await unit.resources.page(kind) if not one.built_in and _travels(kind, one)]
     if not any(ids.values()):
         raise NotFound("There is nothing to export yet.")
     return PrepareExport.model_validate(ids)
+
+
+def _travels(kind: Kind, stored: Stored) -> bool:
+    """The private world of a story is made anew where the story is played."""
+    return kind != "world" or stored.doc.get("story_id") is None
 
 
 async def _import(settings: Settings, data: bytes, on_conflict: Literal["fail", "skip", "rename"]) -> PackageContents:

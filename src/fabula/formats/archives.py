@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+import orjson
 from pydantic import JsonValue
-from pydantic_core import from_json
 
 from fabula.formats.json_bounds import bounds_problem, nul_problem, value_count
 
@@ -190,7 +190,8 @@ def read_object(files: dict[str, bytes], name: str) -> tuple[JsonObject, list[st
     if name not in files:
         return {}, [f"the archive has no '{shown(name)}'"]
     try:
-        value: JsonValue = from_json(files[name].removeprefix(b"\xef\xbb\xbf"), allow_inf_nan=False)
+        # As requests are read: no other reader takes all numbers, and only such as can be kept.
+        value: JsonValue = orjson.loads(files[name].removeprefix(b"\xef\xbb\xbf"))
     except ValueError:
         return {}, [f"'{shown(name)}' is not valid JSON"]
     if not isinstance(value, dict):

@@ -54,8 +54,13 @@ def _outside_texts(body: bytes) -> bytes | None:
 
 
 def _is_deep(outside: bytes) -> bool:
+    brackets = outside.translate(None, _NOT_BRACKETS)
+    openings = brackets.count(b"[") + brackets.count(b"{")
+    if len(brackets) > 2 * openings:
+        # What closes more than it opens is no JSON, and there may be millions of it.
+        return False
     depth = 0
-    for byte in outside.translate(None, _NOT_BRACKETS):
+    for byte in brackets:
         depth += 1 if byte in b"[{" else -1
         if depth > DEEPEST:
             return True

@@ -13,7 +13,17 @@ PACKAGE_FORMAT: Final = "sillystage_data_package"
 PACKAGE_VERSION: Final = 1
 PACKAGE_MEDIA_TYPE: Final = "application/x-sillystage-data-package+zip"
 
-PackagePart = Literal["presets", "schemas", "lorebooks", "player_profiles", "characters", "story_resources", "stories"]
+PackagePart = Literal[
+    "presets",
+    "schemas",
+    "lorebooks",
+    "player_profiles",
+    "characters",
+    "story_resources",
+    "stories",
+    "game_systems",
+    "worlds",
+]
 PACKAGE_PARTS: Final[tuple[PackagePart, ...]] = (
     "presets",
     "schemas",
@@ -22,7 +32,11 @@ PACKAGE_PARTS: Final[tuple[PackagePart, ...]] = (
     "characters",
     "story_resources",
     "stories",
+    "game_systems",
+    "worlds",
 )
+LATER_PARTS: Final[frozenset[PackagePart]] = frozenset(["game_systems", "worlds"])
+"""Parts that programs of the first version do not know: a manifest names them only where there is something in them."""
 _ID_KEYS: Final[dict[PackagePart, str]] = {
     "presets": "preset_id",
     "schemas": "schema_id",
@@ -31,6 +45,8 @@ _ID_KEYS: Final[dict[PackagePart, str]] = {
     "characters": "id",
     "story_resources": "resource_id",
     "stories": "story_id",
+    "game_systems": "system_id",
+    "worlds": "world_id",
 }
 
 
@@ -54,7 +70,8 @@ class DataPackage:
     def contents(self) -> JsonObject:
         """What is inside, as manifests tell it: ids and count of every part."""
         ids = {part: sorted(self.documents.get(part, {})) for part in PACKAGE_PARTS}
-        return {part: {"ids": list(found), "count": len(found)} for part, found in ids.items()}
+        told = {part: found for part, found in ids.items() if found or part not in LATER_PARTS}
+        return {part: {"ids": list(found), "count": len(found)} for part, found in told.items()}
 
 
 def package_file_name(export_id: str) -> str:

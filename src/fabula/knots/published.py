@@ -92,7 +92,7 @@ MOST_MARKS = 100_000
 
 def _size_problem(source: str, files: Mapping[str, str]) -> Problem | None:
     """What is too large cannot even be compiled: a source of all braces takes a thousand times its letters."""
-    marks = sum(map(_count_marks, (source, *files.values())))
+    marks = marks_in(source, files)
     if marks > MOST_MARKS:
         message = (
             f"The story is too large: its lines, choices, braces and signs come to {marks}; {MOST_MARKS} are the most. "
@@ -113,6 +113,11 @@ def _long_line(text: str, file: str | None) -> Problem | None:
             message = f"This line has {len(line)} letters; {LONGEST_LINE} are the most. Break it into several"
             return Problem(severity=Severity.ERROR, message=message, file=file, line=number, column=1)
     return None
+
+
+def marks_in(source: str, files: Mapping[str, str]) -> int:
+    """How large a story becomes when it is compiled, in marks."""
+    return sum(map(_count_marks, (source, *files.values())))
 
 
 def _count_marks(text: str) -> int:

@@ -10,6 +10,9 @@ from fabula.language.words import STOP, word_set, words_of
 _SENTENCE = re.compile(
     r"(?:(?<=[.!?])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)|(?<=[.!?][\"'’”]))\s+(?=[\"'‘“A-Z0-9])"
 )
+_LEANING = re.compile(
+    r"\b(it|its|they|their|them|he|she|his|her|him|these|those|such)\b|^(this|that|and|but|so|then)\b", re.IGNORECASE
+)
 _MINE_TO_YOURS = {
     "i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are", "i'm": "you're",
     "i've": "you've", "i'll": "you'll", "i'd": "you'd",
@@ -25,6 +28,17 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text, each ending as a sentence does."""
     plain = " ".join(text.split())
     return [closed(part) for part in _SENTENCE.split(plain) if part.strip()]
+
+
+def passages(text: str) -> list[str]:
+    """The thoughts of a text: a sentence that needs another to say who `it` or `they` are stays with it."""
+    found: list[str] = []
+    for sentence in sentences(text):
+        if found and _LEANING.search(sentence):
+            found[-1] = f"{found[-1]} {sentence}"
+        else:
+            found.append(sentence)
+    return found
 
 
 def closed(text: str) -> str:

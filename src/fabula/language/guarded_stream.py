@@ -24,6 +24,7 @@ _JOINED = re.compile(r"[^\W_](?!['’][^\W_])(?:[^\w\s]|_)+[^\W_]")
 _MARKS = 4
 _LONGEST_UNIT = 64
 _CLOSING = ".!?…\"'’”)"
+_PART = 256
 
 
 class GuardedStream:
@@ -40,6 +41,11 @@ class GuardedStream:
 
     def take(self, text: str) -> str:
         """What may be told now that this piece has come."""
+        # In parts: what waits is looked through again for each sentence in it, however short they are.
+        parts = (text[start : start + _PART] for start in range(0, len(text), _PART))
+        return "".join(map(self._take_part, parts))
+
+    def _take_part(self, text: str) -> str:
         self._waiting += text
         return self._pass_on(last=False)
 
@@ -103,10 +109,12 @@ class GuardedStream:
 
     def _look_at(self, text: str, *, whole: bool) -> tuple[int, bool]:
         """Up to where a text may be told, and whether something closed stands there."""
-        words = list(_WORD.finditer(text))
         # Most words begin nothing that is closed, and nothing closed begins inside a word.
-        is_joined = _JOINED.search(text) is not None
-        may_matter = [is_joined or self._closed.may_begin_with(word.group()) for word in words]
+        is_joined, may_begin = _JOINED.search(text) is not None, self._closed.may_begin_with
+        if not is_joined and not any(map(may_begin, _WORD.findall(text))):
+            return len(text), False
+        words = list(_WORD.finditer(text))
+        may_matter = [is_joined or may_begin(word.group()) for word in words]
         if not any(may_matter):
             return len(text), False
         spelled = [letters_in(word.group()) for word in words]

@@ -38,6 +38,8 @@ _FRAGMENT_WORDS = 4
 _SENTENCE_WORDS = 3
 _SHORTEST_WORDS = 2
 TEXTS_KEPT = 4_096
+LONGEST_TEXT_KEPT = 2_000
+"""What a player says may be ten times as long, and each story would keep thousands of it."""
 WORDS_KEPT = 8_192
 GUARDS_KEPT = 64
 _NOWHERE: frozenset[str] = frozenset({"(nowhere)"})
@@ -96,7 +98,7 @@ class Spoilers:
     @cached_property
     def standing_in(self) -> Callable[[str], tuple[tuple[str, ...], tuple[Name, ...]]]:
         """What of the story stands in a text, open or not. A character's own lines are asked about at every message."""
-        return lru_cache(maxsize=TEXTS_KEPT)(self._standing_in)
+        return cached_if_short(most=TEXTS_KEPT, longest=LONGEST_TEXT_KEPT)(self._standing_in)
 
     def _standing_in(self, text: str) -> tuple[tuple[str, ...], tuple[Name, ...]]:
         near = {spaced(phrase) for phrase in self._phrases.known_in(normal(text).split())}

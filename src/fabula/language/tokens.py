@@ -5,4 +5,15 @@ from __future__ import annotations
 
 def estimated_tokens_of(text: str) -> int:
     """About how many tokens a text takes, rounded up."""
-    return -(-len(text.encode("utf-8", "replace")) // 4)
+    return tokens_of_size(text_size(text))
+
+
+def tokens_of_size(size: int) -> int:
+    """About how many tokens a text of some bytes takes, rounded up."""
+    return -(-size // 4)
+
+
+def text_size(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    # Most texts are plain ASCII, and Python knows it of a string without looking.
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -1,13 +1,16 @@
-"""The audit: who tried to do what they may not, and why it was refused. Kept for a while, and never without end."""
+"""The audit: what was refused, to whom, and why. Kept for a while, and never without end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Why = Literal["not_listed", "unknown_tool", "out_of_reach", "check_failed", "role"]
+Why = Literal[
+    "not_listed", "unknown_tool", "out_of_reach", "check_failed", "role", "boundary", "feasibility", "prohibited"
+]
 """Who called is not listed for it; there is no such tool; it is about something that is not theirs; the check itself
-failed; their role is too low for the method."""
+failed; their role is too low for the method; it crosses a boundary of the table or world; it cannot be done in the
+world; a directive forbids it."""
 
 
 @dataclass(frozen=True, kw_only=True)

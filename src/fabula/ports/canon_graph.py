@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from fabula.ports.canon import ChangeRow
 from fabula.story.canon import EntityContent, EntityKind, Moment
@@ -18,11 +18,11 @@ TrueKind = Literal["entity", "fact", "relationship", "event", "axiom"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("fact", "relationship", "event")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Edge:
+class Edge(NamedTuple):
     """What connects two ends. `predicate` is what happened, of an event; `begins` and `ends` are moments of story time.
 
-    An end is the id of an entity, plain words (of a fact), or empty (of an event that names only one).
+    An end is the id of an entity, plain words (of a fact), or empty (of an event that names only one). A plain row,
+    because a thousand of them are read for one picture.
     """
 
     change_id: str
@@ -37,6 +37,9 @@ class Edge:
     @property
     def between(self) -> tuple[str, ...]:
         """Its ends, as far as it has any."""
+        # Asked some thousand times for one picture, and nearly all edges have two ends.
+        if self.subject and self.object and self.subject != self.object:
+            return (self.subject, self.object)
         return tuple(dict.fromkeys(end for end in (self.subject, self.object) if end))
 
 

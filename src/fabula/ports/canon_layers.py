@@ -6,16 +6,13 @@ undone, and a change that was decided on one branch is still open on another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from fabula.ports.canon import ChangeRow
-from fabula.story.canon import Change, ChangeStatus, Decision, Verdict
+from fabula.story.canon import Change, ChangeKind, ChangeStatus, Decision, Verdict
 from fabula.story.plays import CanonReason
-
-MOST_STAGED = 2000
-"""So many of the last changes of a line are read at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +44,12 @@ class CanonLayers(Protocol):
     - `stage` keeps changes that hang on a turn, in their order; one that is there already is left as it is. So does the
       commit of a turn with those that it names.
     - `at` answers the changes that were staged on the line which ends at a turn, oldest first, and no others: each with
-      what was last decided about it on that line, and pending where nothing was. What a committed one of them replaces
-      is marked as replaced. With `about` only those that name one of these entities at either end; of very many the
-      last ones.
-    - `replaced` names what of the world's own canon the committed changes on a line replace.
+      what was last decided about it on that line, and pending where nothing was. What a committed one replaces is
+      marked as replaced, also where that one is not asked for. With `about` only those that name one of these entities
+      at either end, with `kind` those of a kind, with `only_open` those that are pending; with a limit the last ones.
+      However long the line is and however many other branches the play has, none is missing.
+    - `find` answers one of them; None for a change that was staged on another line, or never.
+    - `replaced` names what the committed changes on a line replace, of the world's own canon too, and by which.
     - `commit` keeps rulings and the record of a turn together. Of a turn that has a record it answers False and changes
       nothing.
     - `get` finds a change by its id, on whatever line.
@@ -61,9 +60,19 @@ class CanonLayers(Protocol):
 
     async def get(self, change_id: str) -> Change | None: ...
 
-    async def at(self, turn_id: str, *, about: Sequence[str] = (), limit: int = MOST_STAGED) -> list[ChangeRow]: ...
+    async def at(
+        self,
+        turn_id: str,
+        *,
+        about: Sequence[str] = (),
+        kind: ChangeKind | None = None,
+        only_open: bool = False,
+        limit: int | None = None,
+    ) -> list[ChangeRow]: ...
 
-    async def replaced(self, turn_id: str) -> frozenset[str]: ...
+    async def find(self, turn_id: str, change_id: str) -> ChangeRow | None: ...
+
+    async def replaced(self, turn_id: str) -> Mapping[str, str]: ...
 
     async def commit(self, record: CanonCommit, rulings: Sequence[Ruling]) -> bool: ...
 

@@ -2,7 +2,8 @@
 
 FabulaError          internal         a mistake in Fabula itself
 ├── InvalidRequest   invalid_request  the request is understood but may not be done like this
-├── InvalidParams    invalid_params   the parameters do not decode; data.errors names each field
+│   └── LineCrossed  line_crossed     the words cross a line of the table; data.line names it, nothing was played
+├── InvalidParams    invalid_params   the parameters do not decode; data.errors names fields
 ├── NotFound         not_found        the thing named is not there
 ├── Conflict         conflict         it clashes with what is there (duplicate, in use, busy, over budget)
 │   ├── InUse        in_use           something still refers to it; data.users names them
@@ -50,6 +51,12 @@ class FabulaError(Exception):
 
 class InvalidRequest(FabulaError):
     name = "invalid_request"
+
+
+class LineCrossed(InvalidRequest):
+    """Raised when a player's words cross a line of the table or its world: nothing was rolled, told or kept."""
+
+    name = "line_crossed"
 
 
 class InvalidParams(FabulaError):

@@ -148,19 +148,21 @@ class MemoryChange:
     findable: Findable | None = None
 
 
-CandidateRow = tuple[int, int, str, str, str, str, str, str, str, int, int, float, str, str, int]
+CandidateRow = tuple[int, int, str, str, str, str, str, str, str, int, int, float, str, str, int, str]
 """The columns of `fabula.recall.ranking.Candidate`, in their order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """Whole scenes, oldest first, in which a question may be answered; how many memories the owner has in all, and how
-    many of them have each of the stems asked for. `vectors` stand beside the rows."""
+    """Memories, oldest first, among which a question may be answered; how many the owner has in all, and how many of
+    them have each of the stems asked for. `vectors` stand beside the rows. `breaks` are the (space, place) before which
+    something was left out."""
 
     rows: Sequence[CandidateRow] = ()
     vectors: Sequence[bytes] = ()
     total: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
+    breaks: frozenset[tuple[int, int]] = frozenset()
 
 
 class Memories(Protocol):
@@ -173,8 +175,10 @@ class Memories(Protocol):
     - `unplaced` lists the turns at and above a turn for which `add` was never called, oldest first, up to the first for
       which it was.
     - `names` are the people that occur in an owner's memories up to that turn, and not those met later.
-    - `candidates` answers all memories of an owner that has at most `whole`. Of more it answers whole scenes of those
-      that have the rarest of the stems, and how common each stem is; the work is bounded however many there are.
+    - `candidates` answers all memories of an owner that has at most `whole`. Of more it answers those around which the
+      rarest of the stems are said, with their neighbours, and how common each stem is; the work is bounded however many
+      there are. An old one that has several of the stems is a candidate, and so is one whose neighbours have them.
+      A belief that was changed later is none.
     - Memories that were forgotten never come up again. Those that faded (fidelity 0) are no candidates, but are listed,
       found by their id, and candidates again when they are pinned.
     - `change` writes a new text as a rendition: the original stays.

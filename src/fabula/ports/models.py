@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from fabula.ports.errors import BackendError
 from fabula.story.contexts import ModelContext
@@ -59,6 +59,10 @@ class ModelUnusable(ModelError):
     def __init__(self, message: str, *, reply_text: str = "", hint: Hint | None = None, **data: Json) -> None:
         super().__init__(message, hint=hint, **data)
         self.reply_text = reply_text
+
+
+MOST_REPLY_VALUES: Final = 10_000
+"""A reply of more JSON values is no proposal: to check and to tell what is wrong with it would hold everybody up."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from fabula.ports.work import NewWork
 from fabula.story.canon import Change
 from fabula.story.error_values import ErrorValue
+from fabula.story.scenes import SceneRecord
 from fabula.story.turn_tree import TurnPlace
 from fabula.story.values import JsonObject
 
@@ -149,7 +150,7 @@ class MessageChange:
 class Finished:
     """What a turn leaves behind when it is committed. `follow` is the work on what follows it, one row for all.
 
-    `staged` are changes of canon that it proposes, which hang on this turn.
+    `staged` are changes of canon that it proposes, which hang on this turn; `scene` is one that it ended.
     """
 
     turn_id: str
@@ -161,6 +162,7 @@ class Finished:
     cut: bool = False
     follow: NewWork | None = None
     staged: Sequence[Change] = ()
+    scene: SceneRecord | None = None
 
 
 class Plays(Protocol):

@@ -21,6 +21,7 @@ from fabula.ports.memories import Memories
 from fabula.ports.models import CallGroup, CallRecord, CallTotals
 from fabula.ports.npcs import Npcs
 from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Turn
+from fabula.ports.scenes import Scenes
 from fabula.ports.traces import TraceTable
 from fabula.ports.work import NewWork, Work, WorkTable
 from fabula.story.values import JsonObject
@@ -65,6 +66,15 @@ class Stored:
     updated_at_ms: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class PartName:
+    """An object in `list`, the one list of objects that a document has: that whose field `key` is `name`."""
+
+    list: str
+    key: str
+    name: str
+
+
 class Resources(Protocol):
     """The table of resources, inside one unit of work.
 
@@ -72,6 +82,8 @@ class Resources(Protocol):
     - `add` refuses an id that exists with Conflict; `get` answers None for a missing one.
     - `put` raises NotFound for a missing id, and adds one to the revision; `created_at_ms` stays.
     - `put` with `expected_revision` raises Conflict when another change came first.
+    - `change_part` changes one object in a list of a document, as `put` of the whole would, and answers it; None where
+      it is not there, or where the whole has to be read to tell: then nothing is changed.
     - A reference to something missing raises NotFound naming it.
     - `remove` of something that is referred to raises InUse naming the users, sorted; of a missing one NotFound.
     - `page` is sorted by id (byte order); `after` starts behind that id; `limit` bounds the answer.
@@ -101,6 +113,10 @@ class Resources(Protocol):
         references: Sequence[Reference] = (),
         expected_revision: int | None = None,
     ) -> Stored: ...
+
+    async def change_part(
+        self, kind: Kind, id: str, name: PartName, change: Callable[[JsonObject], JsonObject]
+    ) -> JsonObject | None: ...
 
     async def remove(self, kind: Kind, id: str) -> None: ...
 
@@ -328,6 +344,9 @@ class Unit(Protocol):
     def canon_layers(self) -> CanonLayers: ...
 
     @property
+    def scenes(self) -> Scenes: ...
+
+    @property
     def work(self) -> WorkTable: ...
 
     @property
@@ -398,6 +417,8 @@ class Store(Protocol):
       begins it as `plays.begin` does, and is refused with PlayMoved when the play's head is not `expected_head`.
       `commit_turn` is `plays.commit`. The work on the turn is begun and finished in the same transactions; a turn whose
       work is another's by now is not committed.
+    - `put_replies` puts answers into the memo as `memo.put_all` does, in a unit of its own that is not durable, with a
+      single wait where the engine can.
     - If the caller is cancelled, the work may or may not have been committed; it is never partial.
     """
 
@@ -418,6 +439,8 @@ class Store(Protocol):
     async def begin_turn(self, turn: NewTurn, *, expected_head: str, work: NewWork) -> tuple[Turn, Work]: ...
 
     async def commit_turn(self, finished: Finished, *, work: Work) -> bool: ...
+
+    async def put_replies(self, replies: Mapping[str, JsonObject]) -> None: ...
 
     async def status(self) -> StoreStatus: ...
 

@@ -133,6 +133,10 @@ class WorkTable(Protocol):
 
     async def due(self, kinds: Sequence[str], *, gone: Sequence[str] = (), limit: int = 100) -> list[Work]: ...
 
+    async def first_due(self, groups: Sequence[Sequence[str]], *, gone: Sequence[str] = ()) -> list[Work | None]:
+        """Of each group of kinds, what `due` would name first."""
+        ...
+
     async def owners(self) -> set[str]:
         """Everyone who holds work, or held it when he died."""
         ...

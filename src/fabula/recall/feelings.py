@@ -39,6 +39,12 @@ def _weighty_stems() -> frozenset[str]:
     return frozenset(stem_in(word) for word in _WEIGHTY.split())
 
 
+def load_stems() -> None:
+    """Loads what the first text needs; it takes as long as some turns do."""
+    _emotion_of()
+    _weighty_stems()
+
+
 def colour_of(emotion: Emotion) -> tuple[float, float]:
     """How pleasant and how stirring a feeling is at its strongest."""
     valence, arousal, _ = _WORDS[emotion]

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Literal, get_args
 
 from fabula.language.stemming import ENGLISH, content_words, language_of
-from fabula.language.words import words_of
+from fabula.language.words import word_set, words_of
 from fabula.recall.spoken_dates import dates_in
 
 Sign = Literal["question", "oneself", "time", "number", "duration", "frequency", "place", "name"]
@@ -45,10 +46,27 @@ def imprint_of(text: str, *, names: Iterable[str] = (), day: date | None = None)
 
 def signs_of(text: str, names: Iterable[str] = ()) -> frozenset[Sign]:
     """What sort of thing a text says. `names` are no telling names: everyone in the scene may say them."""
-    others = text
-    for name in name_words(names):
-        others = re.sub(rf"\b{re.escape(name)}\b", "x", others, flags=re.IGNORECASE)
-    return frozenset(sign for sign, pattern in _SIGNS.items() if pattern.search(others if sign == "name" else text))
+    words = name_words(names)
+    others = _any_of(words).sub("x", text) if words else text
+    # A pattern is tried only where one of its words stands. Other letters may be written in ways that we do not list.
+    said = frozenset(_TOKEN.findall(text.lower())) if text.isascii() else None
+    return frozenset(
+        sign
+        for sign, pattern in _SIGNS.items()
+        if (said is None or sign not in _NEEDED or not _NEEDED[sign].isdisjoint(said) or _has_number(sign, text))
+        and pattern.search(others if sign == "name" else text)
+    )
+
+
+@lru_cache(maxsize=256)
+def _any_of(words: frozenset[str]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
+
+
+def _has_number(sign: Sign, text: str) -> bool:
+    """Years are times, and figures are numbers."""
+    return sign in ("time", "number") and _FIGURE.search(text) is not None
 
 
 def name_words(names: Iterable[str]) -> frozenset[str]:
@@ -88,3 +106,23 @@ _SIGNS: dict[Sign, re.Pattern[str]] = {
     ),
     "name": re.compile(r"[\"“][^\"”]{2,60}[\"”]|(?<=[a-z,] )[A-Z][a-z]{2,}"),
 }  # fmt: skip
+_TOKEN, _FIGURE = re.compile(r"\w+"), re.compile(r"\d")
+_UNITS = "second minute hour day week weekend month year decade"
+_NEEDED: dict[Sign, frozenset[str]] = {
+    "oneself": word_set("i my we our me ich mein wir je mon nous yo mi"),
+    "time": word_set(
+        "yesterday today tonight tomorrow last ago next week weeks weekend month months year years day days morning"
+        " evening night january february march april june july august september october november december monday"
+        " tuesday wednesday thursday friday saturday sunday recently since summer winter spring fall autumn birthday"
+        " soon earlier midnight noon dawn dusk"
+    ),
+    "number": word_set(
+        "one two three four five six seven eight nine ten eleven twelve dozen hundred once twice couple several few"
+        " first second third"
+    ),
+    "duration": word_set(f"{_UNITS} since for") | {f"{unit}s" for unit in _UNITS.split()},
+    "frequency": word_set(
+        "time times once twice every daily weekly monthly yearly always usually often regularly each"
+    ),
+}
+"""Words one of which stands in every plain text that has the sign."""

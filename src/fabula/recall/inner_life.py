@@ -151,4 +151,8 @@ def outward(mind: Mind, told: str = "") -> Mind:
     `told` is what everybody was told of something that came back to it.
     """
     relived = told if mind.relived else ""
-    return mind.model_copy(update={"hidden": mind.hidden[: mind.shown], "relived": relived})
+    seen: dict[str, object] = {"hidden": mind.hidden[: mind.shown], "relived": relived, "wants": []}
+    if mind.presented and mind.slip is None:
+        # Whose mask sits shows nobody how they stand to them.
+        seen |= {"stands": [], "relation": None}
+    return mind.model_copy(update=seen)

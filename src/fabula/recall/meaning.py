@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabula.ports.embedder import Vector
-from fabula.recall.ranking import INHERITED, LENT, Candidate
+from fabula.recall.ranking import INHERITED, LENT
 
 LEAST_NEAR = 0.25
 MOST_NEAR = 12
@@ -31,23 +31,23 @@ def packed(vector: Vector, weight: float) -> bytes:
 
 
 def window_likeness(
-    candidates: Sequence[Candidate], vectors: Sequence[bytes], answers: Sequence[bool], question: Vector
+    scenes: Sequence[int], vectors: Sequence[bytes], answers: Sequence[bool], question: Vector
 ) -> list[float]:
-    """How like each candidate is to a question, seen together with its neighbours in the scene."""
+    """How like each candidate is to a question, seen together with its neighbours in the scene; `scenes` has the number
+    of each one's scene."""
     import numpy
 
     if not any(question):
         return []
     own = _unpacked(vectors, len(question))
-    numbers: dict[tuple[int, str], int] = {}
-    scenes = numpy.array([numbers.setdefault((one.space, one.scene), len(numbers)) for one in candidates])
+    of_scene = numpy.array(scenes)
     asked = numpy.array(answers, dtype=bool)
     window = own.copy()
     for step, share in LENT.items():
-        if step == 0 or abs(step) >= len(candidates):
+        if step == 0 or abs(step) >= len(scenes):
             continue
         to, source = (slice(step, None), slice(None, -step)) if step > 0 else (slice(None, step), slice(-step, None))
-        shares = numpy.where(scenes[to] == scenes[source], share, 0.0).astype(numpy.float32)
+        shares = numpy.where(of_scene[to] == of_scene[source], share, 0.0).astype(numpy.float32)
         if step == 1:
             shares = numpy.where(asked[to], INHERITED, shares).astype(numpy.float32)
         window[to] += shares[:, None] * own[source]

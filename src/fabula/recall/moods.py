@@ -72,6 +72,11 @@ class Mood:
         return f"{degree}{_WORDS[self.emotion]}"
 
 
+def word_for(emotion: Emotion) -> str:
+    """How somebody is who feels this."""
+    return _WORDS[emotion]
+
+
 def mood_after(before: MoodState | None, felt: Iterable[Feeling], minute: int) -> MoodState:
     """The mood at a minute of the story, after what was felt since the one before, the oldest first."""
     strengths = {} if before is None else _decayed(before, minute)

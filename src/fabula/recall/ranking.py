@@ -1,6 +1,6 @@
 """The ranking of memories: one sum with few round weights, of which each part is a reason.
 
-Candidates come as whole scenes in their order, because a memory is understood in its scene:
+Candidates come in their order with those around them, because a memory is understood in its scene:
 
 1. Each memory lends the counts of its words to its neighbours, and an answer inherits the words of its question. Only
    then the counts are saturated and weighed by how rare each word is (BM25).
@@ -82,7 +82,7 @@ class Candidate(NamedTuple):
     """A memory as the ranking sees it; a plain row, because a thousand of them are read for one question.
 
     `day` are the date keys of its scene. `minute` is story time, `valence` from -1 to 1, `signs` and `dates` are
-    separated by spaces.
+    separated by spaces; so are `stems`, those of its words, where they are kept.
     """
 
     space: int
@@ -100,6 +100,7 @@ class Candidate(NamedTuple):
     where: str
     people: str
     pinned: int
+    stems: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +117,11 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """What a ranking is made of: whole scenes in their order, and how common each word is in the owner's whole past.
+    """What a ranking is made of: candidates in their order, and how common each word is in the owner's whole past.
 
     Without `counts` the candidates are the whole past, and are counted. `likeness` is how near each candidate is in
     meaning; `near` are words near to a term, with their likeness. `stems` are those of the candidates' words, where
-    somebody has them already.
+    somebody has them already. `scenes` numbers the scenes along the candidates; see `scene_numbers`.
     """
 
     candidates: Sequence[Candidate]
@@ -129,6 +130,7 @@ class Basis:
     likeness: Sequence[float] = ()
     near: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     stems: Sequence[Sequence[str]] | None = None
+    scenes: Sequence[int] | None = None
 
 
 class Reason(NamedTuple):
@@ -159,6 +161,11 @@ def rank(
     return [Ranked(number, scores[number], ranking.reasons(number)) for number in order[:most]]
 
 
+def scores_of(question: RecallQuestion, basis: Basis, *, weights: Weights) -> list[float]:
+    """The scores of all candidates, also of those that nothing speaks for: for whoever weighs the weights."""
+    return _Ranking(question, basis, weights).scores(None)
+
+
 class _Ranking:
     """One question over its candidates. Parts are lists along the candidates."""
 
@@ -167,10 +174,11 @@ class _Ranking:
         self._rows = basis.candidates
         self._size = len(self._rows)
         self._stems = stems_of(self._rows) if basis.stems is None else basis.stems
-        self._scene_of = _scene_numbers(self._rows)
-        self._answers = answer_flags(self._rows)
+        self._scene_of = scene_numbers(self._rows) if basis.scenes is None else basis.scenes
+        self._answers = answer_flags(self._rows, self._scene_of)
         self._counts = _counted(self._stems) if basis.counts is None else basis.counts
         self._parts: dict[Part, list[float]] = {}
+        self._borrowers: dict[int, list[tuple[int, float]]] = {}
         self.relevant = [False] * self._size
 
     def scores(self, moment: Moment | None) -> list[float]:
@@ -192,17 +200,23 @@ class _Ranking:
 
     def _lend(self, counts: Mapping[int, float]) -> dict[int, float]:
         """What each candidate has once every other has lent of its counts."""
-        scenes, answers, size = self._scene_of, self._answers, self._size
         lent: dict[int, float] = {}
+        known, has = self._borrowers, lent.get
         for at, count in counts.items():
-            scene = scenes[at]
-            for step, share in LENT.items():
-                to = at + step
-                if 0 <= to < size and scenes[to] == scene:
-                    if step == 1 and answers[to]:
-                        share = INHERITED
-                    lent[to] = lent.get(to, 0.0) + share * count
+            for to, share in known.get(at) or self._borrowers_of(at):
+                lent[to] = has(to, 0.0) + share * count
         return lent
+
+    def _borrowers_of(self, at: int) -> list[tuple[int, float]]:
+        """To whom a candidate lends, and how much; worked out once, because every term asks for it."""
+        scenes, scene = self._scene_of, self._scene_of[at]
+        found = []
+        for step, share in LENT.items():
+            to = at + step
+            if 0 <= to < self._size and scenes[to] == scene:
+                found.append((to, INHERITED if step == 1 and self._answers[to] else share))
+        self._borrowers[at] = found
+        return found
 
     def _lent_lengths(self) -> list[float]:
         """The lengths of all candidates, lent like counts. Borders of scenes are passed over: it is only a measure."""
@@ -222,26 +236,30 @@ class _Ranking:
         return math.log(1 + (self._basis.total - count + 0.5) / (count + 0.5)) if count else 0.0
 
     def _add_words(self) -> None:
-        words, scenes = [0.0] * self._size, [0.0] * self._size
+        words = [0.0] * self._size
         lengths = self._lent_lengths()
         mean = sum(lengths) / self._size or 1.0
         norms = [SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / mean) for length in lengths]
         said, near = self._counts_of_terms()
         scene_norms = self._scene_norms()
+        of_scene = [0.0] * len(scene_norms)
         for term in self._question.terms:
             rarity = self._rarity(term) or self._rarity_of_nearest(term)
             if not rarity:
                 continue
-            counts = self._lend(said.get(term, {}))
-            for at, count in self._lend(near.get(term, {})).items():
-                counts[at] = counts.get(at, 0.0) + NEAR_SHARE * count
-            for at, count in counts.items():
+            # Lent together: what is near counts less, and is lent like what is said outright.
+            own = dict(said.get(term, ()))
+            for at, likeness in near.get(term, {}).items():
+                own[at] = own.get(at, 0.0) + NEAR_SHARE * likeness
+            for at, count in self._lend(own).items():
                 words[at] += rarity * count / (count + norms[at])
-            in_scene = [0.0] * len(scene_norms)
+            in_scene: dict[int, float] = {}
             for at, count in said.get(term, {}).items():
-                in_scene[self._scene_of[at]] += count
-            shares = [rarity * n / (n + norm) if n else 0.0 for n, norm in zip(in_scene, scene_norms, strict=True)]
-            scenes = [score + shares[scene] for score, scene in zip(scenes, self._scene_of, strict=True)]
+                scene = self._scene_of[at]
+                in_scene[scene] = in_scene.get(scene, 0.0) + count
+            for scene, count in in_scene.items():
+                of_scene[scene] += rarity * count / (count + scene_norms[scene])
+        scenes = [of_scene[scene] for scene in self._scene_of]
         for stem in self._question.joined:
             if not self._counts.get(stem):
                 continue
@@ -260,13 +278,12 @@ class _Ranking:
         for term, others in self._basis.near.items():
             for other, likeness in others.items():
                 likes.setdefault(other, []).append((term, likeness))
-        asked = wanted | likes.keys()
+        is_asked = (wanted | likes.keys()).__contains__
         said: dict[str, dict[int, float]] = {}
         near: dict[str, dict[int, float]] = {}
         for at, stems in enumerate(self._stems):
-            if asked.isdisjoint(stems):
-                continue
-            for stem in stems:
+            # Few of a thousand words are asked for: the others are passed over without a step of ours.
+            for stem in filter(is_asked, stems):
                 if stem in wanted:
                     counts = said.setdefault(stem, {})
                     counts[at] = counts.get(at, 0.0) + 1.0
@@ -291,10 +308,10 @@ class _Ranking:
     def _add_pairs(self) -> None:
         part = [0.0] * self._size
         wanted = {(a, b) for a, b in self._question.pairs if a in self._counts and b in self._counts}
-        first = {a for a, _ in wanted}
+        first, second = {a for a, _ in wanted}, {b for _, b in wanted}
         found: dict[tuple[str, str], list[int]] = {}
         for at, stems in enumerate(self._stems):
-            if not first.isdisjoint(stems):
+            if not (first.isdisjoint(stems) or second.isdisjoint(stems)):
                 for pair in wanted.intersection(pairwise(stems)):
                     found.setdefault(pair, []).append(at)
         for places in found.values():
@@ -384,16 +401,15 @@ def shortened(rows: Sequence[Candidate], most: int = MOST_LETTERS) -> Sequence[C
         if length > longest:
             break
         left -= length
-    return [row if len(row.words) <= longest else row._replace(words=row.words[:longest]) for row in rows]
+    return [row if len(row.words) <= longest else row._replace(words=row.words[:longest], stems="") for row in rows]
 
 
-def answer_flags(rows: Sequence[Candidate]) -> list[bool]:
+def answer_flags(rows: Sequence[Candidate], scenes: Sequence[int]) -> list[bool]:
     """Which candidates answer the one before: it asked, in the same scene, and was somebody else's."""
     flags = [False] * len(rows)
     for at in range(1, len(rows)):
-        before, row = rows[at - 1], rows[at]
-        if "question" in before.signs and before.scene == row.scene and before.space == row.space:
-            flags[at] = row.speaker != before.speaker
+        if scenes[at] == scenes[at - 1] and "question" in rows[at - 1].signs:
+            flags[at] = rows[at].speaker != rows[at - 1].speaker
     return flags
 
 
@@ -402,10 +418,15 @@ def _counted(stems: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def stems_of(rows: Sequence[Candidate]) -> list[list[str]]:
-    """The stems of what each candidate says. A word is stemmed once, however often it is said."""
+    """The stems of what each candidate says, as they are kept with it. Where they are not, a word is stemmed once,
+    however often it is said."""
     known: dict[str, dict[str, str]] = {}
     found: list[list[str]] = []
     for row in rows:
+        # As many stems as words; counting what parts them is quicker than parting them.
+        if row.stems.count(" ") == row.words.count(" ") and (row.stems or not row.words):
+            found.append(row.stems.split())
+            continue
         words = row.words.split()
         stems = known.setdefault(row.language, {})
         for word in words:
@@ -415,11 +436,14 @@ def stems_of(rows: Sequence[Candidate]) -> list[list[str]]:
     return found
 
 
-def _scene_numbers(rows: Sequence[Candidate]) -> list[int]:
-    """Scenes counted along the candidates; one that is come back to is another scene."""
+def scene_numbers(rows: Sequence[Candidate], breaks: frozenset[tuple[int, int]] = frozenset()) -> list[int]:
+    """Scenes counted along the candidates. One that is come back to, or of which something is left out before one of
+    these (space, place), is another scene."""
     numbers: list[int] = []
-    for at, row in enumerate(rows):
-        before = rows[at - 1] if at else None
-        same = before is not None and before.scene == row.scene and before.space == row.space
-        numbers.append(numbers[-1] + (not same) if numbers else 0)
+    number, before = -1, None
+    for row in rows:
+        here = (row.space, row.scene)
+        if here != before or (breaks and (row.space, row.place) in breaks):
+            number, before = number + 1, here
+        numbers.append(number)
     return numbers

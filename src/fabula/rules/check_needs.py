@@ -5,7 +5,9 @@
 3. What it is rolled with is the skill, or else the attribute, whose words it has.
 4. Who is acted on stands against it; else the scene's difficulty, or the system's usual target, must be reached.
 5. What "we" do is a check of the group: everyone there rolls, and what half of them reach counts.
-6. Who tells the outcome with the deed still has to roll for it; about what somebody else does they have to in any
+6. In free play nobody gives away for the asking what they keep to themselves: whatever is said to get it out of them is
+   rolled for.
+7. Who tells the outcome with the deed still has to roll for it; about what somebody else does they have to in any
    case, since that is not theirs to tell.
 """
 
@@ -64,6 +66,8 @@ _TOGETHER: Final = re.compile(r"^\W*we\b|\b(?:all of us|both of us|together we|w
 MOST_TOGETHER: Final = 6
 DECLARED_WORD: Final = "and it is done"
 """In place of a risky word, where only the outcome was told."""
+SECRET_WORD: Final = "persuade"
+"""In place of a risky word, where a secret is asked for in words that are not risky."""
 
 
 def needed_check(
@@ -74,8 +78,12 @@ def needed_check(
     sheets: Mapping[str, Mapping[str, Json]],
     present: Sequence[str],
     difficulty: str | None = None,
+    secret_of: str | None = None,
 ) -> Check | None:
-    """The check that a line needs, or None. `present` are the characters of the scene; one check a turn at most."""
+    """The check that a line needs, or None. `present` are the characters of the scene; one check a turn at most.
+
+    `secret_of` is whom the line would have tell what they keep to themselves.
+    """
     for intent in read.intents:
         if intent.kind not in _DEEDS or intent.mood not in ("act", "statement") or intent.negated:
             continue
@@ -84,7 +92,10 @@ def needed_check(
             found = DECLARED_WORD
         if found is not None or intent.kind == "attack":
             return _check(system, intent, found or "attack", check_id, sheets, present, difficulty, read.line)
-    return None
+    if secret_of is None or not read.intents:
+        return None
+    asking = read.intents[0].model_copy(update={"whom": secret_of})
+    return _check(system, asking, SECRET_WORD, check_id, sheets, present, difficulty, read.line)
 
 
 def _risky_word(system: GameSystem, intent: Intent) -> str | None:

@@ -19,6 +19,7 @@ INTERNAL: Final = -32603
 CODES: Final = {
     "parse_error": -32700,
     "invalid_request": -32600,
+    "line_crossed": -32600,
     "method_not_found": -32601,
     "invalid_params": -32602,
     "internal": INTERNAL,

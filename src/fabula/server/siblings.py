@@ -81,7 +81,7 @@ class Siblings:
             path,
             scope["headers"],
             method=scope["method"],
-            body=await whole_body(receive),
+            body=await whole_body(receive) or b"",
             patience_s=SECONDS_TO_POLL,
         )
         headers = [*headers, (b"content-length", str(len(body)).encode())]
@@ -129,12 +129,13 @@ def _kept(name: str, value: str) -> tuple[bytes, bytes] | None:
     return plain, value.encode("latin-1")
 
 
-async def whole_body(receive: Receive) -> bytes:
-    """The body of a request; the guard has bounded it."""
-    body, message = b"", await receive()
+async def whole_body(receive: Receive) -> bytes | None:
+    """The body of a request, which the guard has bounded; None if the client left before it was whole."""
+    parts: list[bytes] = []
+    message = await receive()
     while message["type"] == "http.request":
-        body += message.get("body", b"")
+        parts.append(message.get("body", b""))
         if not message.get("more_body"):
-            break
+            return b"".join(parts)
         message = await receive()
-    return body
+    return None

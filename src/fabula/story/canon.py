@@ -22,11 +22,12 @@ ChangeKind = Literal["fact", "entity", "relationship", "state", "event", "axiom"
 Authority = Literal["source", "gm", "player", "system"]
 """On whose word a change rests: the written world, a game master, a player, or the engine's own agents."""
 ChangeStatus = Literal["pending", "accepted", "rejected", "committed", "undone"]
-EvidenceType = Literal["turn", "message", "roll", "source", "conversation", "user"]
+EvidenceType = Literal["turn", "message", "roll", "source", "conversation", "user", "clock", "conflict"]
 
 
 class Evidence(Value):
-    """What a change rests on: a turn, a line, a roll, a text, or somebody's word. `quote` are its words."""
+    """What a change rests on: a turn, a line, a roll, a text, somebody's word, a clock that is full, or a conflict that
+    ended. `quote` are its words."""
 
     type: EvidenceType
     ref: str = Field(max_length=200)
@@ -116,6 +117,19 @@ Content = Annotated[
     EntityContent | FactContent | RelationshipContent | EventContent | StateContent | AxiomContent,
     Field(discriminator="kind"),
 ]
+
+
+def entities_in(content: Content) -> tuple[str, ...]:
+    """The entities that a content is about; at the other end of a fact there may be plain words."""
+    match content:
+        case FactContent() | RelationshipContent():
+            return (content.subject, content.object)
+        case EntityContent():
+            return (content.entity_id,)
+        case EventContent():
+            return (*content.who, *([content.where] if content.where else []))
+        case _:
+            return ()
 
 
 class CanonRule(Value):

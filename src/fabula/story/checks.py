@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -43,6 +44,34 @@ class Check(Value):
     because: str = Field(default="", max_length=400)
     declared: bool = False
     group: list[Id] = Field(default=[], max_length=12)
+
+
+Circumstance = Literal[
+    "helped", "well_prepared", "by_surprise", "higher_ground", "hurried", "in_the_dark", "outnumbered", "poor_tools"
+]
+CIRCUMSTANCES: Final[Mapping[Circumstance, int]] = {
+    "helped": 1,
+    "well_prepared": 1,
+    "by_surprise": 1,
+    "higher_ground": 1,
+    "hurried": -1,
+    "in_the_dark": -1,
+    "outnumbered": -1,
+    "poor_tools": -1,
+}
+"""What may be said for (1) or against (-1) who acts."""
+MOST_CIRCUMSTANCES: Final = 3
+
+
+class CheckProposal(Value):
+    """What a model would have the dice of a deed held against. It is checked; the rules stand where it is not on offer.
+
+    `stat` is a skill or an attribute of the system, `difficulty` one that the system names.
+    """
+
+    stat: str | None = Field(default=None, max_length=40)
+    difficulty: str | None = Field(default=None, max_length=60)
+    circumstances: list[Circumstance] = Field(default=[], max_length=MOST_CIRCUMSTANCES)
 
 
 class ShownDie(Value):

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from fabula.story.schemas import same_json
 from fabula.story.state import WorldState
-from fabula.story.values import Id, Json, Sparse, Value
+from fabula.story.values import Id, Json, Sparse, Value, same_json
 
 Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
 

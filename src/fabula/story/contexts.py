@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Literal
 
 from fabula.story.calendars import StoryTime
 from fabula.story.checks import Resolution
+from fabula.story.conflicts import ConflictPhase
+from fabula.story.conversations import ConversationMode
+from fabula.story.directives import Directive
 from fabula.story.graph import Condition, Node
 from fabula.story.ink_stories import Heard, Talk
+from fabula.story.intent_verdicts import IntentVerdict
 from fabula.story.minds import Mind
 from fabula.story.npc import GameEvent, Lived, NpcState
 from fabula.story.readings import Understood
+from fabula.story.relations import Relation
 from fabula.story.resources import ArchitectMode
+from fabula.story.scene_lore import ScenePiece
 from fabula.story.schemas import SchemaField
+from fabula.story.session_zero import SessionZero
 from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject, Value
 
@@ -137,6 +145,52 @@ class CanonNote(Value):
     since: int | None = None
     until: int | None = None
 
+    def holds_at(self, minute: int) -> bool:
+        return (self.since is None or self.since <= minute) and (self.until is None or minute < self.until)
+
+    def is_known_to(self, ids: Set[str]) -> bool:
+        """Whether one of them knows it."""
+        return not self.known_to or not ids.isdisjoint(self.known_to)
+
+
+class NewsNote(Value):
+    """Something that came to pass off-screen and is noticed in this scene. `known_to` are those who know of it, by id;
+    nobody named means that everybody there notices."""
+
+    text: str
+    known_to: list[str] = []
+
+
+class ConflictNote(Value):
+    """A conflict that concerns those in the scene. `due` is what is to come of it soon, for whoever plans; `own` is
+    what whoever is told wants of it."""
+
+    title: str
+    phase: ConflictPhase
+    stakes: str = ""
+    people: list[str] = []
+    due: str = ""
+    own: str = ""
+
+
+class DueBeat(Value):
+    """A beat of a story template that is due: what has to happen, with whom and where, and how it may end."""
+
+    title: str
+    text: str = ""
+    people: list[str] = []
+    places: list[str] = []
+    outcomes: list[str] = []
+
+
+class PastScene(Value):
+    """A scene that was played before the present one; `began` is the entry of the shared history it began with, `lore`
+    what was to be said of it."""
+
+    node: Node
+    began: int
+    lore: list[ScenePiece] = []
+
 
 class SceneContext(Value):
     """What all roles of a turn share. `understood` is the player's line as the rules read it where it was said.
@@ -144,9 +198,16 @@ class SceneContext(Value):
     `wish` is how the player wants this turn to be told, who has read another telling of it. `so_far` sums up what
     happened before the shared history, and `memories` are single things from there that come to mind. `time` is the
     clock of the play, if its story has a calendar. `resolutions` are what the dice decided about the line,
-    `again` what was told before a telling claimed the opposite. `canon` is
-    what is true in the story's world around those in the scene, as far as the role may know it. `minds` are what the
-    role may know of how those in the scene feel, and what shows of it.
+    `again` what was told before a telling claimed the opposite, or crossed a line of the table, which `crossed` names.
+    `canon` is what is true in the story's world around those in the scene, as far as the role may know it. `minds` are
+    what the role may know of how those in the scene feel, and what shows of it. `news` is what came to pass off-screen
+    and is noticed as this scene begins, `session_zero` what was agreed upon, `conflicts` what people in the
+    scene are at odds about, `directives` what the role is told to do and leave, `verdicts` what of the line
+    cannot be done like that, `due` what the template that the play follows needs next.
+
+    `scene_began` is the entry of the shared history with which the present scene began, and `past_scenes` are those
+    before it that the history still tells of. Without it, prompts tell the history in one piece. `scene_lore` is what
+    was chosen to be said of the present scene as it began, as far as the role may know it.
 
     The last four are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, who knows what the reader does not, and whether the reader did not hear the
@@ -160,15 +221,25 @@ class SceneContext(Value):
     transitioned_this_turn: bool = False
     world_state: StateView
     shared_history: list[MemoryEntry] = []
+    scene_began: int | None = None
+    past_scenes: list[PastScene] = []
+    scene_lore: list[ScenePiece] = []
     understood: Understood | None = None
     wish: str | None = None
     so_far: str = ""
     resolutions: list[Resolution] = []
     again: str | None = None
+    crossed: str | None = None
+    verdicts: list[IntentVerdict] = []
     memories: list[RecalledLine] = []
     canon: list[CanonNote] = []
     minds: list[Mind] = []
+    news: list[NewsNote] = []
     time: StoryTime | None = None
+    session_zero: SessionZero | None = None
+    conflicts: list[ConflictNote] = []
+    directives: list[Directive] = []
+    due: list[DueBeat] = []
     told: list[str] = []
     absent_cast: list[CastMember] = []
     pointers: list[Pointer] = []
@@ -188,13 +259,22 @@ class NarratorContext(SceneContext):
     previous_cast: list[CastMember] = []
 
 
+class ConversationNote(Value):
+    """What somebody in a conversation knows of it: how they stand to the player, as it is felt, and in words."""
+
+    mode: ConversationMode = "talk"
+    relation: Relation = Relation()
+    stands: str = ""
+
+
 class ActorContext(SceneContext):
-    """`actor` is the speaker; the player's own variables are not known to it."""
+    """`actor` is the speaker; the player's own variables are not known to it. `conversation` is there in one."""
 
     role: Literal["actor"] = "actor"
     actor: CastMember
     purpose: ActorPurpose
     private_memory: list[MemoryEntry] = []
+    conversation: ConversationNote | None = None
 
 
 class ProgressionHint(Value):
@@ -205,6 +285,8 @@ class ProgressionHint(Value):
 
 
 class KeeperContext(SceneContext):
+    """`beats_above` says that a prompt only points at the beats of the turn, which end its history."""
+
     role: Literal["keeper"] = "keeper"
     phase: KeeperPhase
     world_fields: dict[str, SchemaField] = {}
@@ -215,6 +297,7 @@ class KeeperContext(SceneContext):
     progression_hints: list[ProgressionHint] = []
     player_input: str
     completed_beats: list[MemoryEntry] = []
+    beats_above: bool = False
     turns_in_scene: int = 0
 
 
@@ -268,6 +351,7 @@ class InkAgentContext(Value):
     player_input: str
     wish: str | None = None
     told_too_much: bool = False
+    session_zero: SessionZero | None = None
 
 
 class InkGenerateContext(Value):
@@ -279,6 +363,7 @@ class InkGenerateContext(Value):
     earlier: list[str] = []
     wish: str | None = None
     told_too_much: bool = False
+    session_zero: SessionZero | None = None
 
 
 KnotContext = InkAgentContext | InkGenerateContext
@@ -287,7 +372,8 @@ KnotContext = InkAgentContext | InkGenerateContext
 class NpcContext(Value):
     """What an NPC of a game knows when it takes a turn: `history` is its own, oldest first, up to this moment.
 
-    `recalled` are older things that the moment brings back; `repeats` tells that its first reply was an old line.
+    `recalled` are older things that the moment brings back; `repeats` tells that its first reply was an old line, and
+    `crossed` which line of the game's boundaries (`session_zero`) it crossed.
     """
 
     role: Literal["npc"] = "npc"
@@ -296,6 +382,8 @@ class NpcContext(Value):
     history: list[Lived] = []
     recalled: list[Lived] = []
     repeats: bool = False
+    crossed: str | None = None
+    session_zero: SessionZero | None = None
 
 
 ModelContext = RoleContext | KnotContext | NpcContext

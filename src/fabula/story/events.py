@@ -18,16 +18,25 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 import orjson
 from pydantic import Field, TypeAdapter
 
+from fabula.story.agendas import FiredAgenda
 from fabula.story.checks import Modifier, Resolution
+from fabula.story.conflicts import ConflictPhase
 from fabula.story.contexts import KeeperPhase
 from fabula.story.error_values import ErrorValue
 from fabula.story.ink_stories import Outcome, WaitingKind
+from fabula.story.intent_verdicts import IntentResult, IntentRule
 from fabula.story.minds import Emotion
 from fabula.story.plans import ActorBeatPurpose, DirectorResult, NarratorBeatPurpose
 from fabula.story.plays import GuestOnStage
+from fabula.story.plot_threads import ThreadStatus
+from fabula.story.relations import Deltas
+from fabula.story.scenes import SceneOutcome
+from fabula.story.sizes import memory_size
 from fabula.story.state import MemoryEntry, Snapshot, StateOp, StateUpdate
 from fabula.story.turn_results import ActorResponse, InkChoiceView, NarratorResponse
 from fabula.story.values import JsonObject, Value
+
+BYTES_OF_AN_EVENT = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +110,18 @@ class CheckAsked(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class IntentJudged(Event):
+    """What the player wants cannot be done like that here: by which rule, why, and what would help (`lead`). `result`
+    is `deny`, `ask`, `defer` or `analog`; what is allowed is not told."""
+
+    type: Literal["intent_judged"] = "intent_judged"
+    rule: IntentRule
+    result: IntentResult
+    sentence: str
+    lead: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CheckResolved(Event):
     """What came of a check: the roll, its level and its effects; `sentence` stands in the transcript."""
 
@@ -119,6 +140,70 @@ class ChangeStaged(Event):
     sentence: str
 
 
+class OffScreenEvent(Value):
+    """Something that came to pass off-screen: whose clock was full, what happened, and when in story time."""
+
+    clock_id: str
+    event: str
+    minute: int
+    where: str | None = None
+    known_to: list[str] = []
+
+    @classmethod
+    def of(cls, fired: FiredAgenda) -> OffScreenEvent:
+        return cls(
+            clock_id=fired.clock_id,
+            event=fired.event,
+            minute=fired.minute,
+            where=fired.where,
+            known_to=fired.known_to,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorldAdvanced(Event):
+    """A scene ended, and the world beyond it moved for so many minutes. Players are told of `events` that everybody
+    everywhere knows."""
+
+    type: Literal["world_advanced"] = "world_advanced"
+    minutes: int
+    events: tuple[OffScreenEvent, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadChanged(Event):
+    """The turn moved a plot thread: to which status, and why. Players are not told which one, nor why."""
+
+    type: Literal["thread_changed"] = "thread_changed"
+    thread_id: str
+    title: str
+    status: ThreadStatus
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConflictChanged(Event):
+    """A conflict of the world moved: to which phase and intensity, and why. Players are not told which one, nor why."""
+
+    type: Literal["conflict_changed"] = "conflict_changed"
+    conflict_id: str
+    title: str
+    phase: ConflictPhase
+    intensity: float
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SceneCompleted(Event):
+    """A scene has ended. `outcome` says how, `summary` what happened in it, in the words in which it was told."""
+
+    type: Literal["scene_completed"] = "scene_completed"
+    scene_id: str
+    title: str
+    outcome: SceneOutcome
+    summary: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Flashback(Event):
     """Something came back to somebody at once; `character_id` is `player` for the player, `text` is what is told."""
@@ -129,6 +214,21 @@ class Flashback(Event):
     character_name: str
     text: str
     emotion: Emotion | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SocialBeat(Event):
+    """How a reply moved the way its speaker stands to somebody. `surface` is the feeling that shows; `inner`, the one
+    that is felt, is told to authors only."""
+
+    optional: ClassVar[frozenset[str]] = frozenset({"surface", "inner"})
+    type: Literal["social_beat"] = "social_beat"
+    character_id: str
+    towards: str
+    surface: Emotion | None = None
+    inner: Emotion | None = None
+    deltas: Deltas
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -347,8 +447,14 @@ SceneEvent = (
     | StateOpRefused
     | CheckAsked
     | CheckResolved
+    | IntentJudged
     | ChangeStaged
+    | WorldAdvanced
+    | ThreadChanged
+    | ConflictChanged
+    | SceneCompleted
     | Flashback
+    | SocialBeat
     | DirectorCompleted
     | SessionCharacterCreated
     | SessionCharacterEnteredScene
@@ -430,6 +536,11 @@ def plain(value: object) -> Any:
     if isinstance(value, ErrorValue):
         return value.as_json()
     raise TypeError(f"{type(value).__name__} does not belong into an event")
+
+
+def event_weight(event: Told) -> int:
+    """About the bytes that an event takes in memory: most are a few words, but the last one has the whole state."""
+    return BYTES_OF_AN_EVENT + (memory_size(event.result) if isinstance(event, Completed) else 0)
 
 
 def encode_event(event: Told) -> bytes:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, SchemaValidator
 
 from fabula.story.sizes import json_size
-from fabula.story.values import Json
+from fabula.story.values import JSON_REF, Json
 
 LONGEST_ID: Final = 256
 LONGEST_NAME: Final = 1_000
@@ -63,7 +63,7 @@ def _bounded(node: Any, field: str) -> Any:
         return [_bounded(part, field) for part in node]
     if not isinstance(node, dict):
         return node
-    if str(node.get("ref", "")).startswith("pydantic.types.JsonValue"):
+    if node.get("ref") == JSON_REF:
         return {**_checked_value, "ref": node["ref"]}
     parts = {name: part if name in _NOT_SCHEMAS else _part(name, part, field) for name, part in node.items()}
     return {**_bounds(node.get("type"), field), **parts}
@@ -75,14 +75,15 @@ def _part(name: str, part: Any, field: str) -> Any:
     return _bounded(part, "key" if name == "keys_schema" else field)
 
 
-def _bounds(kind: object, field: str) -> dict[str, int]:
+def _bounds(kind: object, field: str) -> dict[str, int | bool]:
     match kind:
         case "str":
             return {"max_length": text_bound(field)}
         case "int":
             return {"ge": -LARGEST_NUMBER, "le": LARGEST_NUMBER}
         case "list" | "dict":
-            return {"max_length": MOST_FIELDS if field == "fields" else MOST_ITEMS}
+            # Of the items that do not fit the first is told: errors of all would take longer than reading them.
+            return {"max_length": MOST_FIELDS if field == "fields" else MOST_ITEMS, "fail_fast": True}
         case _:
             return {}
 

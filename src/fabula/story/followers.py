@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from fabula.story.plays import PlayState
 
-FollowerKind = Literal["world", "memory", "lore", "summary", "canon"]
+FollowerKind = Literal["world", "memory", "lore", "summary", "canon", "story"]
 
 SUMMARY_EVERY: Final = 8
 """A scene that goes on for long is summed up in parts of so many turns."""
@@ -19,8 +19,8 @@ MEMORY_EVERY: Final = 4
 def followers_of(before: PlayState, after: PlayState, *, wants_lore: bool = False) -> tuple[FollowerKind, ...]:
     """The kinds that follow a turn between these states; most turns have none.
 
-    `wants_lore` says that so much is written for the story that its lore is better prepared once for everybody, and
-    that nobody has done it yet.
+    `wants_lore` says that there is lore to prepare: of a large story, once for everybody, or of the places that a scene
+    leads to in a world.
     """
     moved = before.world.current_node != after.world.current_node
     wanted: list[tuple[FollowerKind, bool]] = [
@@ -29,6 +29,7 @@ def followers_of(before: PlayState, after: PlayState, *, wants_lore: bool = Fals
         ("lore", wants_lore and moved and not after.ended),
         ("summary", _ends_a_part(before, after)),
         ("canon", before.canon_mark != after.canon_mark),
+        ("story", _phase(after) != "open"),
     ]
     return tuple(kind for kind, is_wanted in wanted if is_wanted)
 
@@ -39,8 +40,14 @@ def followers_of_change(before: PlayState, after: PlayState, *, reworded: bool) 
         ("world", before.world_mark != after.world_mark),
         ("summary", reworded),
         ("canon", before.canon_mark != after.canon_mark),
+        # Whoever ended a scene leads the story on at once; this is for one who dies before that.
+        ("story", _phase(after) == "over" and _phase(before) != "over"),
     ]
     return tuple(kind for kind, is_wanted in wanted if is_wanted)
+
+
+def _phase(state: PlayState) -> str:
+    return "open" if state.free is None else state.free.phase
 
 
 def _ends_a_part(before: PlayState, after: PlayState) -> bool:

@@ -56,6 +56,11 @@ class InkStory(Value):
         return []
 
     @property
+    def free(self) -> None:
+        """Its plot was written."""
+        return None
+
+    @property
     def world_id(self) -> None:
         """What happens in an Ink story is no canon."""
 

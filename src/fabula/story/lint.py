@@ -11,7 +11,7 @@ from typing import Literal, assert_never
 
 from fabula.language.vocabulary import normal
 from fabula.story.graph import All, Any, Comparison, Condition, Graph, Node, Not, Transition, tests_of
-from fabula.story.schemas import SchemaField, fits, same_json
+from fabula.story.schemas import SchemaField, fits
 from fabula.story.state import (
     AddActiveCharacter,
     RemoveActiveCharacter,
@@ -22,6 +22,7 @@ from fabula.story.state import (
     SetState,
     StateOp,
 )
+from fabula.story.values import same_json
 
 FindingKind = Literal[
     "unreachable", "dead_end", "unknown_character", "never_written", "never_holds", "never_taken", "means_twice"

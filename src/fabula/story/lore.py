@@ -126,6 +126,13 @@ def _book_of(entries: Iterable[LorebookEntry]) -> _Book:
     return _parts.of(entries, lambda: _part_of(_book_of(choice.entries), choice, entries))
 
 
+def named_lore(entries: tuple[LorebookEntry, ...], *texts: str) -> list[LorebookEntry]:
+    """The entries that texts call to mind by their own words, in their order; nothing that those call up in turn."""
+    book = _book_of(entries)
+    named = {number for text in texts for number in book.named_in(text)}
+    return [book.candidates[number] for number in sorted(named)]
+
+
 def has_book(entries: tuple[LorebookEntry, ...]) -> bool:
     """Whether lore is at hand: the first question about a large book takes long."""
     return _books.has(entries)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fabula.story.relations import Relation
 from fabula.story.values import Sparse, Value
 
 Emotion = Literal["joy", "trust", "fear", "surprise", "sadness", "disgust", "anger", "anticipation"]
@@ -73,7 +74,10 @@ class InnerLife(Value):
 
 class Mind(Value):
     """What a role is told of a character's mind. Of what is `hidden` only its own actor is told all, others the first
-    ones, so many as were `shown`; `relived` is a memory that came back in this turn."""
+    ones, so many as were `shown`; `relived` is a memory that came back in this turn.
+
+    `stands` says in words how it stands to the others in the scene, `relation` is that to the player, `wants` what it
+    is after just now."""
 
     id: str
     name: str
@@ -84,3 +88,6 @@ class Mind(Value):
     shown: int = 0
     slip: SlipGrade | None = None
     relived: str = ""
+    stands: list[str] = []
+    relation: Relation | None = None
+    wants: list[str] = []

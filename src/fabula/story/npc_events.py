@@ -15,7 +15,9 @@ EVERYBODY = "*"
 
 InterruptReason = Literal["newer_event", "client_cancel", "disconnect", "error"]
 EndReason = Literal["stop", "length"]
-ProblemName = Literal["unknown_agent", "agent_state_timeout", "model_error", "unknown_turn", "duplicate_turn", "busy"]
+ProblemName = Literal[
+    "unknown_agent", "agent_state_timeout", "model_error", "unknown_turn", "duplicate_turn", "busy", "line_crossed"
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 1. A turn takes the minutes of its scene, or those of the calendar.
 2. Who goes to another scene is on the way for some time; a scene that is played in a certain phase begins in it.
 3. Who sleeps, rests or waits says so, and the line says for how long.
-4. Then those come and go whose schedules say so.
+4. Then those come and go whose schedules say so, bent to the goals that they pursue.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from fabula.story.calendars import (
+    LATEST,
     MINUTES_PER_HOUR,
     Calendar,
     StoryTime,
@@ -20,8 +21,9 @@ from fabula.story.calendars import (
     moment,
 )
 from fabula.story.graph import Node
+from fabula.story.off_screen import OffScreen
 from fabula.story.plays import PlayState
-from fabula.story.schedules import with_presence
+from fabula.story.schedules import Schedules, with_presence
 from fabula.story.story_worlds import StoryWorld
 
 LONGEST_REST_DAYS: Final = 7
@@ -29,10 +31,11 @@ A_WHILE: Final = 60
 LONGEST_LINE: Final = 400
 
 
-def begin_time(world: StoryWorld, play: PlayState, node: Node) -> PlayState:
-    """The play at its first moment, with those in its scene whom their schedules bring there."""
-    now = _in_phase(world.calendar, moment(world.calendar, 0), node)
-    state = with_presence(world.schedules, node, play.world, before=None, now=now)
+def begin_time(world: StoryWorld, play: PlayState, node: Node, *, minute: int = 0) -> PlayState:
+    """The play at its first moment, with those in its scene whom their schedules bring there. `minute` is when it is in
+    its world, if that has moved on already."""
+    now = _in_phase(world.calendar, moment(world.calendar, minute), node)
+    state = with_presence(_schedules(world, play), node, play.world, before=None, now=now)
     return with_time(play.with_world(state), now)
 
 
@@ -43,8 +46,24 @@ def pass_time(world: StoryWorld, play: PlayState, line: str, node: Node, *, move
         # The story got its calendar while this play was under way.
         return begin_time(world, play, node)
     now = time_after(world.calendar, before, line, node, moved=moved)
-    state = with_presence(world.schedules, node, play.world, before=None if moved else before, now=now)
+    state = with_presence(_schedules(world, play), node, play.world, before=None if moved else before, now=now)
     return with_time(play.with_world(state) if state is not play.world else play, now)
+
+
+def skip_time(world: StoryWorld | None, play: PlayState, node: Node | None, minutes: int) -> PlayState:
+    """The play so many minutes later, with nothing played meanwhile; without a calendar they are only counted."""
+    time, off_screen = play.snapshot.time, play.off_screen or OffScreen(minute=play.minute)
+    if time is None or world is None:
+        later = off_screen.model_copy(update={"passed": min(off_screen.passed + minutes, LATEST)})
+        return play.model_copy(update={"off_screen": later})
+    now = moment(world.calendar, time.minutes + minutes)
+    if node is not None:
+        play = play.with_world(with_presence(_schedules(world, play), node, play.world, before=time, now=now))
+    return with_time(play, now)
+
+
+def _schedules(world: StoryWorld, play: PlayState) -> Schedules:
+    return world.schedules_now(play.world, play.relations)
 
 
 def with_time(play: PlayState, now: StoryTime) -> PlayState:

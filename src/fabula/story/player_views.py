@@ -13,6 +13,7 @@ from fabula.story.events import (
     ActorCompleted,
     ActorThoughtDelta,
     Completed,
+    ConflictChanged,
     Delta,
     DirectorCompleted,
     KeeperApplied,
@@ -21,7 +22,10 @@ from fabula.story.events import (
     SessionCharacterCreated,
     SessionCharacterEnteredScene,
     SessionCharacterLeftScene,
+    SocialBeat,
+    ThreadChanged,
     Told,
+    WorldAdvanced,
 )
 from fabula.story.plans import ResponsePlan
 from fabula.story.state import Snapshot
@@ -59,6 +63,14 @@ def event_for_players(event: Told) -> Told:
             return replace(event, response=event.response.model_copy(update={"raw_output": ""}))
         case ActorCompleted():
             return replace(event, response=_response_for_players(event.response))
+        case ThreadChanged():
+            return replace(event, thread_id="", title="", why="")
+        case ConflictChanged():
+            return replace(event, conflict_id="", title="", why="")
+        case WorldAdvanced():
+            return replace(event, events=tuple(one for one in event.events if not one.known_to and one.where is None))
+        case SocialBeat():
+            return replace(event, inner=None)
         case Completed():
             return replace(event, result=result_for_players(event.result))
         case _:
@@ -73,7 +85,12 @@ def _response_for_players(response: ActorResponse) -> ActorResponse:
 def result_for_players(result: JsonObject) -> JsonObject:
     """The result of a turn without plans and thoughts; it is plain JSON, and may be of an old version."""
     shown = dict(result)
-    for name, hide in (("snapshot", _snapshot), ("director", _director), ("completed_beats", _beats)):
+    for name, hide in (
+        ("snapshot", _snapshot),
+        ("director", _director),
+        ("completed_beats", _beats),
+        ("social_beats", _felt),
+    ):
         if name in shown:
             shown[name] = hide(shown[name])
     for name in ("first_keeper", "second_keeper"):
@@ -94,6 +111,12 @@ def _director(director: Json) -> Json:
 
 def _beats(beats: Json) -> Json:
     return [_beat(beat) for beat in beats if isinstance(beat, dict)] if isinstance(beats, list) else []
+
+
+def _felt(beats: Json) -> Json:
+    """Social beats without what is felt and not shown."""
+    told = [beat for beat in beats if isinstance(beat, dict)] if isinstance(beats, list) else []
+    return [{name: value for name, value in beat.items() if name != "inner"} for beat in told]
 
 
 def _beat(beat: JsonObject) -> JsonObject:

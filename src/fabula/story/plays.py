@@ -6,18 +6,34 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.story.conversations import Conversation
+from fabula.story.directives import Directive
+from fabula.story.free_plays import FreePlay
 from fabula.story.ink_stories import InkPlay
 from fabula.story.minds import InnerLife
+from fabula.story.off_screen import OffScreen
 from fabula.story.readings import OpenQuestion
+from fabula.story.relations import Relations
+from fabula.story.scene_lore import ScenePiece
+from fabula.story.session_zero import SessionZero
 from fabula.story.state import Snapshot, WorldState
+from fabula.story.story_templates import TemplateNow
 from fabula.story.values import Id, JsonObject, Value
 
-CanonReason = Literal["scene", "ended", "death", "discovery", "turns", "asked"]
+CanonReason = Literal["scene", "ended", "death", "discovery", "turns", "asked", "world"]
 """Why canon is committed: a scene or the story ended, somebody died, something new was found, the scene went on for
-long, or somebody asked for it."""
+long, somebody asked for it, or the world moved off-screen."""
 
 MINUTES_PER_TURN = 10
 """Story time where the story has no calendar."""
+
+
+def _is_unsaid(value: object) -> bool:
+    return value is None
+
+
+def _is_none_of(value: object) -> bool:
+    return not value
 
 
 class SessionCharacter(Value):
@@ -39,13 +55,18 @@ class GuestOnStage(SessionCharacter):
 
 
 class SceneMark(Value):
-    """A scene that was entered: the turn with which it began, and its node."""
+    """A scene that was entered: the turn with which it began, its node, and when it was, where there is a calendar.
+    `lore` is what was chosen to be said of it as it began."""
 
     turn_index: int
     node_id: Id
+    minute: int | None = Field(default=None, exclude_if=_is_unsaid)
+    lore: list[ScenePiece] = Field(default=[], exclude_if=_is_none_of)
 
 
 SCENES_REMEMBERED = 24
+SCENES_WITH_LORE = 12
+"""So many of these keep their lore: about as many as prompts tell of."""
 
 
 class WorldMark(Value):
@@ -76,7 +97,10 @@ class PlayState(Value):
     before. `dice_cursor` counts the numbers drawn from the play's seeded generator, `dice_seed` is the seed that was
     asked for. `question` is what the storyteller asked back last and the next line may answer. `ink` is there for Ink
     stories, `world_mark` where the story has a calendar, `canon_mark` where it belongs to a world and canon was made,
-    `inner` where the cast has an inner life.
+    `inner` where the cast has an inner life, `off_screen` where the world has agendas, `conversation` while
+    the player talks with somebody, `relations` where somebody stands to somebody in a way that was moved,
+    `directives` where agents or characters are told something in this play alone, `template` where it follows
+    one, `free` in free play.
     """
 
     snapshot: Snapshot
@@ -96,9 +120,17 @@ class PlayState(Value):
     world_mark: WorldMark | None = None
     canon_mark: CanonMark | None = None
     inner: InnerLife | None = None
+    off_screen: OffScreen | None = None
+    conversation: Conversation | None = None
+    relations: Relations = {}
+    session_zero: SessionZero | None = None
+    directives: list[Directive] = []
+    template: TemplateNow | None = None
+    free: FreePlay | None = None
 
     def as_json(self) -> JsonObject:
-        """As stored, without what there is none of: Ink, earlier scenes, a question, a seed, a world, an inner life."""
+        """As stored, without what there is none of: Ink, earlier scenes, a question, a seed, a world, an inner life,
+        a conversation, relations, directives."""
         plain = super().as_json()
         if self.ink is None:
             del plain["ink"]
@@ -108,6 +140,20 @@ class PlayState(Value):
             del plain["canon_mark"]
         if self.inner is None:
             del plain["inner"]
+        if self.off_screen is None:
+            del plain["off_screen"]
+        if self.conversation is None:
+            del plain["conversation"]
+        if not self.relations:
+            del plain["relations"]
+        if self.session_zero is None:
+            del plain["session_zero"]
+        if not self.directives:
+            del plain["directives"]
+        if self.template is None:
+            del plain["template"]
+        if self.free is None:
+            del plain["free"]
         if self.dice_seed is None:
             del plain["dice_seed"]
         if not self.earlier_scenes:
@@ -122,9 +168,14 @@ class PlayState(Value):
 
     @property
     def minute(self) -> int:
-        """When it is in the story, in minutes since the play began."""
+        """When it is in the story, in minutes since the world's time began; mostly the play began with it."""
+        past = None if self.free is None else self.free.flashback
+        if past is not None:
+            return past.minute + (self.snapshot.turn_index - past.since) * MINUTES_PER_TURN
         time = self.snapshot.time
-        return self.snapshot.turn_index * MINUTES_PER_TURN if time is None else time.minutes
+        if time is not None:
+            return time.minutes
+        return self.snapshot.turn_index * MINUTES_PER_TURN + (0 if self.off_screen is None else self.off_screen.passed)
 
     def entering(self, node_id: str) -> PlayState:
         """The same play at the beginning of a scene."""
@@ -133,6 +184,23 @@ class PlayState(Value):
         left = dict.fromkeys([*self.earlier_scenes, *(one.node_id for one in scenes[:-SCENES_REMEMBERED])])
         update = {"turns_in_scene": 0, "scenes": scenes[-SCENES_REMEMBERED:], "earlier_scenes": list(left)}
         return self.model_copy(update=update)
+
+    def arrived(self) -> PlayState:
+        """The same play, whose last scene says when it began; without a calendar its turn tells."""
+        time = self.snapshot.time
+        if time is None or not self.scenes:
+            return self
+        mark = self.scenes[-1].model_copy(update={"minute": time.minutes})
+        return self.model_copy(update={"scenes": [*self.scenes[:-1], mark]})
+
+    def with_scene_lore(self, lore: list[ScenePiece]) -> PlayState:
+        """The same play, whose last scene has this lore; scenes of long ago lose theirs."""
+        if not self.scenes:
+            return self
+        old, kept = self.scenes[:-SCENES_WITH_LORE], self.scenes[-SCENES_WITH_LORE:-1]
+        old = [one.model_copy(update={"lore": []}) if one.lore else one for one in old]
+        mark = self.scenes[-1].model_copy(update={"lore": lore})
+        return self.model_copy(update={"scenes": [*old, *kept, mark]})
 
     @property
     def visited(self) -> frozenset[str]:
@@ -144,15 +212,12 @@ class PlayState(Value):
         return self.model_copy(update={"snapshot": self.snapshot.model_copy(update={"world_state": world})})
 
 
-def _is_unsaid(value: object) -> bool:
-    return value is None
-
-
 class SessionSettings(Value):
     """What a session is bound to; kept as a resource, so that what it uses cannot be deleted under it.
 
     Its `player_profile_id` keeps a profile from being deleted. Who the player is, the state at the head says. `rules`
-    is the game system of this play where it is not that of its story.
+    is the game system of this play where it is not that of its story, `max_turns` how many turns a scene of free play
+    has at most.
     """
 
     session_id: Id
@@ -163,3 +228,4 @@ class SessionSettings(Value):
     api_group_id: str
     preset_id: str
     rules: str | None = Field(default=None, exclude_if=_is_unsaid)
+    max_turns: int | None = Field(default=None, exclude_if=_is_unsaid)

@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from fabula.story.canon import CanonRule
-from fabula.story.values import Id, Json, JsonObject, Sparse, Value
+from fabula.story.knowledge import KnownBy
+from fabula.story.values import Id, Json, JsonObject, Sparse, Value, same_json
 
 ValueType = Literal["bool", "int", "float", "string", "array", "object", "null"]
 SCALARS: frozenset[ValueType] = frozenset({"bool", "int", "float", "string"})
@@ -17,15 +18,17 @@ SCALARS: frozenset[ValueType] = frozenset({"bool", "int", "float", "string"})
 class SchemaField(Sparse):
     """One variable: its type, its value at the start, and the values that it may take.
 
-    With `canon` a change of it is proposed as canon of the play.
+    With `canon` a change of it is proposed as canon of the play. `known_by` says which characters know a variable of
+    the world; without it everyone does.
     """
 
-    optional = frozenset({"enum_values", "canon"})
+    optional = frozenset({"enum_values", "canon", "known_by"})
     value_type: ValueType
     default: Json = None
     description: str | None = None
     enum_values: list[Json] | None = None
     canon: CanonRule | None = None
+    known_by: KnownBy | None = None
 
 
 class Schema(Value):
@@ -55,17 +58,6 @@ def fits(value: Json, value_type: ValueType) -> bool:
             return isinstance(value, dict)
         case "null":
             return value is None
-
-
-def same_json(left: Json, right: Json) -> bool:
-    """Strict JSON equality: `1`, `1.0` are equal numbers, but `true` is never `1`."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same_json, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same_json(value, right[key]) for key, value in left.items())
-    return left == right
 
 
 def field_problems(key: str, field: SchemaField) -> list[str]:

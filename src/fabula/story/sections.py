@@ -52,9 +52,10 @@ def joined(nodes: list[Node], section: Section) -> list[Node]:
 
 
 def _with_ways(node: Node, added: list[Transition]) -> Node:
-    ways = list(node.transitions)
-    ways += [way for place, way in enumerate(added) if way not in node.transitions and way not in added[:place]]
-    return node if len(ways) == len(node.transitions) else node.model_copy(update={"transitions": ways})
+    # By their words: comparing the values with each other grows with the square of how many there are.
+    known = {way.model_dump_json() for way in node.transitions} if added else set()
+    new = {words: way for way in added if (words := way.model_dump_json()) not in known}
+    return node.model_copy(update={"transitions": [*node.transitions, *new.values()]}) if new else node
 
 
 def grown(graph: Graph, section: Section) -> Graph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabula.story.free_plays import FreeWorld
 from fabula.story.graph import Graph
 from fabula.story.schemas import Schema
 from fabula.story.story_worlds import StoryWorld
@@ -27,9 +28,10 @@ class Story(Sparse):
     """A playable story. `world` is there if time passes in it, `rules` names the game system that it is played by.
 
     `world_id` names the world whose canon its plays build upon; `world` is another thing, the story's own time.
+    `free` is there where the graph is a map of that world, and no plot was written: the story of its free plays.
     """
 
-    optional = frozenset({"world", "rules", "world_id"})
+    optional = frozenset({"world", "rules", "world_id", "free"})
     story_id: Id
     display_name: str
     resource_id: Id
@@ -41,6 +43,7 @@ class Story(Sparse):
     world: StoryWorld | None = None
     rules: Id | None = None
     world_id: Id | None = None
+    free: FreeWorld | None = None
 
     @property
     def kind(self) -> Literal["graph"]:

@@ -18,6 +18,7 @@ from fabula.language.words import STOP, words_of
 from fabula.story.state import MemoryEntry
 from fabula.story.values import Value
 
+SUMMARISER: Final = "summariser"
 SCENE_WORDS: Final = 70
 CHAPTER_WORDS: Final = 80
 STORY_WORDS: Final = 160

@@ -69,6 +69,7 @@ class TagSet:
 
 
 ACTOR_TAGS: Final = TagSet(names=("thought", "action", "dialogue"), default="dialogue")
+TALK_TAGS: Final = TagSet(names=(*ACTOR_TAGS.names, "feels"), default="dialogue", raw=frozenset({"feels"}))
 SWIFT_TAGS: Final = TagSet(
     names=("narration", "dialogue", "action", "thought", "update"), default="narration", raw=frozenset({"update"})
 )

@@ -16,6 +16,7 @@ from fabula.story.checks import Resolution
 from fabula.story.ink_stories import Outcome, WaitingKind
 from fabula.story.minds import Emotion
 from fabula.story.plans import ActorBeatPurpose, DirectorResult, NarratorBeatPurpose
+from fabula.story.relations import Deltas
 from fabula.story.state import Snapshot, StateOp, StateUpdate
 from fabula.story.values import Json, JsonObject, Value
 
@@ -127,13 +128,24 @@ class ToldFlashback(TypedDict):
     emotion: NotRequired[Emotion]
 
 
+class ToldSocialBeat(TypedDict):
+    """How a reply moved the way its speaker stands to somebody; `inner` is there for authors."""
+
+    character_id: str
+    towards: str
+    surface: NotRequired[Emotion]
+    inner: NotRequired[Emotion]
+    deltas: Annotated[JsonObject, Shape(Deltas)]
+    reason: str
+
+
 class SceneTurnResult(TypedDict):
     """A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part.
 
     `notes` are there where something was refused or somebody helped out.
     `resolutions` are what the dice decided, where the play has a game system and something was rolled.
     `staged` are the changes of canon that it proposes, where its story belongs to a world.
-    `flashback` is there where something came back to somebody.
+    `flashback` is there where something came back to somebody, `social_beats` where it was a turn of a conversation.
     """
 
     turn_id: str
@@ -149,6 +161,7 @@ class SceneTurnResult(TypedDict):
     resolutions: NotRequired[Annotated[list[Json], Shape(list[Resolution])]]
     staged: NotRequired[Annotated[list[Json], Shape(list[StagedNote])]]
     flashback: NotRequired[Annotated[JsonObject, Shape(ToldFlashback)]]
+    social_beats: NotRequired[Annotated[list[Json], Shape(list[ToldSocialBeat])]]
 
 
 class InkLine(TypedDict):

@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, ClassVar
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import orjson
 from pydantic import (
     BaseModel,
     ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     JsonValue,
     SerializerFunctionWrapHandler,
     StringConstraints,
     model_serializer,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+JSON_REF = "fabula.story.values.JsonValue"
+"""The name of any JSON value in the schemas of models."""
+
+if not TYPE_CHECKING:
+
+    class JsonValue:
+        """Takes any JSON value as it is. Pydantic's own type calls a Python function for every single value in it and
+        copies all of them, in every context of every role: variables of many small values made everybody wait."""
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+            check = core_schema.no_info_plain_validator_function(_check_json)
+            return core_schema.json_or_python_schema(core_schema.any_schema(), check, ref=JSON_REF)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+            return {}
+
 
 Json = JsonValue
-JsonObject = dict[str, JsonValue]
+JsonObject = dict[str, Json]
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9\-_.:]+$")]
 """The name of a thing: 1 to 128 letters, digits, `-`, `_`, `.` or `:`."""
@@ -56,3 +81,65 @@ def _defaults(kind: type[Sparse]) -> dict[str, Any]:
     """What each optional field of a kind says by being left out."""
     fields = {name: kind.model_fields[name] for name in kind.optional if name in kind.model_fields}
     return {name: None if field.is_required() else field.get_default() for name, field in fields.items()}
+
+
+def texts_in(value: Json) -> list[str]:
+    """All texts of a JSON value, keys included."""
+    found: list[str] = []
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                found.append(text)
+            case list(items):
+                left += reversed(items)
+            case dict(fields):
+                left += [one for key, held in reversed(fields.items()) for one in (held, key)]
+            case _:
+                pass
+    return found
+
+
+def _check_json(value: Any) -> Any:
+    """The value itself, if JSON can say it."""
+    # Most variables are one of these, and there are many with every turn.
+    if type(value) in _PLAIN:
+        return value
+    try:
+        written = orjson.dumps(value, option=_JSON_ALONE)
+    except TypeError:
+        written = b"null"
+    # What is not a number is written as null, and numbers of more than 64 bits and half surrogates are not written.
+    if b"null" in written and value is not None:
+        _walk_json(value)
+    return value
+
+
+_PLAIN = frozenset([str, int, bool, type(None)])
+_JSON_ALONE = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+def _walk_json(value: Any) -> None:
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict) and all(isinstance(name, str) for name in one):
+            todo.extend(one.values())
+        elif isinstance(one, list):
+            todo.extend(one)
+        elif isinstance(one, float):
+            if not isfinite(one):
+                raise PydanticCustomError("finite_number", "Input should be a finite number")
+        elif one is not None and not isinstance(one, (str, int)):
+            raise PydanticCustomError("invalid_json_value", "input was not a valid JSON value")
+
+
+def same_json(left: Json, right: Json) -> bool:
+    """Strict JSON equality: `1`, `1.0` are equal numbers, but `true` is never `1`."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same_json, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same_json(value, right[key]) for key, value in left.items())
+    return left == right

@@ -96,7 +96,7 @@ def _whereabouts(before: WorldRecord, world: StoryWorld, play: PlayState, turn_i
     if now is None:
         return before.whereabouts
     found: dict[str, list[Stay]] = {}
-    for id, schedule in world.schedules.items():
+    for id, schedule in world.schedules_now(play.world, play.relations).items():
         stays, node_id = before.whereabouts.get(id, []), place_of(schedule, now, play.world)
         if not stays or stays[-1].node_id != node_id:
             stay = Stay(node_id=node_id, turn_id=turn_id, turn_index=play.snapshot.turn_index)

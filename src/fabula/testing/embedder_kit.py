@@ -49,6 +49,12 @@ async def the_event_loop_goes_on_while_it_works(embedder: Embedder) -> None:
     assert beats > 1
 
 
+async def it_may_be_loaded_before_it_is_asked(embedder: Embedder) -> None:
+    await embedder.load()
+    await embedder.load()
+    assert len(await embedder.embed([SEA])) == 1
+
+
 Check = Callable[[Embedder], Awaitable[None]]
 CHECKS: tuple[Check, ...] = (
     there_is_one_vector_per_text_in_order_each_of_the_dimension,
@@ -57,6 +63,7 @@ CHECKS: tuple[Check, ...] = (
     texts_of_like_meaning_are_more_alike,
     the_name_names_the_dimension,
     the_event_loop_goes_on_while_it_works,
+    it_may_be_loaded_before_it_is_asked,
 )
 
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator
 from fabula.ports.feeds import FeedEntry, Feeds
 
 Entries = AsyncGenerator[FeedEntry[bytes], None]
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 async def following(feeds: Feeds[bytes], topic: str = "s") -> tuple[Entries, str]:

@@ -34,8 +34,8 @@ class Troupe:
     """Answers requests as each role should; `misbehave` lines up what a role does instead, call by call.
 
     `calls` lists the roles that were asked, in order. `pace` is how fast prose comes, if not as fast as the server's.
-    `summary` and `extraction` are what the summariser and the extractor do instead; they are no roles of a turn, and
-    not among the calls.
+    `summary`, `extraction`, `check` and `judgement` are what the summariser, the extractor, the resolver and the judge
+    of what can be done do instead; they are no roles of a turn, and not among the calls.
     """
 
     def __init__(self) -> None:
@@ -43,6 +43,8 @@ class Troupe:
         self.pace: Pace | None = None
         self.summary: Behaviour | None = None
         self.extraction: Behaviour | None = None
+        self.check: Behaviour | None = None
+        self.judgement: Behaviour | None = None
         self._instead: defaultdict[PromptRole, deque[Behaviour | str | None]] = defaultdict(deque)
 
     def misbehave(self, role: PromptRole, *behaviours: Behaviour | str | None) -> None:
@@ -57,10 +59,14 @@ class Troupe:
         if is_closed_question(request):
             return NONE
         if is_for_summariser(request):
-            good = Say(text=f"You came to the gate. It was the hour of {_mark(_words(request, 'user'))}.")
+            good = Say(text=f"You came to the gate. It was the hour of {_mark(words_of_role(request, 'user'))}.")
             return self.summary or good
         if is_for_extractor(request):
             return self.extraction or Say(text="[]")
+        if is_for_resolver(request):
+            return self.check or Say(text="{}")
+        if is_for_judge(request):
+            return self.judgement or say_json({"result": "allow"})
         role = role_of(request)
         self.calls.append(role)
         waiting = self._instead[role]
@@ -73,7 +79,7 @@ class Troupe:
 
 def respond(request: JsonObject) -> Say:
     """A good answer to any prompt of a turn."""
-    role, prompt = role_of(request), _words(request, "user")
+    role, prompt = role_of(request), words_of_role(request, "user")
     match role:
         case "keeper":
             return say_json({"ops": _ops(prompt)})
@@ -95,22 +101,32 @@ def respond(request: JsonObject) -> Say:
 
 def is_closed_question(request: JsonObject) -> bool:
     """Whether a request asks for one letter: which way a line means."""
-    return f"{NONE}: none of these" in _words(request, "user")
+    return f"{NONE}: none of these" in words_of_role(request, "user")
 
 
 def is_for_summariser(request: JsonObject) -> bool:
     """Whether a request asks for a summary, which is no part of any turn."""
-    return _words(request, "system").startswith("You sum up")
+    return words_of_role(request, "system").startswith("You sum up")
 
 
 def is_for_extractor(request: JsonObject) -> bool:
     """Whether a request asks what some lines say to be true, which is no part of any turn either."""
-    return _words(request, "system").startswith("You read lines of an interactive story")
+    return words_of_role(request, "system").startswith("You read lines of an interactive story")
+
+
+def is_for_resolver(request: JsonObject) -> bool:
+    """Whether a request asks what the dice of a deed are held against."""
+    return words_of_role(request, "system").startswith("You help the rules of a game. A player does something risky")
+
+
+def is_for_judge(request: JsonObject) -> bool:
+    """Whether a request asks if a rule of the world stands against a deed."""
+    return words_of_role(request, "system").startswith("You help the rules of a game. A player wants to do something")
 
 
 def role_of(request: JsonObject) -> PromptRole:
     """Whose prompt a request is, by the words with which it opens."""
-    system = _words(request, "system")
+    system = words_of_role(request, "system")
     for role in PROMPT_ROLES:
         opening = built_in_entries(role)["role"].text
         if opening and opening in system:
@@ -165,7 +181,8 @@ def _section(prompt: str, title: str) -> str:
     return prompt.partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
-def _words(request: JsonObject, role: str) -> str:
+def words_of_role(request: JsonObject, role: str) -> str:
+    """What a request says in one of its roles: `system`, or `user`."""
     messages = request.get("messages")
     found = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     return "\n".join(str(one.get("content")) for one in found if one.get("role") == role)

@@ -212,6 +212,8 @@ class WorkKit:
             assert [work.work_id for work in await unit.work.due(["errand", "other"])] == ["stranger", "d"]
             assert [work.work_id for work in await unit.work.due(["errand"], gone=["me"])] == ["c", "a", "b", "d"]
             assert await unit.work.due([]) == []
+            first = await unit.work.first_due([["errand"], [], ["other", "errand"]], gone=["me"])
+            assert [None if work is None else work.work_id for work in first] == ["c", None, "stranger"]
 
     async def test_extend_renews_the_leases_of_all_work_that_an_owner_still_holds(
         self, store: Store, clock: FixedClock

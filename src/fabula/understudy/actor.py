@@ -6,6 +6,7 @@ from fabula.story.contexts import ActorContext, ActorPurpose, CastMember, SceneC
 from fabula.understudy.line import Line, line_of
 from fabula.understudy.minds import mind_of, shown_move
 from fabula.understudy.outcomes import refusal
+from fabula.understudy.relations import fearful, shown_standing, taken
 from fabula.understudy.scene_view import heard, last_words
 from fabula.understudy.speech import answer_to
 from fabula.understudy.tones import tone_of
@@ -26,8 +27,12 @@ def perform(
 ) -> list[tuple[str, str]]:
     """Thought, action and dialogue, each as its kind and text; also used where one call writes the whole turn."""
     tone = tone_of(actor)
-    speech = refusal(context.resolutions, actor.id, voice) or answer_to(context, actor, purpose, line, voice)
-    move = shown_move(mind_of(context, actor), voice) or voice.pick(tone.moves, {"name": actor.name})
+    speech = refusal(context.resolutions, actor.id, voice) or taken(context, actor, line, voice)
+    if not speech:
+        answer = answer_to(context, actor, purpose, line, voice)
+        speech = f"{fearful(context, actor, voice) if answer else ''} {answer}".strip()
+    move = shown_move(mind_of(context, actor), voice) or shown_standing(context, actor, voice)
+    move = move or voice.pick(tone.moves, {"name": actor.name})
     if not speech and not move:
         move = voice.pick(REST, {"name": actor.name}) or f"{actor.name} says nothing."
     thought = voice.pick(tone.thoughts) if voice.chance(2) else ""

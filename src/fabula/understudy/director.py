@@ -7,6 +7,7 @@ from fabula.story.contexts import ActorPurpose, CastMember, DirectorContext, Nar
 from fabula.story.readings import AskBack, IntentKind
 from fabula.story.values import Json, JsonObject
 from fabula.understudy.line import Line, absent_person, line_of
+from fabula.understudy.outcomes import said_by_the_world
 from fabula.understudy.scene_view import last_words, was_shown
 from fabula.understudy.topics import find_subjects
 from fabula.understudy.voice import Voice
@@ -47,6 +48,8 @@ def _beat(part: Part) -> Json:
 def plan_of(context: SceneContext, line: Line, voice: Voice) -> list[Part]:
     """What is told, and who speaks, in their order. Where somebody has spoken, a hint comes after."""
     narrated = narration_for(context, line)
+    if said_by_the_world(context):
+        return [narrated or "describe_result"]
     parts: list[Part] = [] if narrated is None else [narrated]
     parts += speakers_for(context, line, voice)
     if narrated is None and context.understood is not None and context.understood.hint > 0:

@@ -100,5 +100,13 @@ def ways_named(node: Node, context: SceneContext) -> list[str]:
     )
 
 
+_GO_TO = "to go to "
+
+
 def _either(names: list[str]) -> str:
+    """Ways as a choice: `to open the gate, or to go to the mill or the ford`."""
+    places = [name.removeprefix(_GO_TO) for name in names if name.startswith(_GO_TO)]
+    if len(places) > 1:
+        others = [name for name in names if not name.startswith(_GO_TO)]
+        names = [*others, f"{_GO_TO}{', '.join(places[:-1])} or {places[-1]}"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])}, or {names[-1]}"

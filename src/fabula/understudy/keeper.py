@@ -15,8 +15,8 @@ from fabula.story.graph import All as AllOf
 from fabula.story.graph import Any as AnyOf
 from fabula.story.graph import Comparison, Condition, Node, tests_of
 from fabula.story.readings import TakeWay, Understood
-from fabula.story.schemas import SchemaField, same_json
-from fabula.story.values import Json, JsonObject
+from fabula.story.schemas import SchemaField
+from fabula.story.values import Json, JsonObject, same_json
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import scene_text_of
 

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from fabula.language.english import bare, closed, joined, to_second_person
 from fabula.language.words import stems, words_of
-from fabula.story.contexts import CastMember, NarratorContext, NarratorPurpose, SceneContext
+from fabula.story.contexts import CastMember, NarratorContext, NarratorPurpose, SceneContext, SwiftContext
 from fabula.story.readings import IntentKind, TakeWay
 from fabula.understudy import phrases
 from fabula.understudy.director import is_spoken
 from fabula.understudy.doubts import NOT_UNDERSTOOD, doubt, hint, ways_on
 from fabula.understudy.line import Line, absent_person, line_of
-from fabula.understudy.outcomes import outcome
+from fabula.understudy.outcomes import outcome, said_by_the_world
 from fabula.understudy.reminders import AGAIN, remind, time_now
+from fabula.understudy.scene_lore import tell_scene_lore
 from fabula.understudy.scene_view import (
     details,
     first_trait,
@@ -28,6 +29,7 @@ from fabula.understudy.scene_view import (
 )
 from fabula.understudy.speech import tell_of
 from fabula.understudy.topics import Subject, find_subjects, near_best
+from fabula.understudy.transitions import tell_news
 from fabula.understudy.voice import FreshVoice
 from fabula.understudy.wishes import as_wished
 
@@ -46,19 +48,22 @@ def narrate(context: NarratorContext, seed: int | None) -> str:
 
 def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: FreshVoice) -> str:
     """A paragraph for a purpose; also used where one call writes the whole turn."""
+    refused = said_by_the_world(context)
+    if refused and purpose == "describe_result":
+        return voice.say(refused)
     read = context.understood
     told = doubt(context, read, voice) if read is not None else ""
-    if told and not context.resolutions:
+    if told and not context.resolutions and not refused:
         return told
     rolled = outcome(context.resolutions, voice)
     match purpose:
         case "describe_transition":
-            lines = [rolled, *_transition(context, line, voice)]
+            lines = [rolled, *_transition(context, line, voice), *_news(context, voice)]
         case "describe_scene":
             answered = is_spoken(context, line) or line.kind in ("look", "where", "silence", "unknown")
-            result = [] if answered and not line.unclear else _result(context, line, voice)
+            result = [refused] if refused else [] if answered and not line.unclear else _result(context, line, voice)
             where = _placed(context, voice) if line.kind == "where" else ""
-            lines = [where, *_scene(context, voice), *([rolled] if rolled else result)]
+            lines = [where, *_scene(context, voice), *([rolled] if rolled else result), *_news(context, voice)]
         case "describe_result" if rolled:
             lines = [rolled]
         case "describe_result":
@@ -78,6 +83,10 @@ def _transition(context: SceneContext, line: Line, voice: FreshVoice) -> list[st
     done = voice.pick([deed]) if deed and not first.startswith(bare(deed)) else ""
     gained = _gained(context, line, voice)
     onward = "" if done or gained else voice.pick(phrases.ONWARD)
+    before = context.previous_node if isinstance(context, NarratorContext | SwiftContext) else None
+    if before is not None and before.id == context.current_node.id:
+        # The way led back to where it began: nobody has moved.
+        return [done, *gained, onward]
     return [done, *gained, onward, *_scene(context, voice)]
 
 
@@ -132,10 +141,33 @@ def _scene(context: SceneContext, voice: FreshVoice) -> list[str]:
     fresh = [line for line in every if not voice.was_said(line)]
     if not fresh:
         place = place_name(context.current_node)
-        return [voice.pick(phrases.BACK, {"place": place}) if place else "", _presence(context, voice)]
+        back = voice.pick(phrases.BACK, {"place": place}) if place else ""
+        return [back, _presence(context, voice), "" if context.news else _in_the_air(context, voice)]
     told = " ".join(voice.say(line) for line in fresh[:MOST_SENTENCES])
     seen = all(member.name.split()[0] in told for member in context.current_cast)
     return [told, "" if seen else _presence(context, voice)]
+
+
+def _in_the_air(context: SceneContext, voice: FreshVoice) -> str:
+    """What is felt or said at a place that was seen before; an ending stands by itself."""
+    if not context.current_node.transitions:
+        return ""
+    return tell_scene_lore(context.scene_lore, _called(context), voice, "tension", "gossip", "custom")
+
+
+def _called(context: SceneContext) -> dict[str, str]:
+    return {member.id: member.name for member in context.current_cast}
+
+
+def _news(context: SceneContext, voice: FreshVoice) -> list[str]:
+    """What came to pass out of sight: everybody notices it, or somebody here tells it. An ending stands by itself."""
+    if not context.current_node.transitions:
+        return []
+    told = []
+    for note in context.news:
+        teller = next((one.name for one in context.current_cast if one.id in note.known_to), "")
+        told.append(voice.say(tell_news(note.text, teller)))
+    return told
 
 
 def _result(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
@@ -169,7 +201,8 @@ def _deed(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
     match line.kind:
         case "silence" | "wait" | "listen":
             first = voice.pick(phrases.RESULTS["listen" if line.kind == "listen" else "wait"], {"act": ""})
-            return [first.strip(), _still(context, voice)]
+            talk = tell_scene_lore(context.scene_lore, _called(context), voice, "gossip", overheard=True)
+            return [first.strip(), talk or _still(context, voice)]
         case "attack":
             return [voice.pick(phrases.RESULTS["attack"]), _watched(context, line, voice)]
         case "examine" | "read":
@@ -249,6 +282,9 @@ def _taken(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
 
 
 def _not_gone(context: SceneContext, line: Line, voice: FreshVoice) -> list[str]:
+    here = stems(context.current_node.title)
+    if line.where and here and here <= stems(line.text):
+        return [voice.pick(phrases.THERE_ALREADY), _presence(context, voice)]
     where = line.thing if line.where and not _LEAVES.search(line.text) else ""
     told = voice.pick(phrases.NO_WAY, {"where": where}) if where else ""
     return [told or voice.pick(phrases.NO_WAY_BARE), _watched(context, line, voice) if voice.chance(2) else ""]

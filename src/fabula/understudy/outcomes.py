@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from fabula.story.checks import Resolution
+from fabula.story.contexts import SceneContext
 from fabula.understudy.voice import FreshVoice
 
 _PHRASES: Final[dict[tuple[str, str], Sequence[str]]] = {
@@ -32,11 +33,23 @@ _PHRASES: Final[dict[tuple[str, str], Sequence[str]]] = {
     ("social", "critical_success"): (
         "It is exactly the right thing to say, at exactly the right moment.",
         "You can see the last doubt go.",
+        "It is as if the answer had only waited for you.",
+        "Whatever was held shut gives way.",
+        "There is nothing to be said against it, and nobody tries.",
     ),
-    ("social", "success"): ("It finds its way in.", "Your words do their work.", "You are believed."),
+    ("social", "success"): (
+        "It finds its way in.",
+        "Your words do their work.",
+        "You are believed.",
+        "You are heard out, and it helps.",
+        "That is reason enough.",
+    ),
     ("social", "partial"): (
         "You are believed, more or less, and it will be remembered.",
         "It works, though something in the face before you stays shut.",
+        "You get what you want, though it is not given gladly.",
+        "It is enough, and only just.",
+        "You have your way, and spend some goodwill on it.",
     ),
     ("social", "failure"): (
         "Your words fall short.",
@@ -75,7 +88,7 @@ def outcome(resolutions: Sequence[Resolution], voice: FreshVoice) -> str:
     found = resolutions[-1]
     act = found.check.act if found.check.act in ("attack", "social") else "risk"
     phrases = _PHRASES[act, found.level]
-    return voice.pick(phrases) or phrases[0]
+    return voice.greet(phrases)
 
 
 _REFUSALS: Final = (
@@ -93,4 +106,13 @@ def refusal(resolutions: Sequence[Resolution], actor: str, voice: FreshVoice) ->
     failed = (one for one in resolutions if not one.succeeded and one.check.act == "social")
     if not any(one.check.opponent == actor for one in failed):
         return ""
-    return voice.pick(_REFUSALS) or _REFUSALS[0]
+    return voice.greet(_REFUSALS)
+
+
+SEEN_BY_RULE = ("absent_person", "absent_thing", "place")
+"""Verdicts that need no words of their own: who tells by rule sees by itself who and what is not there."""
+
+
+def said_by_the_world(context: SceneContext) -> str:
+    """What the world says to a deed that cannot be done, where the narrator has no other words for it."""
+    return next((one.sentence for one in context.verdicts if one.rule not in SEEN_BY_RULE), "")

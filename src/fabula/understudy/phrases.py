@@ -162,6 +162,12 @@ NO_WAY = (
     "You take a few steps towards {where}, and have to turn back.",
 )
 
+THERE_ALREADY = (
+    "You are there already.",
+    "That is where you stand.",
+    "You need not go far: you are there.",
+)
+
 NO_WAY_BARE = (
     "You take a few steps, and come back to where you were.",
     "There is no way on in that direction.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabula.language.english import bare, closed, first_person_verb, sentences, told_sentences
+from fabula.language.english import bare, closed, first_person_verb, passages, sentences, told_sentences
 from fabula.language.words import stems, word_set, words_of
 from fabula.story.contexts import CastMember, Lore, SceneContext
 from fabula.story.graph import Node
@@ -20,9 +20,6 @@ _NOUN_PHRASE = re.compile(
 )
 _LIKENESS = re.compile(r"\b(?:like|as if|as|than) [^,.;:!?]*")
 _OF_THE_PLAYER = re.compile(r"\b(you|your|player)\b|\{\{user\}\}", re.IGNORECASE)
-_LEANING = re.compile(
-    r"\b(it|its|they|their|them|he|she|his|her|him|these|those|such)\b|^(this|that|and|but|so|then)\b", re.IGNORECASE
-)
 _NO_QUALITY = word_set("whole same other own very only single")
 _NO_DETAIL = word_set(
     """time way thing moment day night year years one end side kind sort part place first last few lot bit other same
@@ -94,6 +91,7 @@ def in_own_mouth(line: str, speaker: str) -> str:
         line = re.sub(rf"\b{name} (is|has|was|\w+[^s\W]s)\b", lambda found: f"I {first_person_verb(found[1])}", line)
         line = re.sub(rf"\b{name}\b", "me", line)
     if line.startswith("I "):
+        line = re.sub(r"^I own\b", "I have", line)
         line = re.sub(r"\b(and|but) (has|is|believes|knows|keeps)\b", _and_i, line)
         line = re.sub(r"\b(?:his|her) own\b", "my own", line)
         line = re.sub(r"\bthat (?:she|he) ", "that I ", line)
@@ -150,17 +148,6 @@ def answers_to(asked: str, lore: Lore) -> list[str]:
     """What lore says to a bare `why?` or `who?`: the notes whose title begins with that word."""
     titled = [note for note in [*lore.matched, *lore.base] if asked and note.title.lower().startswith(f"{asked} ")]
     return [passage for note in titled for passage in passages(note.content)]
-
-
-def passages(text: str) -> list[str]:
-    """The thoughts of a text: a sentence that needs another to say who `it` or `they` are stays with it."""
-    found: list[str] = []
-    for sentence in sentences(text):
-        if found and _LEANING.search(sentence):
-            found[-1] = f"{found[-1]} {sentence}"
-        else:
-            found.append(sentence)
-    return found
 
 
 def brief(known: Sequence[str]) -> list[str]:

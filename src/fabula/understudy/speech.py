@@ -9,6 +9,7 @@ from fabula.language.words import stems, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
 from fabula.understudy.line import Line
 from fabula.understudy.reminders import SEEN, asks_time, remind, remind_of_time, time_now
+from fabula.understudy.scene_lore import tell_gossip
 from fabula.understudy.scene_view import first_trait, goal_line, in_own_mouth, place_name, player_name
 from fabula.understudy.tones import Tone, is_terse, sayings_of, tone_of
 from fabula.understudy.topics import Subject, find_subjects, near_best
@@ -50,17 +51,17 @@ KEPT = (
     "Some doors stay shut, and that is one of them.",
 )
 ALL_TOLD = (
-    "I have told you what I know of {thing}.",
+    "Of {thing} you know what I know.",
     "There is no more to say about {thing}.",
     "You have heard all I know about {thing}.",
-    "About {thing} I can only say what I have said.",
+    "I can add nothing to what you have heard about {thing}.",
     "I know no more of {thing} than you do now.",
 )
 ALL_TOLD_BARE = (
-    "I have told you what I know of that.",
+    "You know what I know of that.",
     "There is no more to say about it.",
     "You have heard all I know.",
-    "I can only say what I have said.",
+    "I can add nothing to what you have heard.",
 )
 OF_MYSELF = (
     "That is a direct question.",
@@ -138,6 +139,12 @@ _OF_YOU = re.compile(
 _ASKS_OF_THINGS = ("what", "which", "how", "when", "whether")
 _WAS_IT_YOU = re.compile(r"\b(?:was|is) it you\b|\bit was you\b")
 _WHERE = re.compile(r"\bwhere (am|are) (i|we)\b|\bwhat (is|are) this place\b|\bwhere is this\b")
+_NEWS = re.compile(
+    r"\b(?:any|what|the|latest|other) (?:news|gossip|rumours?|rumors?)\b|\bwhat is new\b|\bwhat's new\b|"
+    r"\bwhat (?:do|does|are|is) (?:people|they|everybody|everyone|folk)(?: here)? (?:say|saying|talk|talking)\b|"
+    r"\bwhat (?:people|they|everybody|everyone|folk) (?:say|are saying|talk about|tell)\b|"
+    r"\bheard anything\b|\bwhat have you heard\b"
+)
 _WHAT_NOW = re.compile(r"\bwhat (should|do|can|must|shall) (i|we)( \w+)?$|\bwhat now\b|\bhelp me\b|\bwhat next\b")
 
 
@@ -192,6 +199,10 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
         return [voice.pick(WELL), _saying(actor, voice)]
     if _WHERE.search(text):
         return [_fresh(voice, _place(context)), _saying(actor, voice)]
+    if _NEWS.search(text):
+        told = tell_gossip(context.scene_lore, voice)
+        if told:
+            return [voice.pick(tone.open) if voice.chance(2) else "", told]
     if _WHAT_NOW.search(text):
         return [_point(context, actor, voice) or _saying(actor, voice)]
     clock = time_now(context, line.said or line.text)
@@ -212,7 +223,8 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
 
 def _of_itself(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> list[str]:
     """An answer to `did you`: a fact of the character's own, or none at all."""
-    if line.topic & stems(actor.name):
+    # Who is spoken to is `you`: a name that only stands behind `her` is somebody else's question.
+    if line.topic & stems(actor.name) & stems(line.text):
         told = _fresh(voice, introduction(actor))
         if told:
             return [told]

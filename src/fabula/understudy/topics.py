@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fabula.language.english import sentences
+from fabula.language.english import passages, sentences
 from fabula.language.words import STOP, stem, stems, words_of
 from fabula.story.contexts import CastMember, SceneContext
 from fabula.understudy.line import SAYS_LITTLE, Line
 from fabula.understudy.reading.lexicon import SYNONYMS
 from fabula.understudy.reading.words import noun_of
-from fabula.understudy.scene_view import in_own_mouth, passages, scene_sentences, trait_of
+from fabula.understudy.scene_view import in_own_mouth, scene_sentences, trait_of
 
 _OF_YOU = re.compile(r"\b(?:did|do|are|were|have|had|will|would) you (?!know|think|mean|say|remember|tell)")
 _HOW_MANY = re.compile(r"\bhow (?:many|much|long|far|old)\b")

@@ -16,6 +16,7 @@ from fabula.actions.plays.play_memories import (
     pin_memory,
 )
 from fabula.actions.plays.sessions import ShowSession, get_session
+from fabula.actions.turns.explain_turn import ExplainTurn, explain_turn
 
 MILL = "Beware of the old mill in the dark forest."
 
@@ -106,3 +107,13 @@ async def test_plays_that_went_on_are_consolidated_now_and_then_and_each_head_on
 async def test_a_short_play_is_left_as_it_is(stage: Stage) -> None:
     await played(stage, MILL, MILL, MILL)
     assert await begin_consolidations(stage.house) == 0
+
+
+async def test_an_actor_has_its_own_summaries_in_place_of_what_prompts_leave_out(stage: Stage) -> None:
+    session_id = await mill_session(stage)
+    await consolidate_at(stage.house, await head_of(stage, session_id))
+    await played(stage, *(f"I count on to {number}." for number in range(75)), session_id=session_id)
+    told = await stage.play(session_id, explain_turn, ExplainTurn(turn_id=await head_of(stage, session_id)))
+    assert told.memories is not None
+    brought = [(one.owner, one.text) for one in told.memories if one.reasons[0].part == "summary"]
+    assert brought == [("mara", f"User: (three times) {MILL}")]

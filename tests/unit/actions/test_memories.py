@@ -28,6 +28,7 @@ from fabula.actions.plays.play_memories import (
     search_memories,
     update_memory,
 )
+from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.explain_turn import ExplainTurn, explain_turn
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Denied, InvalidRequest, NotFound
@@ -60,6 +61,33 @@ async def test_who_is_in_the_scene_remembers_what_was_said_there(stage: Stage) -
             "My brother drowned in the harbour."
         )
     assert await texts(stage, session_id, "nobody") == []
+
+
+async def test_turns_that_are_remembered_together_are_kept_as_if_each_had_been_by_itself(stage: Stage) -> None:
+    lines = ["My brother drowned in the harbour.", "The king is dead.", "I look at the gate."]
+    start = StartSession(story_id=await stage.story(), seed=7)
+    one_by_one, session_id = [(await stage.do(start_session, start)).session_id for _ in range(2)]
+    await played(stage, *lines, session_id=one_by_one)
+    for line in lines:
+        session = await stage.say(session_id, line)
+    await remember_line(stage.house, session.head_turn_id)
+
+    async def kept(session_id: str, owner: str) -> list[tuple[Any, ...]]:
+        listed = await stage.play(session_id, list_memories, ListMemories(owner_id=owner, order="oldest"))
+        turns = {id: number for number, id in enumerate(dict.fromkeys(one.turn_id for one in listed.memories))}
+        return [
+            (turns[one.turn_id], one.kind, one.text, one.importance, one.told_by)
+            for one in listed.memories
+            # What Mara says may differ, because in one of the plays she remembers while it is played.
+            if one.text in lines or (one.kind == "belief" and one.told_by != "Mara")
+        ]
+
+    for owner in ("player", "mara"):
+        together = await kept(session_id, owner)
+        assert together == await kept(one_by_one, owner)
+        said = {text: turn for turn, kind, text, *_ in together if kind == "observation"}
+        assert [said[line] for line in lines] == sorted({said[line] for line in lines})
+    assert (await found(stage, session_id, "What happened to the brother?"))[0] == lines[0]
 
 
 async def test_a_whisper_stays_with_those_it_names(stage: Stage) -> None:

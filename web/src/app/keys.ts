@@ -38,6 +38,7 @@ export const KEYS = {
   state: { keys: ["S"], where: "text", room: "stage" },
   notes: { keys: ["N"], where: "text", room: "stage" },
   world: { keys: ["W"], where: "text", room: "stage" },
+  canon: { keys: ["L"], where: "text", room: "stage" },
   fold_left: { keys: ["["], where: "text", room: "stage" },
   fold_right: { keys: ["]"], where: "text", room: "stage" },
   immersive: { keys: ["F"], where: "text", room: "stage" },

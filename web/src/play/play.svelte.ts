@@ -105,6 +105,8 @@ export class Play {
   /** Whether the story has a clock, and with it a journal. */
   keepsTime = $derived((this.session?.snapshot.time ?? null) !== null);
   journal = $state.raw<readonly JournalEntry[]>([]);
+  /** Counts how often the canon of this play was judged while we watched. */
+  canonVersion = $state(0);
   isInk = $derived(this.session?.ink !== undefined && this.session.ink !== null);
 
   /** The story's title page: name, introduction, the variables that its author pinned. */
@@ -923,6 +925,9 @@ export class Play {
         return;
       case "presence":
         this.others = (event as unknown as Presence).seats.filter((one) => one.seat_id !== event["you"]);
+        return;
+      case "canon_committed":
+        this.canonVersion += 1;
         return;
       case "session_deleted":
         this.status = "gone";

@@ -3,6 +3,8 @@
  *  `session.branches` lists every turn; where the server collapses runs, a run stands in for its turns, and everything
  *  here works on both: an item is a turn, or a run of them that nobody forked. */
 
+import type { BranchTurn } from "../protocol/protocol.gen";
+
 /** A turn, as far as the tree needs it. */
 export interface TreeTurn {
   turn_id: string;
@@ -15,6 +17,8 @@ export interface TreeTurn {
   name?: string | null;
   bookmarked?: boolean;
   preview?: string | null;
+  change?: BranchTurn["change"];
+  about?: string;
 }
 
 /** Turns in a row that the server did not list one by one. */

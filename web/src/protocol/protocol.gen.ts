@@ -68,6 +68,20 @@ export interface AddMemory {
   importance?: number;
 }
 
+/** Something that became true. `item_id` undoes it. */
+export interface AddedItem {
+  item_id: string;
+  kind: string;
+  sentence: string;
+}
+
+/** `duration` is in minutes of story time, or in words: `90 minutes`, `8 hours`, `3 days`, `2 weeks`. With `dry_run` nothing is written. A session in the envelope stands for its play; then `world_id` is left out. */
+export interface AdvanceWorld {
+  world_id?: string;
+  duration: number | string;
+  dry_run?: boolean;
+}
+
 /** An agent's answer could not be used; a fallback was taken, a filler in character, or a `stand_in` plays on. */
 export interface AgentDegraded {
   type: "agent_degraded";
@@ -108,6 +122,14 @@ export interface AgentReplyDelta {
 
 export interface All {
   all: (Comparison | All | Any | Not)[];
+}
+
+/** Answers in plain words. What is left out stays as it is; an empty answer takes it away. */
+export interface AnswerSessionZero {
+  world_id?: string;
+  premise?: string | null;
+  themes?: string | null;
+  boundaries?: string | null;
 }
 
 export interface Any {
@@ -177,15 +199,27 @@ export interface ApisListed {
   apis: ApiView[];
 }
 
+/** Where a story stands: `tension` is from 0 to 1. */
+export interface Arc {
+  label: "opening" | "rising" | "crisis" | "falling" | "ended";
+  tension: number;
+}
+
 /** Where an archive is uploaded to or downloaded from. */
 export interface ArchivePlace {
   resource_id: string;
   file_id: "archive";
 }
 
-/** What is around an entity, so many steps far; without a `centre` the first entities of the world. `kinds` keeps entities of these kinds alone; `at` keeps what held at that moment of story time. */
+/** Of the play in the envelope, or of a world. */
+export interface AskBoundaries {
+  world_id?: string;
+}
+
+/** What is around an entity, so many steps far; without a `centre` the first entities of the world. `kinds` keeps entities of these kinds alone; `at` keeps what held at that moment of story time. With a session it is the graph that its play sees at its head: its world's, and on top of it its own; `layer` "world" leaves that out. */
 export interface AskGraph {
-  world_id: string;
+  world_id?: string;
+  layer?: "world" | "play" | null;
   centre?: string | null;
   hops?: number;
   kinds?: ("character" | "faction" | "place" | "object" | "concept")[];
@@ -199,18 +233,37 @@ export interface AskKnowledge {
   about: string;
 }
 
-/** The shortest way from one entity to another, over facts and relationships; `from` and `to` are ids. */
+/** `about` is the id of an entity. `everything` has what only others know as well, for authors. */
+export interface AskKnown {
+  about?: string | null;
+  everything?: boolean;
+}
+
+/** `turn_id` names a turn of the session; without it the one is meant that is being played. */
+export interface AskLoop {
+  turn_id?: string | null;
+}
+
+/** The shortest way from one entity to another, over facts and relationships; `from` and `to` are ids. A session and `layer` are as for the graph. */
 export interface AskPath {
-  world_id: string;
+  world_id?: string;
+  layer?: "world" | "play" | null;
   from: string;
   to: string;
 }
 
-/** What began `from` a moment, before `to`; both are minutes of story time. */
+/** Of the play in the envelope, or of a world. */
+export interface AskSessionZero {
+  world_id?: string;
+}
+
+/** What began `from` a moment, before `to`; both are minutes of story time. A session and `layer` are as for the graph. `lanes` keeps some of it alone: what was written or said (`canon`), what came to pass off-screen (`agendas`), and of a play its scenes and plot threads. */
 export interface AskTimeline {
   limit?: number | null;
   cursor?: string | null;
-  world_id: string;
+  lanes?: ("canon" | "agendas" | "scenes" | "threads")[];
+  world_id?: string;
+  layer?: "world" | "play" | null;
   from?: number | null;
   to?: number | null;
 }
@@ -267,6 +320,30 @@ export interface Band {
   at_least?: number | null;
 }
 
+/** When a beat was reached, and with which outcome. */
+export interface BeatReached {
+  turn_index: number;
+  minute: number;
+  outcome_id: string | null;
+}
+
+/** A beat of the template in a play. `reached` is there once it was. */
+export interface BeatView {
+  type: "template_beat";
+  act_id: string;
+  beat_id: string;
+  title: string;
+  due: boolean;
+  may_be_skipped: boolean;
+  reached?: BeatReached | null;
+}
+
+/** `text` is what is remembered. A place of the map that it names is where it was; `ago` says how long ago, else the text may (`two days ago`), else it was a day. */
+export interface BeginFlashback {
+  text: string;
+  ago?: number | string | null;
+}
+
 /** Something that somebody takes to be true: how sure they are (0 to 1, and in words), from whom they have it, the turns that speak for it and against it, and the turn that changed it last. */
 export interface BeliefView {
   memory_id: string;
@@ -287,6 +364,12 @@ export interface BeliefsListed {
   beliefs: BeliefView[];
 }
 
+/** Words for what the world does not have, and what is at hand instead; empty where nothing is. */
+export interface Beyond {
+  words: string[];
+  instead?: string;
+}
+
 /** Which api each of the seven roles uses. */
 export interface Bindings {
   planner_api_id: string;
@@ -298,13 +381,48 @@ export interface Bindings {
   replyer_api_id: string;
 }
 
+/** How somebody stands to somebody when a play begins, and why. */
+export interface Bond {
+  trust?: number;
+  respect?: number;
+  affinity?: number;
+  fear?: number;
+  reason?: string;
+}
+
+/** What somebody set. `categories` are names for many words, for this somebody's own lines and veils. */
+export interface Boundaries {
+  lines: string[];
+  veils: string[];
+  rating: "everyone" | "teen" | "mature" | "adult" | null;
+  categories: { [key: string]: string[] };
+}
+
+/** `own` is what this world or table has set, `world` what its world has, `counts` what holds for it: both, with the lines that a rating draws. `built_in` are the categories that every line may name. `before` is what counted in a world earlier; a table finds that by going back. */
+export interface BoundariesView {
+  type: "boundaries";
+  own: Boundaries;
+  world?: Boundaries | null;
+  counts: Boundaries;
+  built_in: string[];
+  before?: PastBoundaries[] | null;
+}
+
+/** A sentence of an import that crosses a line of a world. `where` is the kind and the id of what it stands in. */
+export interface BoundaryWarning {
+  where: string;
+  world_id: string;
+  line: string;
+  words: string;
+}
+
 /** Where a session of this tree stands. */
 export interface BranchHead {
   session_id: string;
   turn_id: string;
 }
 
-/** A turn as the list of branches shows it. `label` is what the player said, `preview` how the telling begins. A preview is there where runs are collapsed, or a limit is given. */
+/** A turn as the list of branches shows it. `label` is what the player said, `preview` how the telling begins. A preview is there where runs are collapsed, or a limit is given. Of a turn that nobody played, `change` is what it was and `about` what it was about, as the place of a scene; without one it was changed by hand. */
 export interface BranchTurn {
   turn_id: string;
   parent_id: string | null;
@@ -317,6 +435,32 @@ export interface BranchTurn {
   name: string | null;
   bookmarked: boolean;
   preview: string | null;
+  change: "world_moved" | "scene_began" | "scene_ended" | "past_began" | "present_again" | "story_ended" | "talk_began" | "talk_left" | "time_passed" | "dice_rolled" | null;
+  about: string;
+}
+
+/** What was added in a building and not undone since. */
+export interface BuildingClosed {
+  type: "building_closed";
+  building_id: string;
+  world_id: string;
+  added: AddedItem[];
+  coverage: { [key: string]: number };
+  gaps: ("places" | "people" | "factions" | "things" | "ties" | "laws" | "past")[];
+}
+
+/** A turn of building: the architect's reply, what was added, and how much of the world is told by now. `coverage` counts what there is of each aspect; `gaps` are the aspects with too little, the emptiest first, `bare` the names of whom nothing else is known; `questions` are what is best asked next. */
+export interface BuildingView {
+  type: "building";
+  building_id: string;
+  world_id: string;
+  reply: string;
+  added: AddedItem[];
+  refused: RefusedItem[];
+  coverage: { [key: string]: number };
+  gaps: ("places" | "people" | "factions" | "things" | "ties" | "laws" | "past")[];
+  bare: string[];
+  questions: string[];
 }
 
 /** How time is counted in a world, when its plays begin, and how much of it a turn takes. Without another word it is ours, without leap years. `begins` is the moment at which plays begin, on `begins_on` if the world has weekdays, else on the first of them. `minutes_per_turn` pass with every turn, `minutes_per_journey` on the way to another scene; a scene may say otherwise. Who sleeps wakes when `wakes_at` begins: the first phase, if it is not named. */
@@ -385,6 +529,13 @@ export interface Caller {
   features: string[];
 }
 
+/** How far a free play has come: how many things were found out, how many are left, and the arc that follows from these and from its plot threads and agendas. */
+export interface Campaign {
+  arc: Arc;
+  found: number;
+  to_find: number;
+}
+
 /** With `keep`, what was told so far stays: it becomes the turn. */
 export interface CancelTurn {
   keep?: boolean;
@@ -412,6 +563,12 @@ export interface CanonSince {
   world_id: string;
   version: number;
   changes: ChangeView[];
+}
+
+/** What a world goes up to; what is not said has no cap. */
+export interface Caps {
+  technology?: TechnologyCap | null;
+  magic?: MagicCap | null;
 }
 
 /** Somebody of a play: a character of the story, a guest who came in during play, or the player. */
@@ -564,6 +721,45 @@ export interface CheckResolved {
   sentence: string;
 }
 
+/** What became of a clock. `odds` is how likely it was to come to its end within this time. */
+export interface ClockMoveView {
+  type: "clock_move";
+  clock_id: string;
+  name: string;
+  segments: number;
+  before: number;
+  after: number;
+  chances: number;
+  odds: number;
+  status: "waiting" | "active" | "fired" | "dropped";
+}
+
+/** A clock as it stands in its world, or in a play. `chance` is how likely its next chance fills a segment, with what the play's variables add to its forces. `own` says that the play made it itself. */
+export interface ClockView {
+  type: "clock";
+  clock_id: string;
+  name: string;
+  agenda: string;
+  owner?: string | null;
+  segments: number;
+  filled: number;
+  pressure: number;
+  opposition: number;
+  every: number;
+  status: "waiting" | "active" | "fired" | "dropped";
+  chance: number;
+  rules: ForceRule[];
+  fires?: Firing | null;
+  own?: boolean;
+}
+
+/** Clocks in the order in which they move. `minute` is up to when they have moved, in story time. */
+export interface ClocksListed {
+  type: "clocks_listed";
+  minute: number;
+  clocks: ClockView[];
+}
+
 /** `stream` true answers with events of progress before the result. */
 export interface CommitImport {
   import_id: string;
@@ -576,7 +772,7 @@ export interface CommitView {
   type: "canon_commit";
   turn_id: string;
   turn_index: number;
-  why: "scene" | "ended" | "death" | "discovery" | "turns" | "asked";
+  why: "scene" | "ended" | "death" | "discovery" | "turns" | "asked" | "world";
   status: "finalizing" | "committed";
   accepted: number;
   rejected: number;
@@ -647,6 +843,106 @@ export interface ConfigChanged {
   type: "config_changed";
 }
 
+/** A conflict of the world moved: to which phase and intensity, and why. Players are not told which one, nor why. */
+export interface ConflictChanged {
+  type: "conflict_changed";
+  conflict_id: string;
+  title: string;
+  phase: "seed" | "emerging" | "rising" | "confrontation" | "climax" | "falling" | "resolution" | "aftermath";
+  intensity: number;
+  why: string;
+}
+
+/** A conflict with all that is written of it. */
+export interface ConflictDetailView {
+  type: "conflict";
+  conflict_id: string;
+  title: string;
+  stakes: string;
+  stakeholders: Stakeholder[];
+  phase: "seed" | "emerging" | "rising" | "confrontation" | "climax" | "falling" | "resolution" | "aftermath";
+  intensity: number;
+  momentum: number;
+  due: string;
+  outcome?: string | null;
+  steps: ConflictStep[];
+  drift: number;
+  patience: number;
+  every: number;
+  where: string[];
+  known_to: string[];
+  signs: { [key: string]: string };
+  pushes: ConflictPush[];
+  moves: ConflictMove[];
+  outcomes: ConflictOutcome[];
+}
+
+/** What a stakeholder does when the world moves, once, while the conflict is in one of these phases. `notice` is what is told of it where it is noticed, else `what`. `when` must hold. */
+export interface ConflictMove {
+  move_id: string;
+  by: string;
+  phases: ("seed" | "emerging" | "rising" | "confrontation" | "climax" | "falling" | "resolution" | "aftermath")[];
+  what: string;
+  push?: number;
+  when?: Comparison | All | Any | Not | null;
+  notice?: string | null;
+  where?: string | null;
+  known_to?: string[];
+}
+
+/** How a conflict may end: at its climax when `when` holds, `early` also before that. One without `when` is how it ends if nobody does anything about it. `changes` are what is true from then on. */
+export interface ConflictOutcome {
+  outcome_id: string;
+  when?: Comparison | All | Any | Not | null;
+  feeling?: FeelingTest | null;
+  early?: boolean;
+  event: string;
+  notice?: string | null;
+  where?: string | null;
+  known_to?: string[];
+  changes?: (EntityContent | FactContent | RelationshipContent)[];
+}
+
+/** What moves a conflict once, as soon as all that it names holds: a condition, a feeling, a clock that fired. `by` is added to its intensity; below zero it calms. */
+export interface ConflictPush {
+  push_id: string;
+  when?: Comparison | All | Any | Not | null;
+  feeling?: FeelingTest | null;
+  clock_id?: string | null;
+  by: number;
+  why: string;
+}
+
+/** What moved a conflict: with which turn, to where, and why. */
+export interface ConflictStep {
+  turn_index: number;
+  minute: number;
+  phase: "seed" | "emerging" | "rising" | "confrontation" | "climax" | "falling" | "resolution" | "aftermath";
+  intensity: number;
+  why: string;
+}
+
+/** A conflict as it stands. `due` is what is to come of it, `outcome` how it ended, `steps` what moved it last, each with its turn and its reason. */
+export interface ConflictView {
+  type: "conflict";
+  conflict_id: string;
+  title: string;
+  stakes: string;
+  stakeholders: Stakeholder[];
+  phase: "seed" | "emerging" | "rising" | "confrontation" | "climax" | "falling" | "resolution" | "aftermath";
+  intensity: number;
+  momentum: number;
+  due: string;
+  outcome?: string | null;
+  steps: ConflictStep[];
+}
+
+/** Conflicts in the order in which they are written. */
+export interface ConflictsListed {
+  type: "conflicts_listed";
+  conflicts: ConflictView[];
+}
+
 /** A character's content as a client sends it, before its names are checked. */
 export interface ContentDraft {
   id: string;
@@ -662,9 +958,68 @@ export interface ContentDraft {
   traumas?: Trauma[];
 }
 
+/** The prompts of the next turn, with the sections that they are made of. */
+export interface ContextExplained {
+  type: "context_explained";
+  prompts: ContextPrompt[];
+}
+
+/** What a role would be told. `character_id` is who speaks, where a character does. */
+export interface ContextPrompt {
+  agent: string;
+  character_id?: string | null;
+  tokens: number;
+  budget: number;
+  sections: ContextSection[];
+}
+
+/** A section of a prompt in its order. `told` says whether it is told whole, in short (`compact`), not at all (`dropped`), or has nothing to tell (`empty`); `why` says it in words. The same `version` means the same text. The lowest `priority` goes first, what is `required` never. `share` is how much of the room a section may take before it is shortened, `reserved` how much of it nobody takes away. Tokens are estimated. */
+export interface ContextSection {
+  name: string;
+  kind: "instructions" | "cast" | "memories" | "lore" | "conflicts" | "world" | "story" | "canon" | "boundaries" | "moment";
+  told: "whole" | "compact" | "dropped" | "empty";
+  why: string;
+  tokens: number;
+  full_tokens: number;
+  priority: number;
+  share: number;
+  reserved: number;
+  canonical: boolean;
+  required: boolean;
+  version: string;
+}
+
 export interface ContinueDraft {
   draft_id: string;
   stream?: boolean;
+}
+
+/** A conversation that is under way: with whom, since which turn, and how many turns it has had. An `interview` asks a character about itself; nobody in the story notices it. */
+export interface Conversation {
+  conversation_id: string;
+  character_ids: string[];
+  mode: "talk" | "interview";
+  began: number;
+  turns: number;
+}
+
+/** What was talked about in short, how everybody stands now, and what is proposed as canon of the play. */
+export interface ConversationClosed {
+  type: "conversation_closed";
+  conversation_id: string;
+  summary: string;
+  relations: StandsNow[];
+  staged: StagedChange[];
+}
+
+/** A conversation, and the session in which it is held. */
+export interface ConversationOpened {
+  type: "conversation";
+  session_id: string;
+  conversation_id: string;
+  character_ids: string[];
+  mode: "talk" | "interview";
+  turns: number;
 }
 
 export interface CopyStory {
@@ -718,6 +1073,56 @@ export interface CreateApiGroup {
 
 export interface CreateCharacter {
   content: ContentDraft;
+}
+
+/** `owner` is whose agenda it is, by the id of an entity. Without a `clock_id` it gets one. */
+export interface CreateClock {
+  world_id?: string;
+  clock_id?: string | null;
+  name: string;
+  agenda?: string;
+  owner?: string | null;
+  segments?: number;
+  filled?: number;
+  pressure?: number;
+  opposition?: number;
+  every?: number;
+  status?: "active" | "waiting";
+  rules?: ForceRule[];
+  fires?: Firing | null;
+}
+
+/** Without a `conflict_id` it gets one. One of the `outcomes` has no condition: so it ends if nobody acts. */
+export interface CreateConflict {
+  world_id?: string;
+  conflict_id?: string | null;
+  title: string;
+  stakes?: string;
+  stakeholders: Stakeholder[];
+  intensity?: number;
+  momentum?: number;
+  drift?: number;
+  patience?: number;
+  every?: number;
+  where?: string[];
+  known_to?: string[];
+  signs?: { [key: string]: string };
+  pushes?: ConflictPush[];
+  moves?: ConflictMove[];
+  outcomes: ConflictOutcome[];
+}
+
+/** `for` is an agent, a character by id, or `everyone`. `expires` is the minute of story time from which it holds no more. A prohibition may name `phrases` that are not told, and `tools` that are not called. */
+export interface CreateDirective {
+  world_id?: string;
+  directive_id?: string | null;
+  kind: "do" | "avoid" | "override" | "prohibit";
+  for?: string;
+  text?: string;
+  priority?: number;
+  expires?: number | null;
+  phrases?: string[];
+  tools?: string[];
 }
 
 export interface CreateGameSystem {
@@ -845,6 +1250,8 @@ export interface CreateWorld {
   tone?: string;
   game_system_id?: string | null;
   policy?: Policy;
+  free?: FreeStart | null;
+  caps?: Caps | null;
 }
 
 export interface Dashboard {
@@ -877,6 +1284,14 @@ export interface DegradedShown {
   reason: string;
 }
 
+/** By how much each axis of a relation changes. */
+export interface Deltas {
+  trust: number;
+  respect: number;
+  affinity: number;
+  fear: number;
+}
+
 /** `roll` is what fell; `sentence` stands in the transcript, under `message_id`. */
 export interface DiceRolled {
   type: "dice_rolled";
@@ -884,6 +1299,33 @@ export interface DiceRolled {
   reason: string;
   sentence: string;
   message_id: string;
+}
+
+export interface DirectiveDeleted {
+  type: "directive_deleted";
+  directive_id: string;
+}
+
+/** A directive. `own` says that the play has it itself, and not its world; `over` that its time is over. */
+export interface DirectiveView {
+  type: "directive";
+  directive_id: string;
+  kind: "do" | "avoid" | "override" | "prohibit";
+  for: string;
+  text: string;
+  priority: number;
+  expires?: number | null;
+  phrases: string[];
+  tools: string[];
+  own?: boolean;
+  over?: boolean;
+}
+
+/** Directives, those of the highest priority first. `minute` is when it is in the story. */
+export interface DirectivesListed {
+  type: "directives_listed";
+  minute: number;
+  directives: DirectiveView[];
 }
 
 /** Whether the story moved on, and the plan of beats. */
@@ -899,6 +1341,20 @@ export interface DirectorResult {
   current_node_id: string;
   transitioned: boolean;
   response_plan: ResponsePlan;
+}
+
+/** Something that can be found out: who keeps it to themselves, where they are met, and what it is about. `truth` is told when they tell it, `purpose` is what a scene is for that is about it, and `means` are phrases by which a player sets out to have it told. */
+export interface Discovery {
+  discovery_id: string;
+  place: string;
+  subject: string;
+  knower: string;
+  knower_name: string;
+  about: string;
+  truth: string;
+  purpose: string;
+  hook?: string;
+  means: string[];
 }
 
 /** What an outcome changed: a track from `before` to `after`, or a condition that came or went. */
@@ -981,14 +1437,19 @@ export interface EventContent {
 /** Something happened. */
 export interface EventFrame {
   type: "event";
-  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | ChangeStaged | Flashback | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | IntentJudged | ChangeStaged | WorldAdvanced | ThreadChanged | ConflictChanged | SceneCompleted | Flashback | SocialBeat | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
-/** What a change rests on: a turn, a line, a roll, a text, or somebody's word. `quote` are its words. */
+/** What a change rests on: a turn, a line, a roll, a text, somebody's word, a clock that is full, or a conflict that ended. `quote` are its words. */
 export interface Evidence {
-  type: "turn" | "message" | "roll" | "source" | "conversation" | "user";
+  type: "turn" | "message" | "roll" | "source" | "conversation" | "user" | "clock" | "conflict";
   ref: string;
   quote?: string;
+}
+
+/** `player_input` is what the player might say next: it calls lore to mind as if it were said. */
+export interface ExplainContext {
+  player_input?: string | null;
 }
 
 export interface ExplainTurn {
@@ -1022,8 +1483,10 @@ export interface ExportSession {
   include?: ExportIncludes;
 }
 
+/** A session in the envelope stands for its world as its play sees it at its head; `layer` "world" leaves out what the play adds and replaces. */
 export interface ExportWorld {
-  world_id: string;
+  world_id?: string;
+  layer?: "world" | "play" | null;
   format?: "json" | "graphml" | "cypher" | "markdown";
 }
 
@@ -1072,6 +1535,15 @@ export interface FeedSnapshot {
   active_turn_id: string | null;
 }
 
+/** Whether somebody stands to somebody so: an axis `at_least` or `at_most` so far. The player is `player`. */
+export interface FeelingTest {
+  who: string;
+  towards?: string;
+  axis: "trust" | "respect" | "affinity" | "fear";
+  at_least?: number | null;
+  at_most?: number | null;
+}
+
 /** `kinds` are those to look for; those that the caller may not see are not looked for. All if it is not given. */
 export interface Find {
   query: string;
@@ -1092,6 +1564,17 @@ export interface FindSiblings {
   turn_ids: string[];
 }
 
+/** What comes to pass when a clock is full. `event` is what happened, in a few words; `notice` is what somebody notices of it, told as it stands, else the event itself. `where` is the place at which it is noticed, else everywhere. `known_to` are those who know of it, by id: nobody named means everybody. `changes` are what is true from then on. `starts` are clocks that run from then on, `pushes` what it adds to the pressure of others. */
+export interface Firing {
+  event: string;
+  notice?: string | null;
+  where?: string | null;
+  known_to?: string[];
+  changes?: (EntityContent | FactContent | RelationshipContent)[];
+  starts?: string[];
+  pushes?: { [key: string]: Json };
+}
+
 /** Something came back to somebody at once; `character_id` is `player` for the player, `text` is what is told. */
 export interface Flashback {
   type: "flashback";
@@ -1101,11 +1584,22 @@ export interface Flashback {
   emotion?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation" | null;
 }
 
+/** The scene of the past. It ends as every scene does; then the present goes on. */
+export interface FlashbackBegun {
+  type: "flashback_begun";
+  scene: SceneLine;
+}
+
 /** Something that came back to somebody, as it was told. */
 export interface FlashbackNote {
   character_id: string;
   character_name: string;
   text: string;
+}
+
+/** Which template of its world the play follows from now on; none with null. */
+export interface FollowTemplate {
+  template_id: string | null;
 }
 
 /** Work that followed the turn. `took_ms` adds up its attempts, as far as they were noted. */
@@ -1114,6 +1608,14 @@ export interface FollowerShown {
   state: string;
   took_ms: number | null;
   outcome: string;
+}
+
+/** While `when` holds in a play, so much is added to a clock's pressure and opposition. With `stops` it is given up for good as soon as that holds. */
+export interface ForceRule {
+  when: Comparison | All | Any | Not;
+  pressure?: number;
+  opposition?: number;
+  stops?: boolean;
 }
 
 export interface Fork {
@@ -1157,6 +1659,19 @@ export interface FoundModel {
 export interface FoundPlace {
   start: number;
   end: number;
+}
+
+/** How free plays of a world begin: what is told first, where, with which lore, and what the player is made of. What is not said follows from the world: its description, the first place where somebody is met, no lore. */
+export interface FreeStart {
+  introduction?: string;
+  place?: string | null;
+  lorebook_ids?: string[];
+  player_schema_id?: string | null;
+}
+
+/** What makes a story one of free play. */
+export interface FreeWorld {
+  discoveries: Discovery[];
 }
 
 export interface GameSystemDeleted {
@@ -1229,6 +1744,33 @@ export interface GlobalConfig {
   type: "global_config";
   api_group_id: string | null;
   preset_id: string | null;
+}
+
+/** What somebody is after. `at` is where they are for it at which phase while they pursue it, instead of where they usually are; the exceptions of their schedule come first. */
+export interface Goal {
+  goal_id: string;
+  text: string;
+  strength?: number;
+  rules?: GoalRule[];
+  at?: { [key: string]: string };
+}
+
+/** While all that it names holds, a condition and a feeling, so much is added to the strength of a goal. */
+export interface GoalRule {
+  when?: Comparison | All | Any | Not | null;
+  feeling?: FeelingTest | null;
+  by: number;
+  why: string;
+}
+
+/** What somebody is after: how strong that is now, and why it is stronger or weaker than at the beginning. */
+export interface GoalView {
+  character_id: string;
+  goal_id: string;
+  text: string;
+  strength: number;
+  stance: "given_up" | "held" | "pursued";
+  reasons: string[];
 }
 
 /** A whole story as nodes; it begins at `start_node`. */
@@ -1311,10 +1853,12 @@ export interface HelpedNote {
   stand_in?: string;
 }
 
+/** `warnings` are what of it would cross a line of a world; it was taken in all the same. */
 export interface ImportCommitted {
   type: "data_package_import_committed";
   import_id: string;
   contents: PackageContents;
+  warnings?: BoundaryWarning[];
 }
 
 export interface ImportPrepared {
@@ -1413,7 +1957,7 @@ export interface InkStatistics {
   endings: number;
 }
 
-/** A story that was published, with what its author may want to look at. */
+/** A story that was published, with what its author may want to look at. `warnings` are what of it would cross a line of a world: a table that draws the same line is not told it. */
 export interface InkStoryPublished {
   type: "story";
   kind: "ink";
@@ -1428,9 +1972,11 @@ export interface InkStoryPublished {
   world?: StoryWorld | null;
   rules?: string | null;
   world_id?: string | null;
+  free?: FreeWorld | null;
   source: string;
   files: { [key: string]: string };
   problems: InkProblem[];
+  warnings?: BoundaryWarning[];
 }
 
 /** An Ink story. What graph stories have is there, too, with nothing in it: a graph of one node, empty names. */
@@ -1448,6 +1994,7 @@ export interface InkStoryView {
   world?: StoryWorld | null;
   rules?: string | null;
   world_id?: string | null;
+  free?: FreeWorld | null;
   source: string;
   files: { [key: string]: string };
 }
@@ -1491,6 +2038,21 @@ export interface InkVariable {
   line: number;
   reads: number;
   writes: number;
+}
+
+/** What the player wants cannot be done like that here: by which rule, why, and what would help (`lead`). `result` is `deny`, `ask`, `defer` or `analog`; what is allowed is not told. */
+export interface IntentJudged {
+  type: "intent_judged";
+  rule: "axiom" | "technology" | "magic" | "absent_person" | "absent_thing" | "place" | "time" | "model" | "check_failed";
+  result: "deny" | "ask" | "defer" | "analog";
+  sentence: string;
+  lead: string;
+}
+
+export interface ItemUndone {
+  type: "building_item_undone";
+  item_id: string;
+  sentence: string;
 }
 
 /** A quest or lead as it stands. `moves` are the turns that moved it, the first one opened it. */
@@ -1563,6 +2125,24 @@ export interface Knowledge {
   known: KnownThing[];
 }
 
+/** What is true for the player of a session. `left_out` counts truths beyond those that are told. */
+export interface KnownCanon {
+  type: "known_canon";
+  about: string[];
+  entities: KnownEntity[];
+  truths: Truth[];
+  left_out: number;
+  staged: StagedTruth[];
+}
+
+/** Somebody or something that the player has heard of. */
+export interface KnownEntity {
+  entity_id: string;
+  kind: "character" | "faction" | "place" | "object" | "concept";
+  name: string;
+  description: string;
+}
+
 /** How somebody knows a thing: it `saw` it, was `told` it (by whom), or `concluded` it; and how sure it is. `evidence` are the lines or turns that it rests on, `against` the turns that spoke against it. */
 export interface KnownThing {
   how: "saw" | "told" | "concluded";
@@ -1628,9 +2208,25 @@ export interface ListChanges {
   about?: string | null;
 }
 
+/** `world_id` is left out where the envelope names a session. */
+export interface ListClocks {
+  world_id?: string;
+}
+
 /** The last so many. */
 export interface ListCommits {
   limit?: number;
+}
+
+/** `world_id` is left out where the envelope names a session. */
+export interface ListConflicts {
+  world_id?: string;
+}
+
+/** `world_id` is left out where the envelope names a session. `for` keeps those of one agent or character. */
+export interface ListDirectives {
+  world_id?: string;
+  for?: string | null;
 }
 
 /** `status` keeps only what is open, done or failed. */
@@ -1671,6 +2267,17 @@ export interface ListModels {
   api_key: string;
 }
 
+/** `of` is who feels it, by id; without it everybody's are listed. */
+export interface ListRelations {
+  of?: string | null;
+}
+
+/** A list may be read in parts: `limit` scenes, then on from `cursor`, the `next_cursor` of the part before. */
+export interface ListScenes {
+  limit?: number;
+  cursor?: string | null;
+}
+
 /** Of one story, in one state, or both. */
 export interface ListSessions {
   limit?: number | null;
@@ -1679,6 +2286,16 @@ export interface ListSessions {
   order?: "updated" | "created" | "name" | null;
   story_id?: string | null;
   status?: "open" | "ended" | null;
+}
+
+export interface ListTemplates {
+  world_id: string;
+}
+
+/** `world_id` is left out where the envelope names a session. `status` keeps only those that stand so. */
+export interface ListThreads {
+  world_id?: string;
+  status?: "waiting" | "open" | "advanced" | "resolved" | "abandoned" | null;
 }
 
 /** The turns whose notes are wanted; those that are not there have none. */
@@ -1722,6 +2339,34 @@ export interface Listing {
   cursor?: string | null;
   query?: string | null;
   order?: "updated" | "created" | "name" | null;
+}
+
+/** A loop. `nodes` are the steps at which it can be resumed, `drawing` is Mermaid. */
+export interface LoopLine {
+  name: string;
+  sentence: string;
+  nodes: string[];
+  drawing: string;
+}
+
+/** A loop that runs, sleeps until the scene ends, or did run. `node` is the step it goes on at if it is resumed now, as its last checkpoint says; none where it is over. `attempt` counts the processes that held it. */
+export interface LoopPlace {
+  loop: string;
+  thread_id: string;
+  status: "running" | "committed" | "failed" | "cancelled" | "sleeping";
+  node: string | null;
+  attempt: number;
+}
+
+/** Where the loops of a play stand; none where nothing is being played. */
+export interface LoopState {
+  type: "loop_state";
+  loops: LoopPlace[];
+}
+
+export interface LoopsListed {
+  type: "loops_listed";
+  loops: LoopLine[];
 }
 
 /** An entry of a lorebook that went into a prompt, and the word that called it up. */
@@ -1793,6 +2438,13 @@ export interface LorebooksListed {
   next_cursor?: string | null;
   type: "lorebooks_listed";
   lorebooks: LorebookView[];
+}
+
+/** `none`: nobody works it; `rare`: who does says by what means; `common`: only what is `beyond` is not done. */
+export interface MagicCap {
+  level?: "none" | "rare" | "common";
+  beyond?: Beyond[];
+  allowed?: string[];
 }
 
 /** What a character presents, and what it hides behind that. `touches` are words that come near to what is hidden, beside those of the hidden traits themselves. `integrity` is how firmly the mask sits when a play begins, from 1 (nothing shows) to 0. */
@@ -2001,12 +2653,14 @@ export interface Modifier {
   value: number;
 }
 
-/** What began or happened `at` a moment, and `who` and what it is about. */
+/** What began or happened `at` a moment, and `who` and what it is about. `change_id` is empty for scenes and plot threads, of which `ref` is the id. */
 export interface MomentView {
   type: "timeline_moment";
+  lane: "canon" | "agendas" | "scenes" | "threads";
   at: number;
   until?: number | null;
   change_id: string;
+  ref?: string | null;
   kind: "fact" | "entity" | "relationship" | "state" | "event" | "axiom";
   sentence: string;
   who: string[];
@@ -2025,6 +2679,10 @@ export interface NameApiGroup {
   api_group_id: string;
 }
 
+export interface NameBuilding {
+  building_id: string;
+}
+
 export interface NameCalendar {
   story_id: string;
 }
@@ -2037,6 +2695,16 @@ export interface NameCharacter {
   character_id: string;
 }
 
+export interface NameConflict {
+  world_id?: string;
+  conflict_id: string;
+}
+
+export interface NameDirective {
+  world_id?: string;
+  directive_id: string;
+}
+
 export interface NameDraft {
   draft_id: string;
 }
@@ -2046,7 +2714,7 @@ export interface NameEntity {
   entity_id: string;
 }
 
-/** `fact_id` is the id of the change that made the fact true. */
+/** `fact_id` is the id of the change that made the fact true; with a session also one of its play. */
 export interface NameFact {
   fact_id: string;
 }
@@ -2114,6 +2782,11 @@ export interface NameStory {
 
 export interface NameStoryResources {
   resource_id: string;
+}
+
+export interface NameTemplate {
+  world_id: string;
+  template_id: string;
 }
 
 export interface NameToken {
@@ -2194,6 +2867,26 @@ export interface Not {
 export interface Nothing {
 }
 
+/** Something that came to pass off-screen: whose clock was full, what happened, and when in story time. */
+export interface OffScreenEvent {
+  clock_id: string;
+  event: string;
+  minute: number;
+  where: string | null;
+  known_to: string[];
+}
+
+export interface OpenBuilding {
+  world_id: string;
+}
+
+/** With whom: one to four characters. In an `interview` an author asks one of them about itself, in a copy of the play, and nobody in the story notices. Without a session it is a play of its own, of the story `story_id` or of the first one in which all of them are. */
+export interface OpenConversation {
+  character_ids: string[];
+  mode?: "talk" | "interview";
+  story_id?: string | null;
+}
+
 /** An operation on the state: who wanted it (keeper, rule or story), and why it was refused. */
 export interface OperationShown {
   op: { [key: string]: Json };
@@ -2213,6 +2906,7 @@ export interface OutboxListed {
   items: WorkItem[];
 }
 
+/** What is in a package. Worlds come with all that is true in them. */
 export interface PackageContents {
   presets: PartContents;
   schemas: PartContents;
@@ -2221,6 +2915,8 @@ export interface PackageContents {
   characters: PartContents;
   story_resources: PartContents;
   stories: PartContents;
+  game_systems: PartContents;
+  worlds: PartContents;
 }
 
 /** A list may be read in parts: `limit` items, then on from `cursor`, the `next_cursor` of the part before. */
@@ -2234,12 +2930,24 @@ export interface PartContents {
   count: number;
 }
 
+/** Boundaries of a world that counted until a moment. */
+export interface PastBoundaries {
+  until_ms: number;
+  boundaries: Boundaries;
+}
+
 /** The entities on the way, the first and the last included; empty where there is none within six steps. */
 export interface PathView {
   type: "canon_path";
   world_id: string;
   entities: string[];
   edges: GraphEdge[];
+}
+
+/** What an author says of somebody beside their schedule: how they stand to others, and what they are after. */
+export interface Person {
+  bonds?: { [key: string]: Json };
+  goals?: Goal[];
 }
 
 /** A part of the day, from an hour on until the next phase begins. */
@@ -2251,6 +2959,13 @@ export interface Phase {
 export interface PinMemory {
   memory_id: string;
   pinned?: boolean;
+}
+
+/** What may be said at a place to which the scene leads. What is chosen of it depends on who is there then. */
+export interface PlacePrepared {
+  place: string;
+  title: string;
+  pieces: ScenePieceShown[];
 }
 
 export interface PlayerDescriptionUpdated {
@@ -2307,6 +3022,8 @@ export interface PrepareExport {
   character_ids?: string[];
   story_resource_ids?: string[];
   story_ids?: string[];
+  game_system_ids?: string[];
+  world_ids?: string[];
   include_dependencies?: boolean;
 }
 
@@ -2455,7 +3172,7 @@ export interface Progress {
   label: string;
 }
 
-/** With `dry_run` nothing is written: the answer says what would become of each change. */
+/** With `dry_run` nothing is written: the answer says what would become of each change. The oldest so many at once; promote again for the rest of a very long play. */
 export interface Promote {
   dry_run?: boolean;
 }
@@ -2530,6 +3247,12 @@ export interface RefusedChange {
   reason: string;
 }
 
+/** Something that could not become true, and why. */
+export interface RefusedItem {
+  sentence: string;
+  why: string;
+}
+
 /** An operation that was not applied, and why. */
 export interface RefusedNote {
   op: SetCurrentNode | SetActiveCharacters | AddActiveCharacter | RemoveActiveCharacter | SetState | RemoveState | SetPlayerState | RemovePlayerState | SetCharacterState | RemoveCharacterState;
@@ -2541,6 +3264,36 @@ export interface Regenerate {
   key?: string | null;
   turn_id?: string | null;
   hint?: string | null;
+}
+
+/** A change of a relation: by how much, why, and with which turn on the line that is played. The turn is told by its number, so that the same play has the same state wherever it is played. */
+export interface RelationStep {
+  turn_index: number;
+  deltas: Deltas;
+  reason: string;
+}
+
+/** How `character_id` stands to somebody. `stands` is the same in words, empty while there is nothing to tell. `steps` are the last changes with their turns and reasons, oldest first; `collected` is what was too small to change anything yet. */
+export interface RelationView {
+  character_id: string;
+  name: string;
+  towards: string;
+  towards_name: string;
+  trust: number;
+  respect: number;
+  affinity: number;
+  fear: number;
+  stands: string;
+  reason: string;
+  collected: { [key: string]: number };
+  steps: RelationStep[];
+}
+
+/** Relations at the head of a session, by who feels them; for authors also what everybody is after. */
+export interface RelationsListed {
+  type: "relations_listed";
+  relations: RelationView[];
+  goals?: GoalView[] | null;
 }
 
 /** How one stands to another; not mirrored. `strength` is from -1 to 1. */
@@ -2670,6 +3423,67 @@ export interface RuntimeSnapshot {
   snapshot: Snapshot;
 }
 
+/** What the author says. With `stream` the steps are told while they are taken. */
+export interface SayInBuilding {
+  building_id: string;
+  text: string;
+  stream?: boolean;
+}
+
+/** What the player says. */
+export interface SayInConversation {
+  key?: string | null;
+  text: string;
+}
+
+/** A scene has ended. `outcome` says how, `summary` what happened in it, in the words in which it was told. */
+export interface SceneCompleted {
+  type: "scene_completed";
+  scene_id: string;
+  title: string;
+  outcome: "left" | "met" | "asked" | "turns" | "ended";
+  summary: string;
+}
+
+/** The scene that has ended, and the one that began; none where the story is over. */
+export interface SceneEnded {
+  type: "scene_ended";
+  scene_id: string;
+  title: string;
+  summary: string;
+  story_ended: boolean;
+  next_scene?: SceneLine | null;
+}
+
+/** A scene. Minutes are those of the story. What it came to is there when it has ended: `finalizing` until canon has what happened in it. `turn_id` is the turn that ended it. `purpose` is for authors, and for everybody in free play. */
+export interface SceneLine {
+  scene_id: string;
+  status: "open" | "finalizing" | "completed";
+  title: string;
+  purpose?: string | null;
+  place: string;
+  participants: string[];
+  began_turn: number;
+  began_minute: number;
+  ended_turn?: number | null;
+  ended_minute?: number | null;
+  outcome?: "left" | "met" | "asked" | "turns" | "ended" | null;
+  summary?: string | null;
+  turn_id?: string | null;
+  flashback?: boolean;
+}
+
+/** The lore of the scene of a turn. `prepared` says whether the lore of the places ahead was made beforehand, by the follower of the turn; if not, the next turn works the same out itself. */
+export interface SceneLoreShown {
+  type: "scene_lore";
+  place: string;
+  title: string;
+  began_with_turn: number;
+  pieces: ScenePieceShown[];
+  prepared: boolean;
+  ahead: PlacePrepared[];
+}
+
 /** Something about a scene that its description does not tell. */
 export interface SceneNote {
   known_by?: "everyone" | string[] | Until | null;
@@ -2684,7 +3498,18 @@ export interface SceneOnStage {
   number: number;
 }
 
-/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. `staged` are the changes of canon that it proposes, where its story belongs to a world. `flashback` is there where something came back to somebody. */
+/** A piece of a scene's lore. `source` and `source_id` are what it was made of, `why` says it in words. `known_to` are the only ones who know it, by id; `teller` is who would say it. */
+export interface ScenePieceShown {
+  kind: "feature" | "custom" | "gossip" | "tension" | "access";
+  text: string;
+  source: "lore" | "canon" | "event" | "conflict" | "relation" | "quest";
+  source_id: string;
+  why: string;
+  known_to?: string[];
+  teller?: string | null;
+}
+
+/** A completed turn of a scene play. One that was `cut` ended early; its last beat may be told in part. `notes` are there where something was refused or somebody helped out. `resolutions` are what the dice decided, where the play has a game system and something was rolled. `staged` are the changes of canon that it proposes, where its story belongs to a world. `flashback` is there where something came back to somebody, `social_beats` where it was a turn of a conversation. */
 export interface SceneTurnResult {
   turn_id: string;
   turn_index: number;
@@ -2699,6 +3524,15 @@ export interface SceneTurnResult {
   resolutions?: Resolution[];
   staged?: StagedNote[];
   flashback?: ToldFlashback;
+  social_beats?: ToldSocialBeat[];
+}
+
+/** The newest first; the one that is being played stands before those that have ended. `campaign` is there in free play. */
+export interface ScenesListed {
+  type: "scenes_listed";
+  scenes: SceneLine[];
+  campaign?: Campaign | null;
+  next_cursor?: string | null;
 }
 
 /** Where a character is at which phase, by the phases' names; exceptions come first, in their order. */
@@ -2731,13 +3565,14 @@ export interface SchemaDeleted {
   schema_id: string;
 }
 
-/** One variable: its type, its value at the start, and the values that it may take. With `canon` a change of it is proposed as canon of the play. */
+/** One variable: its type, its value at the start, and the values that it may take. With `canon` a change of it is proposed as canon of the play. `known_by` says which characters know a variable of the world; without it everyone does. */
 export interface SchemaField {
   value_type: "bool" | "int" | "float" | "string" | "array" | "object" | "null";
   default?: Json;
   description?: string | null;
   enum_values?: Json[] | null;
   canon?: CanonRule | null;
+  known_by?: "everyone" | string[] | Until | null;
 }
 
 export interface SchemaView {
@@ -2917,6 +3752,8 @@ export interface SessionForked {
   cast: CastMember[];
   ink?: { [key: string]: Json } | null;
   rules?: string | null;
+  conversation?: Conversation | null;
+  max_turns?: number | null;
 }
 
 /** `session_id` stands in the envelope; it is repeated here for clients that read only the result. */
@@ -2937,6 +3774,7 @@ export interface SessionStarted {
   config: Config;
   ink?: { [key: string]: Json } | null;
   rules?: string | null;
+  max_turns?: number | null;
 }
 
 /** A session in short. `player_profile_id` is the profile of its head's turn, as in the whole session. `last_line` is the beginning of what was told or said last, with the name of who said it; empty where nothing was. */
@@ -2956,6 +3794,7 @@ export interface SessionSummary {
   story_name: string;
   last_line: string;
   rules?: string | null;
+  max_turns?: number | null;
 }
 
 /** A turn. `result` is what it answered when it was completed; `siblings` are all tellings of its place, itself among them and oldest first; `message_ids` are the messages that it said or changed. */
@@ -2987,7 +3826,7 @@ export interface SessionVariables {
   types?: VariableType[] | null;
 }
 
-/** A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. `rules` is the game system of this play where it is not the story's. */
+/** A session with its transcript. `scene` and `cast` are what a player may know of the stage; `ink` tells what an Ink story waits for. `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since; null after the player was described by hand. `rules` is the game system of this play where it is not the story's. `conversation` is there while the player talks with somebody. */
 export interface SessionView {
   type: "session";
   session_id: string;
@@ -3011,6 +3850,18 @@ export interface SessionView {
   cast: CastMember[];
   ink?: { [key: string]: Json } | null;
   rules?: string | null;
+  conversation?: Conversation | null;
+  max_turns?: number | null;
+}
+
+/** What was agreed upon, and the questions. `lines` are what must not happen, `veils` what is not shown; the boundaries of a play's world count beside them. */
+export interface SessionZeroView {
+  type: "session_zero";
+  questions: { [key: string]: string };
+  premise: string;
+  themes: string[];
+  lines: string[];
+  veils: string[];
 }
 
 export interface SessionsListed {
@@ -3061,6 +3912,11 @@ export interface SheetView {
   stats: { [key: string]: Json };
 }
 
+/** `turn_id` is a turn of the play; else it is where the play stands. */
+export interface ShowSceneLore {
+  turn_id?: string | null;
+}
+
 /** `in_session_id` names a play of the story in which the character is to be found. */
 export interface ShowSchedule {
   story_id: string;
@@ -3098,6 +3954,8 @@ export interface Sibling {
   name: string | null;
   bookmarked: boolean;
   preview: string | null;
+  change: "world_moved" | "scene_began" | "scene_ended" | "past_began" | "present_again" | "story_ended" | "talk_began" | "talk_left" | "time_passed" | "dice_rolled" | null;
+  about: string;
   leaf_turn_id: string;
 }
 
@@ -3133,10 +3991,54 @@ export interface Snapshot {
   applied_version: number | null;
 }
 
+/** How a reply moved the way its speaker stands to somebody. `surface` is the feeling that shows; `inner`, the one that is felt, is told to authors only. */
+export interface SocialBeat {
+  type: "social_beat";
+  character_id: string;
+  towards: string;
+  surface?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation" | null;
+  inner?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation" | null;
+  deltas: Deltas;
+  reason: string;
+}
+
+/** A change that is proposed as canon. */
+export interface StagedChange {
+  change_id: string;
+  sentence: string;
+}
+
 /** A change of canon that a turn proposes. */
 export interface StagedNote {
   change_id: string;
   sentence: string;
+}
+
+/** Something that this play proposed. `result` is its verdict, `because` the sentence that decided. */
+export interface StagedTruth {
+  change_id: string;
+  turn_id: string | null;
+  kind: "fact" | "entity" | "relationship" | "state" | "event" | "axiom";
+  sentence: string;
+  status: "pending" | "accepted" | "rejected" | "committed" | "undone";
+  result: "accept" | "reject" | "pending" | null;
+  because: string;
+}
+
+/** Somebody who has a part in a conflict, and what they want of it. */
+export interface Stakeholder {
+  who: string;
+  wants?: string;
+}
+
+/** How somebody stands to the player when a conversation ends. */
+export interface StandsNow {
+  character_id: string;
+  towards: string;
+  trust: number;
+  respect: number;
+  affinity: number;
+  fear: number;
 }
 
 /** `stream` true answers with events of progress before the result. */
@@ -3149,15 +4051,17 @@ export interface StartDraft {
   stream?: boolean;
 }
 
-/** `seed` makes dice and chance repeatable. `rules` is a game system in place of the story's own, or `none`. */
+/** Names a story, or a world for free play in it. `seed` makes dice, chance and the telling repeatable: the same words get the same answers, with a model as far as it heeds seeds or its answers are kept. `rules` is a game system in place of the story's own, or `none`. `max_turns` is how many turns a scene of free play has at most. */
 export interface StartSession {
-  story_id: string;
+  story_id?: string | null;
+  world_id?: string | null;
   display_name?: string | null;
   player_profile_id?: string | null;
   api_group_id?: string | null;
   preset_id?: string | null;
   seed?: number | null;
   rules?: string | null;
+  max_turns?: number | null;
 }
 
 /** First, always. */
@@ -3304,6 +4208,7 @@ export interface StoryGenerated {
   world?: StoryWorld | null;
   rules?: string | null;
   world_id?: string | null;
+  free?: FreeWorld | null;
   type: "story_generated";
 }
 
@@ -3377,6 +4282,16 @@ export interface StorySummary {
   words?: number | null;
 }
 
+/** A preset story. `forbidden` are phrases that do not belong into it. */
+export interface StoryTemplate {
+  template_id: string;
+  title: string;
+  premise?: string;
+  flexibility?: "strict" | "guided" | "loose";
+  acts: TemplateAct[];
+  forbidden?: string[];
+}
+
 /** A moment of a play: `minutes` since it began, and what they read as in the calendar of its world. `weekday` is empty in a world without weekdays. */
 export interface StoryTime {
   minutes: number;
@@ -3418,14 +4333,16 @@ export interface StoryView {
   world?: StoryWorld | null;
   rules?: string | null;
   world_id?: string | null;
+  free?: FreeWorld | null;
   type: "story";
 }
 
-/** What a story says about time. A story without one has no clock, and its plays cost nothing more. */
+/** What a story says about time. A story without one has no clock, and its plays cost nothing more. `people` is how its people stand to each other when a play begins, and what they are after. */
 export interface StoryWorld {
   calendar?: Calendar;
   schedules?: { [key: string]: Json };
   quests?: Quest[];
+  people?: { [key: string]: Json };
 }
 
 /** The data of one `event: message`. */
@@ -3469,10 +4386,128 @@ export interface TaggedLine {
   tags: string[];
 }
 
+/** `level` is the newest that there is. */
+export interface TechnologyCap {
+  level?: "stone" | "ancient" | "medieval" | "gunpowder" | "industrial" | "modern" | "future" | null;
+  beyond?: Beyond[];
+  allowed?: string[];
+}
+
+/** A part of the story. The next one begins when its required beats were reached. */
+export interface TemplateAct {
+  act_id: string;
+  title: string;
+  beats: TemplateBeat[];
+}
+
+/** Something that has to happen. It is due once its `trigger` applies, and without one as soon as the required beats before it were reached. It is reached with one of its `outcomes`; a beat without any is reached when its people meet at one of its places. */
+export interface TemplateBeat {
+  beat_id: string;
+  title: string;
+  text?: string;
+  trigger?: QuestRule | null;
+  people?: string[];
+  places?: string[];
+  outcomes?: TemplateOutcome[];
+  may_be_skipped?: boolean;
+}
+
+/** How far a play has come in the template that it follows, and what was against it, the newest last. Without a template there is nothing to tell; without an `act_id` its last act is over. */
+export interface TemplateChecked {
+  type: "story_template_checked";
+  template_id?: string | null;
+  act_id?: string | null;
+  beats: BeatView[];
+  violations: TemplateViolation[];
+}
+
+export interface TemplateDeleted {
+  type: "story_template_deleted";
+  template_id: string;
+}
+
+/** One of the ways in which a beat can end: when the rule applies, it has. */
+export interface TemplateOutcome {
+  outcome_id: string;
+  text?: string;
+  when: QuestRule;
+}
+
+/** A template. `missing` are whom and what it needs and the canon of its world does not have, in sentences. */
+export interface TemplateView {
+  type: "story_template";
+  world_id: string;
+  template: StoryTemplate;
+  missing: string[];
+}
+
+/** Something that was against the template, in a sentence for its author. */
+export interface TemplateViolation {
+  against: "forbidden_phrase" | "missing_person" | "wrong_place" | "out_of_order";
+  severity: "error" | "warning" | "note";
+  turn_index: number;
+  sentence: string;
+  beat_id?: string | null;
+}
+
+export interface TemplatesListed {
+  type: "story_templates_listed";
+  templates: TemplateView[];
+}
+
 export interface Thought {
   beat_index: number;
   speaker_id: string;
   text: string;
+}
+
+/** The turn moved a plot thread: to which status, and why. Players are not told which one, nor why. */
+export interface ThreadChanged {
+  type: "thread_changed";
+  thread_id: string;
+  title: string;
+  status: "waiting" | "open" | "advanced" | "resolved" | "abandoned";
+  why: string;
+}
+
+/** A turn that moved a thread: to what, when in story time, and why. */
+export interface ThreadMove {
+  status: "waiting" | "open" | "advanced" | "resolved" | "abandoned";
+  turn_index: number;
+  minute: number;
+  why: string;
+}
+
+/** A thread as it is written, and where it stands. `owed` says that it foreshadows something that is neither paid nor dropped yet; `urgency` is how much it asks for its turn, from 0 to 1. `moves` are the turns that moved it: the first set it up, and of one that is resolved the last paid it off. `own` says that the play made it itself. */
+export interface ThreadView {
+  type: "thread";
+  thread_id: string;
+  title: string;
+  text: string;
+  status: "waiting" | "open" | "advanced" | "resolved" | "abandoned";
+  priority: number;
+  urgency: number;
+  owed: boolean;
+  foreshadows?: boolean;
+  about?: string[];
+  quest_id?: string | null;
+  clock_id?: string | null;
+  on_full: "open" | "advanced" | "resolved" | "abandoned";
+  set_up?: QuestRule | null;
+  pay_off?: QuestRule | null;
+  drop?: QuestRule | null;
+  deadline?: number | null;
+  lasts?: number | null;
+  moves: ThreadMove[];
+  own?: boolean;
+}
+
+/** Threads, the most urgent first, and the arc that follows from them and from the clocks. */
+export interface ThreadsListed {
+  type: "threads_listed";
+  minute: number;
+  arc: Arc;
+  threads: ThreadView[];
 }
 
 /** What a track does when it falls to a number or rises to it: a condition comes, or goes. */
@@ -3534,6 +4569,16 @@ export interface ToldFlashback {
   emotion?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation";
 }
 
+/** How a reply moved the way its speaker stands to somebody; `inner` is there for authors. */
+export interface ToldSocialBeat {
+  character_id: string;
+  towards: string;
+  surface?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation";
+  inner?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation";
+  deltas: Deltas;
+  reason: string;
+}
+
 /** All calls that were asked for added up, not only those of this page. */
 export interface Totals {
   calls: number;
@@ -3567,6 +4612,15 @@ export interface Trauma {
   triggers: string[];
   told?: string | null;
   emotion?: "joy" | "trust" | "fear" | "surprise" | "sadness" | "disgust" | "anger" | "anticipation";
+}
+
+/** Something that is true now. `known_to` are the names of those who know it, if not everybody may. */
+export interface Truth {
+  change_id: string;
+  kind: "fact" | "entity" | "relationship" | "state" | "event" | "axiom";
+  sentence: string;
+  about: string[];
+  known_to: string[];
 }
 
 /** Either the `api_id` of an api that is kept, or one that is not, field by field. `seconds` is how long each question may take. */
@@ -3651,7 +4705,7 @@ export interface TurnStarted {
   player_input: string;
 }
 
-/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: all from `calls` on. `checks`, `verdicts` and `minds` are there where the turn noted some. */
+/** What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false. What only authors may know is left out for players: all from `calls` on. `checks`, `verdicts`, `minds`, `social_beats`, `relations` and `conflicts` are there where the turn noted some. */
 export interface TurnTraceView {
   type: "turn_trace";
   turn_id: string;
@@ -3673,6 +4727,9 @@ export interface TurnTraceView {
   checks?: ({ [key: string]: Json })[] | null;
   verdicts?: ({ [key: string]: Json })[] | null;
   minds?: ({ [key: string]: Json })[] | null;
+  social_beats?: ({ [key: string]: Json })[] | null;
+  relations?: ({ [key: string]: Json })[] | null;
+  conflicts?: ({ [key: string]: Json })[] | null;
 }
 
 /** The model calls of one turn, added up. */
@@ -3693,6 +4750,11 @@ export interface TurnsListed {
 
 export interface Undo {
   change_id: string;
+  reason?: string;
+}
+
+export interface UndoInBuilding {
+  item_id: string;
   reason?: string;
 }
 
@@ -3717,6 +4779,15 @@ export interface UpdateApiGroup {
   bindings?: Bindings | null;
 }
 
+/** What is left out stays as it is; an empty list takes it away, and so does the rating `none`. A line is a word, a few words that mean something together in one sentence, a phrase in quotes, or the name of a category: `categories` are names for many words. */
+export interface UpdateBoundaries {
+  world_id?: string;
+  lines?: string[] | null;
+  veils?: string[] | null;
+  rating?: "everyone" | "teen" | "mature" | "adult" | "none" | null;
+  categories?: { [key: string]: string[] } | null;
+}
+
 /** `calendar` takes the place of the one before; what it does not name is as in our own. Null removes it, with all schedules and quests: no time passes then. */
 export interface UpdateCalendar {
   story_id: string;
@@ -3728,10 +4799,47 @@ export interface UpdateCharacter {
   content: ContentDraft;
 }
 
+/** What is not given stays. In a play, of a clock that its world has, only how it stands can be set: `filled`, `pressure`, `opposition` and `status`; a clock that is `dropped` moves no more. */
+export interface UpdateClock {
+  world_id?: string;
+  clock_id: string;
+  name?: string | null;
+  agenda?: string | null;
+  owner?: string | null;
+  segments?: number | null;
+  filled?: number | null;
+  pressure?: number | null;
+  opposition?: number | null;
+  every?: number | null;
+  status?: "waiting" | "active" | "fired" | "dropped" | null;
+  rules?: ForceRule[] | null;
+  fires?: Firing | null;
+}
+
 export interface UpdateConfig {
   api_group_id?: string | null;
   preset_id?: string | null;
   token_budget?: number | null;
+}
+
+/** What is not given stays. In a play only `intensity` and `momentum` can be set; its phase follows with the next turn. */
+export interface UpdateConflict {
+  world_id?: string;
+  conflict_id: string;
+  title?: string | null;
+  stakes?: string | null;
+  stakeholders?: Stakeholder[] | null;
+  intensity?: number | null;
+  momentum?: number | null;
+  drift?: number | null;
+  patience?: number | null;
+  every?: number | null;
+  where?: string[] | null;
+  known_to?: string[] | null;
+  signs?: { [key: string]: string } | null;
+  pushes?: ConflictPush[] | null;
+  moves?: ConflictMove[] | null;
+  outcomes?: ConflictOutcome[] | null;
 }
 
 export interface UpdateDraftGraph {
@@ -3903,6 +5011,33 @@ export interface UpdateStoryResources {
   planned_story?: string | null;
 }
 
+/** The template as a whole; it is made, or put in the place of the one with its id. */
+export interface UpdateTemplate {
+  world_id: string;
+  template: StoryTemplate;
+}
+
+/** What is not given stays. A `thread_id` that is not there yet makes a thread; it needs a `title`. `status` moves it, in a play, by hand, and `why` says why. In a play, of a thread that its world has, only `status`, `priority` and `deadline` can be set. */
+export interface UpdateThread {
+  world_id?: string;
+  thread_id: string;
+  status?: "waiting" | "open" | "advanced" | "resolved" | "abandoned" | null;
+  why?: string;
+  title?: string | null;
+  text?: string | null;
+  priority?: number | null;
+  foreshadows?: boolean | null;
+  about?: string[] | null;
+  quest_id?: string | null;
+  clock_id?: string | null;
+  on_full?: "open" | "advanced" | "resolved" | "abandoned" | null;
+  set_up?: QuestRule | null;
+  pay_off?: QuestRule | null;
+  drop?: QuestRule | null;
+  deadline?: number | null;
+  lasts?: number | null;
+}
+
 /** What is left out stays as it is; an empty `name` takes the name away. */
 export interface UpdateTurn {
   turn_id: string;
@@ -3921,6 +5056,8 @@ export interface UpdateWorld {
   genre?: string | null;
   tone?: string | null;
   game_system_id?: string | null;
+  free?: FreeStart | null;
+  caps?: Caps | null;
 }
 
 export interface UsageListed {
@@ -4001,7 +5138,7 @@ export interface ViolationView {
   caller: string;
   token_id?: string | null;
   what: string;
-  why: "not_listed" | "unknown_tool" | "out_of_reach" | "check_failed" | "role";
+  why: "not_listed" | "unknown_tool" | "out_of_reach" | "check_failed" | "role" | "boundary" | "feasibility" | "prohibited";
   about: string;
   sentence: string;
 }
@@ -4045,6 +5182,24 @@ export interface WorkState {
   age_ms: number;
 }
 
+/** A scene ended, and the world beyond it moved for so many minutes. Players are told of `events` that everybody everywhere knows. */
+export interface WorldAdvanced {
+  type: "world_advanced";
+  minutes: number;
+  events: OffScreenEvent[];
+}
+
+/** The world so many `minutes` later; `minute` is when it is now. `events` are what came to pass, in their order, and `change_ids` what was proposed to canon because of it. */
+export interface WorldAdvancedView {
+  type: "world_advanced";
+  dry_run: boolean;
+  minutes: number;
+  minute: number;
+  moves: ClockMoveView[];
+  events: OffScreenEvent[];
+  change_ids: string[];
+}
+
 export interface WorldDeleted {
   type: "world_deleted";
   world_id: string;
@@ -4074,7 +5229,7 @@ export interface WorldState {
   actor_private_memory: { [key: string]: MemoryEntry[] };
 }
 
-/** A world. `version` counts the changes of its canon that were committed or undone. `story_id` is there in the private world of one story. */
+/** A world. `version` counts the changes of its canon that were committed or undone. `minute` is when it is in it: plays begin then. `story_id` is there in the private world of one story. `free` says how free plays of it begin, `caps` how far its technology and magic go. */
 export interface WorldView {
   type: "world";
   world_id: string;
@@ -4085,7 +5240,10 @@ export interface WorldView {
   game_system_id?: string | null;
   policy: Policy;
   version: number;
+  minute: number;
   story_id?: string | null;
+  free?: FreeStart | null;
+  caps?: Caps | null;
 }
 
 export interface WorldsListed {
@@ -4101,8 +5259,14 @@ export type SceneEvent =
   | StateOpRefused
   | CheckAsked
   | CheckResolved
+  | IntentJudged
   | ChangeStaged
+  | WorldAdvanced
+  | ThreadChanged
+  | ConflictChanged
+  | SceneCompleted
   | Flashback
+  | SocialBeat
   | DirectorCompleted
   | SessionCharacterCreated
   | SessionCharacterEnteredScene
@@ -4184,6 +5348,18 @@ export interface Methods {
   "backup.list": { params: Paging; result: BackupsListed; session: false };
   /** Lists what somebody in a play takes to be true at the session's head, what changed last first. */
   "belief.list": { params: ListBeliefs; result: BeliefsListed; session: true };
+  /** Shows what must not happen and what is not shown: at a table, or in the stories of a world. */
+  "boundary.get": { params: AskBoundaries; result: BoundariesView; session: false };
+  /** Sets what must not happen and what is not shown, from the next turn on: at a table, or in a world. */
+  "boundary.update": { params: UpdateBoundaries; result: BoundariesView; session: false };
+  /** Tells what was added in a building, and what is still missing in the world. */
+  "building.close": { params: NameBuilding; result: BuildingClosed; session: false };
+  /** Begins to build a world by talking; the architect asks a first question. */
+  "building.open": { params: OpenBuilding; result: BuildingView; session: false };
+  /** Says something about a world; what it says is true from now on, and each item can be undone. */
+  "building.say": { params: SayInBuilding; result: BuildingView; session: false };
+  /** Takes an item that was added out of canon again. */
+  "building.undo": { params: UndoInBuilding; result: ItemUndone; session: false };
   /** Shows a story's calendar. */
   "calendar.get": { params: NameCalendar; result: CalendarView; session: false };
   /** Gives a story a calendar, so that time passes in its plays, or takes it away. */
@@ -4194,11 +5370,13 @@ export interface Methods {
   "canon.decide": { params: Decide; result: ChangeView; session: false };
   /** Shows a change with its verdict, step by step. */
   "canon.get": { params: NameChange; result: ChangeView; session: false };
-  /** Shows the part of the knowledge graph around an entity. */
+  /** Shows the part of the knowledge graph around an entity, of a world or of what a play sees of it. */
   "canon.graph": { params: AskGraph; result: GraphView; session: false };
+  /** Tells what is true in the world of a play as far as its player may know it, and what the play proposed. */
+  "canon.known": { params: AskKnown; result: KnownCanon; session: true };
   /** Lists changes of a world, or of a play as far as they hang on the line of its head, in their order. */
   "canon.list": { params: ListChanges; result: ChangesListed; session: false };
-  /** Finds how two entities are connected. */
+  /** Finds how two entities are connected, in a world or in what a play sees of it. */
   "canon.path": { params: AskPath; result: PathView; session: false };
   /** Shows by which policy changes of a world's canon are judged. */
   "canon.policy.get": { params: NameWorld; result: PolicyView; session: false };
@@ -4214,7 +5392,7 @@ export interface Methods {
   "canon.since": { params: Since; result: CanonSince; session: false };
   /** Takes a change out of canon; it is kept and marked, and what it had replaced is true again. */
   "canon.undo": { params: Undo; result: ChangeView; session: false };
-  /** Tells who knows of a fact, a relationship or an event, and how. */
+  /** Tells who knows of a fact, a relationship or an event, and how; with a session, as its play sees it. */
   "canon.who_knows": { params: NameFact; result: KnowersListed; session: false };
   /** Adds a character; its schema must exist. */
   "character.create": { params: CreateCharacter; result: CharacterCreated; session: false };
@@ -4226,8 +5404,28 @@ export interface Methods {
   "character.list": { params: Listing; result: CharactersListed; session: false };
   /** Replaces a character's content; its cover stays. */
   "character.update": { params: UpdateCharacter; result: CharacterView; session: false };
+  /** Adds an agenda to a world, or to a play alone. */
+  "clock.create": { params: CreateClock; result: ClockView; session: false };
+  /** Lists the agendas of a world, or of a play as they stand at its head, with the odds of their next chance. */
+  "clock.list": { params: ListClocks; result: ClocksListed; session: false };
+  /** Changes an agenda of a world, or how it stands in a play. */
+  "clock.update": { params: UpdateClock; result: ClockView; session: false };
   /** The api group and preset that are taken when none is named. */
   "config.get_global": { params: NoParams; result: GlobalConfig; session: false };
+  /** Adds a conflict to a world; plays that are under way have it from their next turn on. */
+  "conflict.create": { params: CreateConflict; result: ConflictDetailView; session: false };
+  /** Shows a conflict with its rules: what pushes it, who moves, and how it may end. */
+  "conflict.get": { params: NameConflict; result: ConflictDetailView; session: false };
+  /** Lists the conflicts of a world, or of a play as they stand at its head, with what moved them and what is due. */
+  "conflict.list": { params: ListConflicts; result: ConflictsListed; session: false };
+  /** Changes a conflict of a world, or how it stands in a play. */
+  "conflict.update": { params: UpdateConflict; result: ConflictDetailView; session: false };
+  /** Leaves the conversation that is under way: sums it up, and proposes as canon what moved far. */
+  "conversation.close": { params: NoParams; result: ConversationClosed; session: true };
+  /** Opens a conversation with one to four characters. */
+  "conversation.open": { params: OpenConversation; result: ConversationOpened; session: false };
+  /** Says something in the conversation that is under way; the answer is a stream of events, as that of a turn. */
+  "conversation.say": { params: SayInConversation; result: TurnAccepted; session: true };
   /** Counts, the default binding, and the stories and sessions that changed last; of sessions, the caller's own. */
   "dashboard.get": { params: NoParams; result: Dashboard; session: false };
   /** Writes the named resources, and what they depend on, into an archive that waits to be downloaded. */
@@ -4236,6 +5434,12 @@ export interface Methods {
   "data_package.import_commit": { params: CommitImport; result: ImportCommitted; session: false };
   /** Opens a place to which an archive can be uploaded; it stays open for 30 minutes. */
   "data_package.import_prepare": { params: NoParams; result: ImportPrepared; session: false };
+  /** Tells an agent, a character or everyone to do or to leave something, in a world or in a play alone. */
+  "directive.create": { params: CreateDirective; result: DirectiveView; session: false };
+  /** Takes a directive back: from a world, or from the play that has it. */
+  "directive.delete": { params: NameDirective; result: DirectiveDeleted; session: false };
+  /** Lists what agents and characters are told to do and to leave, in a world or a play. */
+  "directive.list": { params: ListDirectives; result: DirectivesListed; session: false };
   /** Shows an entity of a world's canon, or of what a play sees of it. */
   "entity.get": { params: NameEntity; result: EntityView; session: false };
   /** Lists the entities of a world's canon, or of what a play sees of it. */
@@ -4260,6 +5464,10 @@ export interface Methods {
   "ink.check": { params: CheckInk; result: InkChecked; session: false };
   /** Lists the quests and leads of a play with the turns that moved them, in the order in which they opened. */
   "journal.list": { params: ListJournal; result: JournalListed; session: true };
+  /** Lists the loops with their pictures, as Mermaid. */
+  "loop.list": { params: NoParams; result: LoopsListed; session: false };
+  /** Tells at which step a turn of a play stands. */
+  "loop.state": { params: AskLoop; result: LoopState; session: true };
   /** Adds a lorebook, perhaps with its first entries. */
   "lorebook.create": { params: CreateLorebook; result: LorebookView; session: false };
   /** Removes a lorebook that no story resource uses. */
@@ -4342,8 +5550,12 @@ export interface Methods {
   "preset_preview.runtime": { params: PreviewRuntime; result: PresetPromptPreview; session: false };
   /** Shows a role's prompt as a preset writes it, with placeholders for the context. */
   "preset_preview.template": { params: PreviewTemplate; result: PresetPromptPreview; session: false };
+  /** Lists how people stand to each other, and why. Players are told how others stand to them, and nothing of those */
+  "relation.list": { params: ListRelations; result: RelationsListed; session: true };
   /** Lists who stands how to whom, in a world or in what a play sees of it. */
   "relationship.list": { params: InWorld; result: ChangesListed; session: false };
+  /** Lists the scenes on the line of a session, the newest first. */
+  "scene.list": { params: ListScenes; result: ScenesListed; session: true };
   /** Shows the schedule of a character in a story, on wish with where it was and is in one of its plays. */
   "schedule.get": { params: ShowSchedule; result: ScheduleView; session: false };
   /** Says where a character of a story is at which phase of the day. */
@@ -4370,12 +5582,18 @@ export interface Methods {
   "session.cancel_turn": { params: CancelTurn; result: TurnCancelled; session: true };
   /** Removes a session; its turns go too, unless another session was forked from them. */
   "session.delete": { params: NoParams; result: SessionDeleted; session: true };
+  /** Ends the scene of a free play; the world moves on, and the next scene begins. */
+  "session.end_scene": { params: NoParams; result: SceneEnded; session: true };
+  /** Tells what the next prompts would be made of, what would be left out and why; no text is shown. */
+  "session.explain_context": { params: ExplainContext; result: ContextExplained; session: true };
   /** Tells what happened in a turn and why; players are told its steps and what followed it, authors all of it. */
   "session.explain_turn": { params: ExplainTurn; result: TurnTraceView; session: true };
   /** Writes a play down as Markdown, a web page, plain text, a book or a chat; the file waits to be downloaded. */
   "session.export_prepare": { params: ExportSession; result: SessionExportPrepared; session: true };
   /** Finds what was said in a play by its words, newest first. */
   "session.find": { params: FindLines; result: LinesFound; session: true };
+  /** Begins a scene of the past in a free play; the present waits until it ends. */
+  "session.flashback": { params: BeginFlashback; result: FlashbackBegun; session: true };
   /** Moves a session on to the story's graph as it is now; refused when its scene is no longer there. */
   "session.follow_story": { params: ShowSession; result: SessionView; session: true };
   /** Makes a new session of the caller's that goes on from a turn of this one; both share what came before. */
@@ -4402,6 +5620,8 @@ export interface Methods {
   "session.roll": { params: RollDice; result: DiceRolled; session: true };
   /** Plays one turn with the player's words; the answer is a stream of events. */
   "session.run_turn": { params: RunTurn; result: TurnAccepted; session: true };
+  /** Tells what is said and felt in the scene of a play, why, and what is prepared for the places that it leads to. */
+  "session.scene_lore": { params: ShowSceneLore; result: SceneLoreShown; session: true };
   /** Lets the player be someone else from here on: name and description change, variables stay. */
   "session.set_player_profile": { params: SetPlayerProfile; result: SessionView; session: true };
   /** Suggests what the player might say or do next; nothing of it is kept. */
@@ -4450,6 +5670,10 @@ export interface Methods {
   "session_turn.siblings": { params: FindSiblings; result: SiblingsFound; session: true };
   /** Names or bookmarks a turn; this is written beside the story, and going back does not undo it. */
   "session_turn.update": { params: UpdateTurn; result: SessionTurn; session: true };
+  /** Shows what was agreed upon for a play or a world, and the three questions. */
+  "session_zero.get": { params: AskSessionZero; result: SessionZeroView; session: false };
+  /** Sets what was agreed upon: for a play from this turn on, or for a world and the plays that begin in it. */
+  "session_zero.update": { params: AnswerSessionZero; result: SessionZeroView; session: false };
   /** Shows the sheet of the player, or of somebody in the play. */
   "sheet.get": { params: NameSheet; result: SheetView; session: true };
   /** Writes stats on a sheet by hand; going back takes that back like any other change. */
@@ -4470,7 +5694,7 @@ export interface Methods {
   "story.get": { params: NameStory; result: StoryView | InkStoryView; session: false };
   /** Lists stories without their graphs, by id or `order`. `query` finds words of titles and introductions. */
   "story.list": { params: Listing; result: StoriesListed; session: false };
-  /** Starts a new play of a story; an Ink story is told up to its first stop. */
+  /** Starts a new play of a story, or free play in a world; an Ink story is told up to its first stop. */
   "story.start_session": { params: StartSession; result: SessionStarted; session: false };
   /** Shows what a player may know of a story before it begins: introduction, cast by name, how long it is. */
   "story.summary": { params: NameStory; result: StoryTitlePage; session: false };
@@ -4504,7 +5728,21 @@ export interface Methods {
   "story_resources.list": { params: Listing; result: StoryResourcesListed; session: false };
   /** Changes a story resource; fields that are not given stay, an empty plan or seed is cleared. */
   "story_resources.update": { params: UpdateStoryResources; result: StoryResourcesUpdated; session: false };
-  /** Lists what began or happened in a world, by its moment of story time. */
+  /** Tells how far a play has come in its story template, what is due, and what was against it. */
+  "story_template.check": { params: NoParams; result: TemplateChecked; session: true };
+  /** Takes a story template out of a world; plays that follow it go on without. */
+  "story_template.delete": { params: NameTemplate; result: TemplateDeleted; session: false };
+  /** Lets a play follow a template of its world from now on, or none; it is a turn, so going back undoes it. */
+  "story_template.follow": { params: FollowTemplate; result: TemplateChecked; session: true };
+  /** Lists the story templates of a world, each with what the world lacks for it. */
+  "story_template.list": { params: ListTemplates; result: TemplatesListed; session: false };
+  /** Writes a story template into a world, new or in the place of the one with its id. */
+  "story_template.update": { params: UpdateTemplate; result: TemplateView; session: false };
+  /** Lists the plot threads of a world, or of a play as they stand at its head, with its arc and tension. */
+  "thread.list": { params: ListThreads; result: ThreadsListed; session: false };
+  /** Writes a plot thread into a world, or moves it in a play by hand. */
+  "thread.update": { params: UpdateThread; result: ThreadView; session: false };
+  /** Lists what began or happened in a world, or in what a play sees of it, by its moment of story time. */
   "timeline.list": { params: AskTimeline; result: TimelineListed; session: false };
   /** Makes a token of a role; its secret is in this answer and nowhere else. */
   "token.create": { params: CreateToken; result: TokenCreated; session: false };
@@ -4520,11 +5758,13 @@ export interface Methods {
   "work.cancel": { params: NameWork; result: WorkItem; session: false };
   /** Lists the work of all servers that is not done, oldest first; what was done is not listed. */
   "work.list": { params: ListWork; result: WorkListed; session: false };
+  /** Lets time pass in a world, or in a play, and its agendas move; a dry run shows odds and outcome. */
+  "world.advance": { params: AdvanceWorld; result: WorldAdvancedView; session: false };
   /** Adds a world. */
   "world.create": { params: CreateWorld; result: WorldView; session: false };
   /** Removes a world of which nothing was proposed yet; what really happened is not deleted. */
   "world.delete": { params: NameWorld; result: WorldDeleted; session: false };
-  /** Writes what is true in a world as JSON, GraphML, Cypher or Markdown. */
+  /** Writes what is true in a world, or in what a play sees of it, as JSON, GraphML, Cypher or Markdown. */
   "world.export": { params: ExportWorld; result: WorldExported; session: false };
   /** Shows a world. */
   "world.get": { params: NameWorld; result: WorldView; session: false };
@@ -4536,6 +5776,7 @@ export interface Methods {
 
 /** Methods that answer with the turn stream. */
 export type TurnMethod =
+  | "conversation.say"
   | "session.regenerate"
   | "session.replay"
   | "session.retry_turn"
@@ -4543,6 +5784,7 @@ export type TurnMethod =
 
 /** Methods that take `stream: true`. */
 export type ProgressMethod =
+  | "building.say"
   | "data_package.import_commit"
   | "story.generate"
   | "story_draft.continue"

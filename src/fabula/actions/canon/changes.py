@@ -8,18 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from fabula.actions.authority import allowed
+from fabula.actions.canon.mergers import depending_on, made_by_merger
 from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS
+from fabula.actions.setups.seen_canon import as_read, merged_in, world_to_judge
 from fabula.actions.views import Command, ListView, Paging, View, cursor_after, place_of
+from fabula.canon.contradictions import undo_problem
+from fabula.canon.merge import explained, is_read_otherwise
 from fabula.canon.policy import Known, review
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeQuestion, ChangeRow
 from fabula.ports.errors import Conflict, InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.boundaries import limits_of
 from fabula.story.canon import (
     Authority,
     Change,
@@ -30,14 +35,11 @@ from fabula.story.canon import (
     Evidence,
     Policy,
     Verdict,
+    entities_in,
 )
 
 PAGE = 100
 MOST_AT_ONCE = 200
-MOST_CANON = 5000
-"""So much of a world's canon a review is held against; a larger world is reviewed by what touches the changes."""
-
-
 SMALL_CANON = 200
 
 
@@ -48,6 +50,15 @@ class Proposal(Command):
     evidence: list[Evidence] = Field(default=[], max_length=20)
     confidence: float = Field(default=1.0, ge=0, le=1)
     authority: Authority | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _ends_after_it_began(cls, content: Content) -> Content:
+        # A tie that ended before it began would stand beside every other one.
+        since, until = getattr(content, "since", None), getattr(content, "until", None)
+        if since is not None and until is not None and until <= since:
+            raise ValueError("what is true ends after it began")
+        return content
 
 
 class Propose(Command):
@@ -222,11 +233,13 @@ async def decide_change(house: House, actor: Actor, command: Decide) -> ChangeVi
             update["content"] = command.content
         weighed = row.change.model_copy(update=update)
         policy = (await WORLDS.get(unit, row.change.world_id)).policy
-        ((_, verdict),) = await _reviewed([weighed], policy, await _known(unit, [weighed]))
+        ((weighed, verdict),) = await judge_changes(unit, [weighed], policy)
         if verdict.critical or verdict.result != "accept":
             raise InvalidRequest(f"This cannot become canon: {verdict.sentence}")
         if command.content is not None:
             (row,) = [await _reworded(unit, house, row, weighed, decision)]
+        elif is_read_otherwise(verdict):
+            await unit.canon.reword(row.change.change_id, weighed.content)
         (committed,) = await unit.canon.commit([(row.change.change_id, verdict)], decision)
     return change_view(committed)
 
@@ -239,7 +252,7 @@ async def review_changes(house: House, actor: Actor, command: Review) -> Reviewe
     async with house.store.writing() as unit:
         policy = (await WORLDS.get(unit, command.world_id)).policy
         rows = await unit.canon.find(asked, limit=MOST_AT_ONCE)
-        judged = await _judged(unit, rows, policy)
+        judged = await judge_changes(unit, [row.change for row in rows], policy)
         if not command.dry_run:
             await write_verdicts(unit, judged, decision)
         version = await unit.canon.version(command.world_id)
@@ -271,9 +284,38 @@ async def undo_change(house: House, actor: Actor, command: Undo) -> ChangeView:
     decision = Decision(by=actor.token_id or "operator", at_ms=house.clock.now_ms(), reason=reason)
     async with house.store.writing() as unit:
         row = await _change(unit, command.change_id)
-        if not await unit.canon.undo(command.change_id, decision):
-            raise Conflict(f"The change '{command.change_id}' is {row.status}: only what is true now can be undone.")
+        together = await made_by_merger(unit, row)
+        if together and (problem := await depending_on(unit, together)) is not None:
+            raise Conflict(f"This cannot be undone now: {problem}")
+        undone = {one.change.change_id: one for one in together or [row]}
+        restored = [old.change for one in undone.values() for old in await _replaced_by(unit, one)]
+        if not together and row.is_true:
+            await _check_ids(unit, row.change.world_id, restored)
+        if row.is_true and restored:
+            rows = await world_to_judge(unit, row.change.world_id, restored)
+            canon = [one.change for one in rows if one.change.change_id not in undone]
+            if (problem := undo_problem(command.change_id, restored, canon)) is not None:
+                raise Conflict(f"This cannot be undone now: {problem}")
+        for change_id, one in undone.items():
+            if not await unit.canon.undo(change_id, decision):
+                raise Conflict(f"The change '{change_id}' is {one.status}: only what is true now can be undone.")
         return change_view(await _change(unit, command.change_id))
+
+
+async def _check_ids(unit: Unit, world_id: str, restored: Sequence[Change]) -> None:
+    """Refuses to bring back a part of what a merger moved."""
+    left_of = await merged_in(unit, world_id) if restored else {}
+    for gone in (id for change in restored for id in entities_in(change.content) if id in left_of):
+        raise Conflict(
+            f"This cannot be undone now: what would be true again is about '{gone}', who is '{left_of[gone]}' since a "
+            "merger. Undo the merger first."
+        )
+
+
+async def _replaced_by(unit: Unit, row: ChangeRow) -> list[ChangeRow]:
+    """What would be true again without a change."""
+    olds = [await unit.canon.get(id) for id in (() if row.verdict is None else row.verdict.retcons)]
+    return [old for old in olds if old is not None and old.replaced_by == row.change.change_id]
 
 
 @allowed("author")
@@ -286,27 +328,36 @@ async def changes_since(house: House, actor: Actor, command: Since) -> CanonSinc
     return CanonSince(world_id=command.world_id, version=version, changes=[change_view(row) for row in rows])
 
 
-async def _judged(unit: Unit, rows: Sequence[ChangeRow], policy: Policy) -> list[tuple[Change, Verdict]]:
-    changes = [row.change for row in rows]
-    return await _reviewed(changes, policy, await _known(unit, changes))
+async def judge_changes(unit: Unit, changes: Sequence[Change], policy: Policy) -> list[tuple[Change, Verdict]]:
+    """What the policy of a world makes of changes, held against its canon; each as it is read after mergers."""
+    if not changes:
+        return []
+    world_id = changes[0].world_id
+    left_of = await merged_in(unit, world_id)
+    read = await as_read(unit, world_id, changes, left_of)
+    rows = await world_to_judge(unit, world_id, read, left_of)
+    canon = await as_read(unit, world_id, [row.change for row in rows], left_of)
+    world = await WORLDS.find(unit, world_id)
+    limits = None if world is None else limits_of(world.session_zero)
+    judged = await _reviewed(read, policy, Known(canon=canon, limits=limits))
+    return [
+        (change, explained(verdict, proposed, change, left_of))
+        for proposed, (change, verdict) in zip(changes, judged, strict=True)
+    ]
 
 
 async def _reviewed(changes: Sequence[Change], policy: Policy, known: Known) -> list[tuple[Change, Verdict]]:
-    if len(known.canon) <= SMALL_CANON:
+    if len(known.canon) + len(changes) <= SMALL_CANON:
         return review(changes, policy, known)
     return await run_in_thread(review, changes, policy, known)
-
-
-async def _known(unit: Unit, changes: Sequence[Change]) -> Known:
-    if not changes:
-        return Known()
-    rows = await unit.canon.true_now(changes[0].world_id, limit=MOST_CANON)
-    return Known(canon=[row.change for row in rows])
 
 
 async def write_verdicts(unit: Unit, judged: Sequence[tuple[Change, Verdict]], decision: Decision) -> None:
     """Commits what was accepted, and writes down why the rest was not."""
     accepted = [(change.change_id, verdict) for change, verdict in judged if verdict.result == "accept"]
+    for change, verdict in judged:
+        if verdict.result == "accept" and is_read_otherwise(verdict):
+            await unit.canon.reword(change.change_id, change.content)
     if accepted:
         await unit.canon.commit(accepted, decision)
     for change, verdict in judged:

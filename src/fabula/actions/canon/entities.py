@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from fabula.actions.authority import allowed
+from fabula.actions.canon.mergers import MOST_MOVED
 from fabula.actions.canon.questions import EntityView, entity_view, find_entity
 from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS
@@ -23,8 +24,6 @@ from fabula.ports.canon_graph import EDGE_KINDS
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.canon import Change, Content, Decision, EntityContent, Evidence, Name, Step, Verdict
-
-MOST_MOVED = 500
 
 
 class UpdateEntity(Command):
@@ -83,7 +82,7 @@ async def merge_entities(house: House, actor: Actor, command: MergeEntities) -> 
         await WORLDS.get(unit, world)
         left, gone = await find_entity(unit, world, into), await find_entity(unit, world, other)
         moving = await _about(unit, world, other)
-        moved = [(renamed(row.change.content, other, into), [row]) for row in moving]
+        moved = [(renamed(row.change.content, {other: into}), [row]) for row in moving]
         await _check(unit, world, into, moving, [content for content, _ in moved])
         assert isinstance(left.change.content, EntityContent) and isinstance(gone.change.content, EntityContent)
         whole = merged_entity(left.change.content, gone.change.content)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Final, Literal
 
 from fabula.actions.authority import allowed
+from fabula.actions.canon.play_graph import LayerName, edge_of, graph_seen
 from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS
 from fabula.actions.views import Command, View
@@ -13,11 +14,11 @@ from fabula.formats.world_texts.document import WorldDocument, WrittenEdge, Writ
 from fabula.formats.world_texts.writers import WORLD_WRITERS, WorldFormat
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
-from fabula.ports.canon_graph import TrueKind
+from fabula.ports.canon_graph import Graph, TrueKind
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.canon import AxiomContent, EntityContent, EventContent, FactContent, RelationshipContent
+from fabula.story.canon import AxiomContent, EntityContent
+from fabula.story.worlds import World
 
 KINDS: Final[tuple[TrueKind, ...]] = ("entity", "fact", "relationship", "event", "axiom")
 PAGE: Final = 1_000
@@ -26,7 +27,11 @@ MOST_CHANGES: Final = 20_000
 
 
 class ExportWorld(Command):
-    world_id: str
+    """A session in the envelope stands for its world as its play sees it at its head; `layer` "world" leaves out what
+    the play adds and replaces."""
+
+    world_id: str = ""
+    layer: LayerName | None = None
     format: WorldFormat = "json"
 
 
@@ -46,17 +51,21 @@ class WorldExported(View):
 
 
 @allowed("author")
-async def export_world(house: House, actor: Actor, command: ExportWorld) -> WorldExported:
-    """Writes what is true in a world as JSON, GraphML, Cypher or Markdown."""
-    return await write_world(house, command, most=MOST_CHANGES)
+async def export_world(house: House, actor: Actor, session_id: str | None, command: ExportWorld) -> WorldExported:
+    """Writes what is true in a world, or in what a play sees of it, as JSON, GraphML, Cypher or Markdown."""
+    return await write_world(house, actor, session_id, command, most=MOST_CHANGES)
 
 
-async def write_world(house: House, command: ExportWorld, *, most: int | None) -> WorldExported:
+async def write_world(
+    house: House, actor: Actor, session_id: str | None, command: ExportWorld, *, most: int | None
+) -> WorldExported:
     """A world as a text; one of more than so many changes is refused."""
     async with house.store.reading() as unit:
-        world = await WORLDS.get(unit, command.world_id)
-        version = await unit.canon.version(command.world_id)
-        rows = await _rows(unit, command.world_id, most)
+        world_id, graph = await graph_seen(house, unit, actor, session_id, command.world_id, command.layer)
+        # The private world of a story that nothing was written into is none yet; its plays see what they add.
+        world = await WORLDS.find(unit, world_id) or World(world_id=world_id, display_name=world_id)
+        version = await unit.canon.version(world_id)
+        rows = await _rows(graph, world_id, most)
     writer = WORLD_WRITERS[command.format]
     document = WorldDocument(
         world_id=world.world_id,
@@ -80,10 +89,10 @@ async def write_world(house: House, command: ExportWorld, *, most: int | None) -
     )
 
 
-async def _rows(unit: Unit, world_id: str, most: int | None) -> list[ChangeRow]:
+async def _rows(graph: Graph, world_id: str, most: int | None) -> list[ChangeRow]:
     rows: list[ChangeRow] = []
     for kind in KINDS:
-        async for row in _every(unit, world_id, kind):
+        async for row in _every(graph, world_id, kind):
             rows.append(row)
             if most is not None and len(rows) > most:
                 raise InvalidRequest(
@@ -93,10 +102,10 @@ async def _rows(unit: Unit, world_id: str, most: int | None) -> list[ChangeRow]:
     return rows
 
 
-async def _every(unit: Unit, world_id: str, kind: TrueKind) -> AsyncIterator[ChangeRow]:
+async def _every(graph: Graph, world_id: str, kind: TrueKind) -> AsyncIterator[ChangeRow]:
     after: str | None = None
     while True:
-        rows = await unit.graph.about(world_id, kind, after=after, limit=PAGE)
+        rows = await graph.about(world_id, kind, after=after, limit=PAGE)
         for row in rows:
             yield row
         if len(rows) < PAGE:
@@ -116,22 +125,16 @@ def _entity(content: EntityContent) -> WrittenEntity:
 
 
 def _edge(row: ChangeRow) -> WrittenEdge | None:
-    content, id = row.change.content, row.change.change_id
-    match content:
-        case FactContent() | RelationshipContent():
-            return WrittenEdge(
-                id=id,
-                kind=content.kind,
-                subject=content.subject,
-                predicate=content.predicate,
-                object=content.object,
-                strength=content.strength if isinstance(content, RelationshipContent) else None,
-                since=content.since,
-                until=content.until,
-            )
-        case EventContent():
-            who = content.who[0] if content.who else ""
-            where = content.where or ""
-            return WrittenEdge(id=id, kind="event", subject=who, predicate=content.what, object=where, since=content.at)
-        case _:
-            return None
+    edge = edge_of(row)
+    if edge is None:
+        return None
+    return WrittenEdge(
+        id=edge.change_id,
+        kind=edge.kind,
+        subject=edge.subject,
+        predicate=edge.predicate,
+        object=edge.object,
+        strength=edge.strength,
+        since=edge.begins,
+        until=edge.ends,
+    )

@@ -7,19 +7,17 @@ exactly is kept. Its model is that of the session's keeper.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from fabula.actions.house import House
 from fabula.actions.plays.follower_models import follower_api
-from fabula.actions.plays.play_states import known_state
+from fabula.actions.repositories import SESSIONS
 from fabula.agents.canon_extraction import read_extraction, write_extraction_prompt
-from fabula.canon.extraction import Found, LineKind, ToldLine, extract
+from fabula.canon.extraction import Found, ToldLine, extract
 from fabula.loops.model_questions import derived_seed
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, ModelRequest, whole
-from fabula.ports.plays import SpokenMessage, Turn
-from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.canon import Evidence
 from fabula.story.checks import PLAYER
@@ -32,12 +30,8 @@ DEADLINE_S = 60.0
 MOST_TOKENS = 1500
 BY_MODEL = 0.85
 """How sure a claim is that a model found and quoted."""
-_KINDS: Mapping[str, LineKind] = {
-    "narration": "narration",
-    "dialogue": "dialogue",
-    "action": "action",
-    "player_input": "player_input",
-}
+Place = Callable[[Sequence[str]], Awaitable[list[ToldLine]]]
+"""Finds lines by their ids, each with its time and its witnesses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +40,19 @@ class Extractor:
 
     house: House
     session: SessionSettings
-    turn: Turn
+    turn_id: str
+    place: Place
     api: Api | None
 
     @staticmethod
-    async def of(house: House, unit: Unit, session: SessionSettings, turn: Turn) -> Extractor:
-        return Extractor(house=house, session=session, turn=turn, api=await follower_api(house, unit, session))
+    async def of(house: House, session_id: str, turn_id: str, place: Place) -> Extractor | None:
+        """The extractor of a session; None for one that is gone."""
+        async with house.store.reading() as unit:
+            session = await SESSIONS.find(unit, session_id)
+            if session is None:
+                return None
+            api = await follower_api(house, unit, session)
+        return Extractor(house=house, session=session, turn_id=turn_id, place=place, api=api)
 
     async def find(self, lines: Sequence[ToldLine], names: Mapping[str, str]) -> list[Found]:
         """What the lines say. `names` leads from what somebody is called to their id."""
@@ -72,12 +73,7 @@ class Extractor:
         if not found:
             return []
         refs = {one.evidence.ref for one in found}
-        telling = [line for line in lines if line.ref in refs]
-        placed = []
-        async with self.house.store.reading() as unit:
-            for line in telling:
-                state = await known_state(self.house, unit, line.turn_id)
-                placed.append(replace(line, minute=state.minute, present=tuple(state.world.active_characters)))
+        placed = await self.place([line.ref for line in lines if line.ref in refs])
         return await run_in_thread(lambda: extract(placed, names, player=PLAYER))
 
     async def _ask(
@@ -92,11 +88,11 @@ class Extractor:
                 agent="extractor",
                 session_id=self.session.session_id,
                 story_id=self.session.story_id,
-                turn_id=self.turn.turn_id,
+                turn_id=self.turn_id,
             ),
             messages=write_extraction_prompt(told, known),
             # With the same seed an extraction that was interrupted is answered from the memo.
-            seed=derived_seed(self.turn.turn_id, f"extraction:{len(told)}"),
+            seed=derived_seed(self.turn_id, f"extraction:{len(told)}"),
             temperature=0.0,
             max_tokens=MOST_TOKENS,
             streaming=False,
@@ -119,18 +115,3 @@ def _evidence(quote: str, lines: Sequence[ToldLine]) -> Evidence:
     words = " ".join(quote.split()).casefold()
     ref = next((line.ref for line in lines if words in " ".join(line.text.split()).casefold()), lines[-1].ref)
     return Evidence(type="message", ref=ref, quote=quote)
-
-
-def told_lines(messages: Sequence[SpokenMessage], *, minute: int) -> list[ToldLine]:
-    """Lines of a transcript, all at one time: when each was told is found out for those that say something."""
-    return [
-        ToldLine(
-            ref=line.message_id,
-            turn_id=line.turn_id,
-            kind=_KINDS[line.kind],
-            speaker_id=line.speaker_id,
-            text=line.text,
-            minute=minute,
-        )
-        for line in messages
-    ]

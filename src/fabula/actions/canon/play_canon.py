@@ -29,15 +29,27 @@ from fabula.actions.canon.changes import (
     change_view,
     reviewed,
 )
-from fabula.actions.canon.keeper import KEEPER, commit_line, judge_open, judge_rows
+from fabula.actions.canon.judgement import MOST_OPEN, judge_open, judge_rows
+from fabula.actions.canon.keeper import commit_line
 from fabula.actions.canon.layers import layer_of
 from fabula.actions.canon.questions import EntitiesListed, EntityView, FactsAsked, InWorld, NameEntity, entity_view
+from fabula.actions.canon.scene_commits import KEEPER
 from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.play_states import known_state, play_of
 from fabula.actions.repositories import ALL_STORIES, SESSIONS, AnyStory
-from fabula.actions.setups.seen_canon import canon_at, keep_private_world, named_in, world_id_of, world_known
+from fabula.actions.setups.seen_canon import (
+    as_read,
+    canon_at,
+    canon_to_judge,
+    keep_private_world,
+    merged_in,
+    named_in,
+    world_id_of,
+    world_known,
+)
 from fabula.actions.views import Command, ListView, View, cursor_after, place_of
+from fabula.canon.contradictions import undo_problem
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
 from fabula.ports.canon_layers import CanonCommit, Ruling
@@ -115,9 +127,9 @@ async def list_canon_changes(house: House, actor: Actor, session_id: str | None,
         return await changes.list_changes(house, actor, command)
     async with house.store.reading() as unit:
         layer = await layer_of(unit, actor, session_id)
-        rows = await unit.canon_layers.at(layer.turn_id, about=[command.about] if command.about else ())
-    wanted = [row for row in rows if command.status in (None, row.status) and command.kind in (None, row.change.kind)]
-    return _page(wanted, command.limit, command.cursor)
+        about = [command.about] if command.about else ()
+        rows = await unit.canon_layers.at(layer.turn_id, about=about, kind=command.kind)
+    return _page([row for row in rows if command.status in (None, row.status)], command.limit, command.cursor)
 
 
 @allowed("author")
@@ -139,7 +151,7 @@ async def review_canon(house: House, actor: Actor, session_id: str | None, comma
             layer = await layer_of(unit, actor, session_id)
             story = await _story(unit, session_id)
             world = await world_known(unit, layer.world_id, story.story_id)
-            rows = [row for row in await unit.canon_layers.at(layer.turn_id) if row.status == "pending"]
+            rows = await unit.canon_layers.at(layer.turn_id, only_open=True, limit=MOST_OPEN)
             judged = await judge_rows(unit, world, layer.turn_id, rows)
             version = await unit.canon.version(layer.world_id)
         verdicts = [Judged(change_id=row.change.change_id, verdict=verdict) for row, verdict in judged]
@@ -223,8 +235,15 @@ async def undo_canon(house: House, actor: Actor, session_id: str | None, command
         found = await _at_head(at.unit, at.play.head_turn_id, command.change_id)
         if not found.is_true:
             raise Conflict(f"The change '{command.change_id}' is {found.status}: only what is true now can be undone.")
+        world_id = found.change.world_id
+        restored = await _restored(at.unit, at.play.head_turn_id, found)
+        restored = await as_read(at.unit, world_id, restored, await merged_in(at.unit, world_id))
+        if restored:
+            canon = await canon_to_judge(at.unit, world_id, at.play.head_turn_id, restored)
+            if (problem := undo_problem(command.change_id, restored, canon)) is not None:
+                raise Conflict(f"This cannot be undone now: {problem}")
         ruling = Ruling(change_id=found.change.change_id, status="undone", verdict=found.verdict, decision=decision)
-        record = CanonCommit(turn_id=at.turn_id, world_id=found.change.world_id, why="asked")
+        record = CanonCommit(turn_id=at.turn_id, world_id=world_id, why="asked")
         return Amendment(state=at.state, record=record, rulings=[ruling]), None
 
     return await _ruled(house, actor, session, command.change_id, change)
@@ -328,9 +347,19 @@ async def _play_row(unit: Unit, actor: Actor, session_id: str | None, change_id:
     return await _at_head(unit, play.head_turn_id, change_id)
 
 
+async def _restored(unit: Unit, turn_id: str, undone: ChangeRow) -> list[Change]:
+    """What would be true again on a line without a change, of the play's own canon and of its world's."""
+    replaced = await unit.canon_layers.replaced(turn_id)
+    ids = [
+        id for id in (undone.verdict.retcons if undone.verdict else ()) if replaced.get(id) == undone.change.change_id
+    ]
+    own = [await unit.canon_layers.find(turn_id, id) for id in ids]
+    world = [await unit.canon.get(id) for id in ids]
+    return [row.change for row in (*own, *world) if row is not None and row.status == "committed"]
+
+
 async def _at_head(unit: Unit, turn_id: str, change_id: str) -> ChangeRow:
-    rows = await unit.canon_layers.at(turn_id)
-    found = next((row for row in rows if row.change.change_id == change_id), None)
+    found = await unit.canon_layers.find(turn_id, change_id)
     if found is None:
         raise NotFound(f"On the line of this play there is no change named '{change_id}'.", id=change_id)
     return found
@@ -346,12 +375,11 @@ async def _ruled(
     await amend(house, actor, session_id, change)
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
-        rows = await unit.canon_layers.at(play.head_turn_id)
-        row = next(row for row in rows if row.change.change_id == change_id)
+        row = await _at_head(unit, play.head_turn_id, change_id)
         reason = "" if row.decision is None else row.decision.reason
         # In other words: who decided is shown what became canon.
         said = reason.rpartition("accepted in other words as ")[2] if row.status == "rejected" else ""
-        return change_view(next((one for one in rows if one.change.change_id == said), row))
+        return change_view((said and await unit.canon_layers.find(play.head_turn_id, said)) or row)
 
 
 def _on_the_word_of(change: Change, command: Decide, decision: Decision) -> Change:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.actions.authority import allowed
-from fabula.actions.canon.changes import MOST_CANON, Reviewed, judged_views, reviewed, write_verdicts
+from fabula.actions.canon.changes import Reviewed, judge_changes, judged_views, reviewed, write_verdicts
 from fabula.actions.canon.layers import layer_of
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.repositories import ALL_STORIES, SESSIONS
 from fabula.actions.setups.seen_canon import keep_private_world, world_known
 from fabula.actions.views import Command
-from fabula.canon.policy import Known, review
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
 from fabula.ports.store import Unit
@@ -25,8 +24,14 @@ PROMOTED = ".world"
 """The end of the ids of promoted changes: what was promoted once is not promoted again."""
 
 
+MOST_PROMOTED = 1000
+
+
 class Promote(Command):
-    """With `dry_run` nothing is written: the answer says what would become of each change."""
+    """With `dry_run` nothing is written: the answer says what would become of each change.
+
+    The oldest so many at once; promote again for the rest of a very long play.
+    """
 
     dry_run: bool = False
 
@@ -42,8 +47,7 @@ async def promote_canon(house: House, actor: Actor, session_id: str, command: Pr
         world = await world_known(unit, layer.world_id, story.story_id)
         rows = [row for row in await unit.canon_layers.at(layer.turn_id) if row.is_true]
         new = await _not_yet(unit, promoted(rows, state, session_id, proposer=decision.by))
-        canon = [row.change for row in await unit.canon.true_now(layer.world_id, limit=MOST_CANON)]
-        judged = review(new, world.policy, Known(canon=canon))
+        judged = await judge_changes(unit, new, world.policy)
         if not command.dry_run and new:
             await keep_private_world(unit, story)
             for change in new:
@@ -54,7 +58,11 @@ async def promote_canon(house: House, actor: Actor, session_id: str, command: Pr
 
 
 async def _not_yet(unit: Unit, changes: Sequence[Change]) -> list[Change]:
-    return [change for change in changes if await unit.canon.get(change.change_id) is None]
+    found: list[Change] = []
+    for change in changes:
+        if len(found) < MOST_PROMOTED and await unit.canon.get(change.change_id) is None:
+            found.append(change)
+    return found
 
 
 def promoted(rows: Sequence[ChangeRow], state: PlayState, session_id: str, *, proposer: str) -> list[Change]:

@@ -17,6 +17,8 @@ from fabula.ports.canon import ChangeQuestion
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.canon import Policy
+from fabula.story.caps import Caps
+from fabula.story.free_plays import FreeStart
 from fabula.story.values import Id
 from fabula.story.worlds import LONGEST_WORLD_NAME, LONGEST_WORLD_TEXT, World
 
@@ -29,6 +31,8 @@ class CreateWorld(Command):
     tone: str = Field(default="", max_length=LONGEST_WORLD_NAME)
     game_system_id: Id | None = None
     policy: Policy = Policy()
+    free: FreeStart | None = None
+    caps: Caps | None = None
 
 
 class UpdateWorld(Command):
@@ -38,6 +42,8 @@ class UpdateWorld(Command):
     genre: str | None = Field(default=None, max_length=LONGEST_WORLD_NAME)
     tone: str | None = Field(default=None, max_length=LONGEST_WORLD_NAME)
     game_system_id: Id | None = None
+    free: FreeStart | None = None
+    caps: Caps | None = None
 
 
 class NameWorld(Command):
@@ -52,10 +58,11 @@ class UpdatePolicy(Command):
 
 
 class WorldView(View):
-    """A world. `version` counts the changes of its canon that were committed or undone. `story_id` is there in the
-    private world of one story."""
+    """A world. `version` counts the changes of its canon that were committed or undone. `minute` is when it is in it:
+    plays begin then. `story_id` is there in the private world of one story. `free` says how free plays of it begin,
+    `caps` how far its technology and magic go."""
 
-    optional = frozenset({"game_system_id", "story_id"})
+    optional = frozenset({"game_system_id", "story_id", "free", "caps"})
     type: Literal["world"] = "world"
     world_id: str
     display_name: str
@@ -65,7 +72,10 @@ class WorldView(View):
     game_system_id: str | None = None
     policy: Policy
     version: int
+    minute: int
     story_id: str | None = None
+    free: FreeStart | None = None
+    caps: Caps | None = None
 
 
 class WorldsListed(ListView):
@@ -117,7 +127,7 @@ async def update_world(house: House, actor: Actor, command: UpdateWorld) -> Worl
     """Changes a world; what is not given stays as it is."""
     async with house.store.writing() as unit:
         before = await WORLDS.get(unit, command.world_id)
-        fields = ("display_name", "description", "genre", "tone", "game_system_id")
+        fields = ("display_name", "description", "genre", "tone", "game_system_id", "free")
         world = outside_value(World, changed(before, command, *fields), "The world")
         await _check_system(unit, world)
         await WORLDS.put(unit, world.world_id, world)
@@ -159,4 +169,5 @@ async def _check_system(unit: Unit, world: World) -> None:
 
 
 def _view(world: World, version: int) -> WorldView:
-    return WorldView(**dict(world), version=version)
+    shown = {name: value for name, value in dict(world).items() if name in WorldView.model_fields}
+    return WorldView(**shown, version=version, minute=world.minute)

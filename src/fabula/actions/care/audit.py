@@ -1,12 +1,10 @@
-"""Keep and show the audit: who tried to do what they may not.
+"""Show the audit: who tried to do what they may not, and what guardrails and the gate decided; keep it short.
 
-Nobody fills it by knocking: of one caller a few refusals a minute are written, the rest is only counted in the metrics,
-and a periodic job keeps the newest ten thousand, for ninety days.
+A periodic job keeps the newest ten thousand entries, for ninety days. `actions/audit_notes` writes them.
 """
 
 from __future__ import annotations
 
-import logging
 from typing import Final, Literal
 
 from pydantic import Field
@@ -15,16 +13,12 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.views import ListView, Paging, View, cursor_after, place_of
 from fabula.ports.actors import Actor
-from fabula.ports.audit import Violation, Why
-from fabula.ports.errors import FabulaError, InvalidRequest
-from fabula.ports.meters import VIOLATIONS
-
-log = logging.getLogger("fabula.audit")
+from fabula.ports.audit import Why
+from fabula.ports.errors import InvalidRequest
 
 PAGE: Final = 100
 KEPT: Final = 10_000
 KEPT_MS: Final = 90 * 24 * 3600 * 1000
-LONGEST: Final = 200
 
 
 class ListAudit(Paging):
@@ -65,29 +59,6 @@ async def list_audit(house: House, actor: Actor, command: ListAudit) -> AuditLis
         found = await unit.audit.find(about=command.about, since_ms=command.since, before=before, limit=limit + 1)
     cursor = cursor_after("audit", str(found[limit - 1][0])) if len(found) > limit else None
     return AuditListed(violations=[ViolationView(**vars(one)) for _, one in found[:limit]], next_cursor=cursor)
-
-
-async def note_violation(
-    house: House, *, caller: str, token_id: str | None, what: str, why: Why, about: str = "", sentence: str
-) -> None:
-    """Writes a refusal down. Whatever goes wrong here, the refusal stands."""
-    house.meters.add(VIOLATIONS, why)
-    now = house.clock.now_ms()
-    if not house.violations.allows(token_id or caller, now):
-        return
-    violation = Violation(
-        at_ms=now,
-        caller=caller,
-        token_id=token_id,
-        what=what[:LONGEST],
-        why=why,
-        about=about[:LONGEST],
-        sentence=sentence[:LONGEST],
-    )
-    try:
-        await house.store.write(lambda unit: unit.audit.note(violation), durable=False)
-    except FabulaError as error:
-        log.warning("a violation could not be written down", extra={"facts": {"why": error.message}})
 
 
 async def prune_audit(house: House) -> int:

@@ -5,16 +5,22 @@ What fails is tried again; until it succeeds the scene is `finalizing`, and noth
 
 from __future__ import annotations
 
-from fabula.actions.canon.keeper import commit_line
+from collections.abc import Callable
+
+from fabula.actions.canon.keeper import SceneTools, commit_line
 from fabula.actions.house import House
 from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.ports.store import Unit
 from fabula.story.values import JsonObject
 
+ToolsOf = Callable[[str], SceneTools]
+"""The tools with which agents reach the scenes of a session."""
 
-async def commit_canon(house: House, held: HeldWork) -> JsonObject | None:
+
+async def commit_canon(house: House, tools_of: ToolsOf, held: HeldWork) -> JsonObject | None:
     """Has the canon keeper do its work for a turn, and before it for those above that it was not done for yet."""
-    await commit_line(house, held.work.subject, str(held.work.input["turn_id"]))
+    session_id = held.work.subject
+    await commit_line(house, session_id, str(held.work.input["turn_id"]), tools_of(session_id))
 
     async def end(unit: Unit) -> None:
         if not await unit.work.finish(held.work):

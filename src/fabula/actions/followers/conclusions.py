@@ -16,7 +16,7 @@ from fabula.actions.repositories import SESSIONS
 from fabula.ports.memories import Memory, NewMemory, Owner, OwnerAt
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
-from fabula.recall.beliefs import Belief, Claim, Evidence, Source, as_memory, beliefs_after, claims_in, from_memory
+from fabula.recall.beliefs import Belief, Claim, Evidence, Source, as_memory, beliefs_after, from_memory
 from fabula.recall.perception import PLAYER_OWNER, NoticedLine
 from fabula.recall.reflections import LOOKS_BACK, REFLECT_EVERY, Reflection, reflect
 from fabula.story.plays import PlayState
@@ -29,13 +29,14 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, kw_only=True)
 class Noticed:
-    """What was noticed in a turn, after which the play stood so: each line as a memory, and by whom."""
+    """What was noticed in a turn, after which the play stood so: each line as a memory, what it claims, and by whom."""
 
     turn: Turn
     state: PlayState
     lines: Sequence[NoticedLine]
     memories: Sequence[NewMemory]
     owners: Sequence[Sequence[str]]
+    claims: Mapping[str, Sequence[Claim]]
     names: Mapping[str, str]
 
 
@@ -82,14 +83,13 @@ Believed = Callable[[str], Awaitable[dict[str, Belief]]]
 
 async def _conclusions(house: House, noticed: Noticed, beliefs_of: Believed) -> list[NewMemory]:
     """Most turns claim nothing, and are not reflected on."""
-    claims = {line.id: claims_in(line.text, line.speaker_name) for line in noticed.lines}
     reflects = is_reflected_on(noticed.turn)
-    if not (reflects or any(claims.values())) or noticed.turn.parent_id is None:
+    if not (reflects or any(noticed.claims.values())) or noticed.turn.parent_id is None:
         return []
     summariser = await _summariser(house, noticed) if reflects else None
     made: list[NewMemory] = []
     for owner in sorted({one for some in noticed.owners for one in some}):
-        evidence = _evidence(owner, noticed, claims)
+        evidence = _evidence(owner, noticed)
         if evidence:
             made += _changed(await beliefs_of(owner), owner, noticed, evidence)
         if reflects:
@@ -110,7 +110,7 @@ async def _summariser(house: House, noticed: Noticed) -> Summariser | None:
     return await house.store.read(find)
 
 
-def _evidence(owner: str, noticed: Noticed, claims: Mapping[str, Sequence[Claim]]) -> list[Evidence]:
+def _evidence(owner: str, noticed: Noticed) -> list[Evidence]:
     found = []
     for line, owners in zip(noticed.lines, noticed.owners, strict=True):
         is_own = line.speaker_id == owner or (line.kind == "player_input" and owner == PLAYER_OWNER)
@@ -120,7 +120,8 @@ def _evidence(owner: str, noticed: Noticed, claims: Mapping[str, Sequence[Claim]
         from_whom = line.speaker_name if source == "told" else ""
         turn_id = noticed.turn.turn_id
         found += [
-            Evidence(claim=claim, source=source, turn_id=turn_id, from_whom=from_whom) for claim in claims[line.id]
+            Evidence(claim=claim, source=source, turn_id=turn_id, from_whom=from_whom)
+            for claim in noticed.claims[line.id]
         ]
     return found
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from fabula.actions.followers.canon_commits import commit_canon
+from fabula.actions.followers.canon_commits import ToolsOf, commit_canon
 from fabula.actions.followers.consolidation import CONSOLIDATE, consolidate_play
 from fabula.actions.followers.lore_bundles import precompute_lore
 from fabula.actions.followers.memories import remember_turn
+from fabula.actions.followers.stories import lead_story_on
 from fabula.actions.followers.summaries import summarise_turn
 from fabula.actions.followers.world_changes import apply_world
 from fabula.actions.house import House
@@ -41,6 +42,7 @@ WORK_NAMES: Mapping[FollowerKind, str] = {
     "lore": "lore.precompute_scene_bundle",
     "summary": "summary.update",
     "canon": "canon.commit",
+    "story": "story.lead_on",
 }
 
 WORK_QUEUES: Mapping[str, QueueName] = {
@@ -50,6 +52,7 @@ WORK_QUEUES: Mapping[str, QueueName] = {
     WORK_NAMES["lore"]: "background",
     WORK_NAMES["summary"]: "heavy",
     WORK_NAMES["canon"]: "heavy",
+    WORK_NAMES["story"]: "realtime",
 }
 
 FOLLOWER_WORK = (*WORK_QUEUES, CONSOLIDATE)
@@ -59,8 +62,8 @@ LATE_S = 15.0
 """From this lag on followers are announced, and so done in the order of their queues and priorities."""
 
 
-def follower_kinds(house: House) -> dict[str, WorkKind]:
-    """The dispatcher and every kind of follower."""
+def follower_kinds(house: House, scene_tools: ToolsOf) -> dict[str, WorkKind]:
+    """The dispatcher and every kind of follower. `scene_tools` are those of agents that work on a scene."""
     rows: list[tuple[str, int, Run, str]] = [
         (FOLLOWERS, 9, partial(_dispatch, house), "hands out what follows a turn, a piece of work for each kind"),
         (
@@ -79,7 +82,7 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
             WORK_NAMES["lore"],
             1,
             partial(precompute_lore, house),
-            "prepares the lore of a large story, once for everybody",
+            "prepares the lore of a large story, and of the places that a scene leads to",
         ),
         (
             WORK_NAMES["summary"],
@@ -90,11 +93,20 @@ def follower_kinds(house: House) -> dict[str, WorkKind]:
         (
             WORK_NAMES["canon"],
             4,
-            partial(commit_canon, house),
+            partial(commit_canon, house, scene_tools),
             "has the canon keeper judge what was proposed up to this turn",
         ),
+        (
+            WORK_NAMES["story"],
+            8,
+            partial(lead_story_on, house),
+            "moves the world on after a scene of a free play, and begins the next one",
+        ),
     ]
-    kinds = {name: _kind(run, WORK_QUEUES[name], priority, does) for name, priority, run, does in rows}
+    kinds = {
+        name: _kind(run if name == FOLLOWERS else partial(_alone, house, run), WORK_QUEUES[name], priority, does)
+        for name, priority, run, does in rows
+    }
     does = "consolidates what is remembered in a play, and lets it fade"
     return {**kinds, CONSOLIDATE: _kind(partial(consolidate_play, house), "heavy", 0, does)}
 
@@ -111,6 +123,13 @@ def _kind(run: Run, queue: QueueName, priority: int, does: str) -> WorkKind:
         queue=queue,
         priority=priority,
     )
+
+
+async def _alone(house: House, run: Run, held: HeldWork) -> JsonObject | None:
+    """What follows turns of one play in the same way is done one after another here: who comes early does what is
+    missing before it, and those who would do the same beside it find it done."""
+    async with house.following.alone(f"{held.work.kind} {held.work.subject}"):
+        return await run(held)
 
 
 async def _dispatch(house: House, held: HeldWork) -> JsonObject | None:

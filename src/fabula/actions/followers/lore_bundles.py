@@ -1,8 +1,9 @@
-"""Prepare the lore of a large story once, for every process that plays it.
+"""Prepare lore before it is asked for, once for every process that plays a story.
 
-A bundle is an index of all its lore and what each of its scenes calls up, kept under the version of exactly what it was
-made of. Whoever gathers what a session plays reads it with the rest; whoever finds none works the same out itself. So
-it never changes what a prompt says, only who did the work for it, and when.
+Of a large story the bundle is an index of all its lore and what each of its scenes calls up; of a world it is what may
+be said at the places that the present scene leads to (`setups/scene_bundles.py`). Each is kept under the version of
+exactly what it was made of. Whoever needs one reads it with the rest, and whoever finds none works the same out itself.
+So it never changes what a prompt says, only who did the work for it, and when.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 from functools import partial
 
 from fabula.actions.house import House
+from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.repositories import SESSIONS
+from fabula.actions.setups.scene_bundles import missing_bundle
 from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.plays import PlayState
 from fabula.story.values import JsonObject
 
 MOST_KEPT = 500
@@ -26,12 +30,12 @@ MOST_PLAYS = 100
 
 
 async def precompute_lore(house: House, held: HeldWork) -> JsonObject | None:
-    """Keeps a bundle of the lore that a turn was played with, unless there is one."""
-    made = await _missing_bundle(house, held.work.subject, str(held.work.input["turn_id"]))
+    """Keeps bundles of the lore that a turn was played with and of where it leads, unless they are there."""
+    made = await _missing_bundles(house, held.work.subject, str(held.work.input["turn_id"]))
 
     async def end(unit: Unit) -> None:
-        if made is not None:
-            await unit.lore_bundles.put(*made)
+        for one in made:
+            await unit.lore_bundles.put(*one)
         if not await unit.work.finish(held.work):
             raise taken_over(held.work)
 
@@ -44,8 +48,7 @@ async def refresh_lore(house: House) -> int:
     plays = await house.store.read(lambda unit: unit.plays.recent(limit=MOST_PLAYS))
     count = 0
     for play in plays:
-        made = await _missing_bundle(house, play.session_id, play.head_turn_id)
-        if made is not None:
+        for made in await _missing_bundles(house, play.session_id, play.head_turn_id):
             await house.store.write(partial(_keep, *made), durable=False)
             count += 1
     return count
@@ -60,23 +63,28 @@ async def _keep(version: str, bundle: JsonObject, unit: Unit) -> None:
     await unit.lore_bundles.put(version, bundle)
 
 
-async def _missing_bundle(house: House, session_id: str, turn_id: str) -> tuple[str, JsonObject] | None:
-    """A bundle of what a session plays after a turn, under its version; None where it needs none, or there is one."""
+async def _missing_bundles(house: House, session_id: str, turn_id: str) -> list[tuple[str, JsonObject]]:
+    """Bundles of what a session plays after a turn, each under its version, as far as they are needed and not there."""
+    made: list[tuple[str, JsonObject]] = []
     async with house.store.reading() as unit:
-        setup = await _played_after(house, unit, session_id, turn_id)
-        if setup is None or not setup.wants_bundle:
-            return None
-        version = await run_in_thread(lambda: setup.lore_version)
-        if await unit.lore_bundles.has(version):
-            return None
-    return version, await run_in_thread(setup.make_lore_bundle)
+        played = await _played_after(house, unit, session_id, turn_id)
+        if played is None:
+            return []
+        setup, state = played
+        scenes = await missing_bundle(unit, setup, state)
+        if scenes is not None:
+            made.append(scenes)
+        version = await run_in_thread(lambda: setup.lore_version) if setup.wants_bundle else None
+        if version is None or await unit.lore_bundles.has(version):
+            return made
+    return [*made, (version, await run_in_thread(setup.make_lore_bundle))]
 
 
-async def _played_after(house: House, unit: Unit, session_id: str, turn_id: str) -> PlaySetup | None:
-    session = await SESSIONS.find(unit, session_id)
+async def _played_after(house: House, unit: Unit, session_id: str, turn_id: str) -> tuple[PlaySetup, PlayState] | None:
+    known = await SESSIONS.find(unit, session_id) is not None
     turn = await unit.plays.turn(turn_id)
-    if session is None or turn is None or turn.status != "committed":
+    if not known or turn is None or turn.status != "committed":
         return None
     state = await known_state(house, unit, turn_id)
-    # Ink stories have no lorebooks.
-    return await house.play_setups.of(unit, session, state.graph) if state.ink is None else None
+    setup = await kind_of_play(state).setup(house, unit, session_id, state)
+    return None if setup is None else (setup, state)

@@ -5,20 +5,24 @@ No model is asked. What is kept has the id of the line it came from, so that it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from fabula.actions.followers.conclusions import Noticed, Thinking, runs_of
 from fabula.actions.house import House
-from fabula.actions.memories.remember import findable
+from fabula.actions.memories.remember import embedded, findable, imprinted
 from fabula.actions.memories.story_time import story_day, story_minute
+from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import known_state
 from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.ports.memories import NewMemory
-from fabula.ports.plays import Turn
+from fabula.ports.plays import SpokenMessage, Turn
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
+from fabula.recall.beliefs import claims_in
 from fabula.recall.feelings import feeling_in, importance_of
 from fabula.recall.perception import PLAYER_OWNER, NoticedLine, Presence, observers, speakers_of
 from fabula.story.plays import PlayState
@@ -27,7 +31,7 @@ from fabula.story.values import Json, JsonObject
 TURNS_AT_ONCE = 256
 PART = 16
 """So many turns are written down in one transaction, so that nobody waits long for it."""
-MOST_LINES = 64
+MOST_LINES, FEW_LINES = 64, 8
 TOLD_CERTAINTY = 0.8
 LEAST_RECALLED = 40
 """Prompts of a play with fewer lines tell them all, and recall nothing."""
@@ -53,8 +57,7 @@ async def remember_line(house: House, turn_id: str, *, ends: Work | None = None)
     for part in parts:
         runs = runs_of(await _noticed(house, part), lambda one: one.turn)
         for run in runs:
-            thinking = Thinking(house)
-            made = [await _memories_of(house, one, thinking) for one in run]
+            made = await _memories_of(house, run)
             is_last = part is parts[-1] and run is runs[-1]
             await house.store.write(partial(_keep, made, ends if is_last else None), durable=False)
 
@@ -82,6 +85,7 @@ class _Made:
 
 async def _noticed(house: House, turn_ids: Sequence[str]) -> list[_Noticed]:
     found = []
+    casts: dict[tuple[str, str], Mapping[str, str]] = {}
     async with house.store.reading() as unit:
         for turn_id in turn_ids:
             turn = await unit.plays.turn(turn_id)
@@ -89,8 +93,11 @@ async def _noticed(house: House, turn_ids: Sequence[str]) -> list[_Noticed]:
                 continue
             after = await known_state(house, unit, turn_id)
             before = after if turn.parent_id is None else await known_state(house, unit, turn.parent_id)
-            lines = await _lines_of(unit, turn, before, after)
-            presence = await _presence(house, unit, turn, lines, before, after)
+            lines = [] if is_outside(before) else await _lines_of(unit, turn, before, after)
+            play = (turn.session_id, after.graph)
+            if play not in casts:
+                casts[play] = await _cast_names(house, unit, turn.session_id, after)
+            presence = _presence(lines, before, after, casts[play])
             recalled = await _recalled_in(unit, turn_id) if after.message_count > LEAST_RECALLED else []
             found.append(
                 _Noticed(turn=turn, before=before, after=after, lines=lines, presence=presence, recalled=recalled)
@@ -98,25 +105,46 @@ async def _noticed(house: House, turn_ids: Sequence[str]) -> list[_Noticed]:
     return found
 
 
-async def _memories_of(house: House, seen: _Noticed, thinking: Thinking) -> _Made:
-    shared = shared_memories(seen.lines, seen.presence, seen.before, seen.after)
-    memories = await findable(house, shared, day=story_day(seen.after))
-    owners = [observers(line, seen.presence, speakers_of(seen.lines, seen.presence)) for line in seen.lines]
-    new = [
-        _owned(memory, line, owner)
-        for memory, line, some in zip(memories, seen.lines, owners, strict=True)
-        for owner in some
+def is_outside(before: PlayState) -> bool:
+    """Whether a turn after this state is no part of the story: an author interviews a character."""
+    return before.conversation is not None and before.conversation.mode == "interview"
+
+
+async def _memories_of(house: House, run: Sequence[_Noticed]) -> list[_Made]:
+    """What is kept of a run of turns. Its texts are looked through in one thread, and embedded with one question."""
+    noticed = await run_in_thread(lambda: [_looked_through(seen) for seen in run])
+    shared = iter(await embedded(house, [memory for one in noticed for memory in one.memories]))
+    observed = [_of_owners(one, [*islice(shared, len(one.memories))]) for one in noticed]
+    thinking = Thinking(house)
+    concluded = [await thinking.conclude(one) for one in noticed]
+    days = [story_day(seen.after) for seen, some in zip(run, concluded, strict=True) for _ in some]
+    thoughts = iter(await findable(house, [memory for some in concluded for memory in some], days=days))
+    return [
+        _Made(turn=seen.turn, memories=[*own, *islice(thoughts, len(some))], recalled=seen.recalled)
+        for seen, own, some in zip(run, observed, concluded, strict=True)
     ]
-    noticed = Noticed(
+
+
+def _of_owners(noticed: Noticed, memories: Sequence[NewMemory]) -> list[NewMemory]:
+    return [
+        _owned(memory, line, owner)
+        for memory, line, owners in zip(memories, noticed.lines, noticed.owners, strict=True)
+        for owner in owners
+    ]
+
+
+def _looked_through(seen: _Noticed) -> Noticed:
+    speakers, day = speakers_of(seen.lines, seen.presence), story_day(seen.after)
+    shared = shared_memories(seen.lines, seen.presence, seen.before, seen.after)
+    return Noticed(
         turn=seen.turn,
         state=seen.after,
         lines=seen.lines,
-        memories=memories,
-        owners=owners,
+        memories=[imprinted(memory, day) for memory in shared],
+        owners=[observers(line, seen.presence, speakers) for line in seen.lines],
+        claims={line.id: claims_in(line.text, line.speaker_name) for line in seen.lines},
         names=seen.presence.names,
     )
-    concluded = await findable(house, await thinking.conclude(noticed), day=story_day(seen.after))
-    return _Made(turn=seen.turn, memories=[*new, *concluded], recalled=seen.recalled)
 
 
 async def _keep(made: Sequence[_Made], ends: Work | None, unit: Unit) -> None:
@@ -159,8 +187,7 @@ async def _lines_of(unit: Unit, turn: Turn, before: PlayState, after: PlayState)
             text=line.text,
             heard_by=line.heard_by,
         )
-        for line in await unit.plays.transcript(turn.turn_id, last=MOST_LINES)
-        if line.turn_id == turn.turn_id
+        for line in await _told_in(unit, turn.turn_id)
     ]
     for owner, entries in after.world.actor_private_memory.items():
         known = before.world.actor_private_memory.get(owner, []) if before is not after else []
@@ -179,22 +206,30 @@ async def _lines_of(unit: Unit, turn: Turn, before: PlayState, after: PlayState)
     return told
 
 
-async def _presence(
-    house: House, unit: Unit, turn: Turn, lines: list[NoticedLine], before: PlayState, after: PlayState
-) -> Presence:
-    """Who was there. Of an Ink story we know only who speaks, and that these hear what is said."""
-    if after.ink is not None:
+async def _told_in(unit: Unit, turn_id: str) -> list[SpokenMessage]:
+    """The lines of a turn, which are the last ones by then. Most turns tell few, so few are asked for at first."""
+    lines = await unit.plays.transcript(turn_id, last=FEW_LINES)
+    if lines and lines[0].turn_id == turn_id:
+        lines = await unit.plays.transcript(turn_id, last=MOST_LINES)
+    return [line for line in lines if line.turn_id == turn_id]
+
+
+async def _cast_names(house: House, unit: Unit, session_id: str, state: PlayState) -> Mapping[str, str]:
+    setup = await kind_of_play(state).setup(house, unit, session_id, state)
+    return {} if setup is None else {id: one.name for id, one in setup.characters.items()}
+
+
+def _presence(lines: list[NoticedLine], before: PlayState, after: PlayState, cast: Mapping[str, str]) -> Presence:
+    """Who was there. Where there are no scenes we know only who speaks, and that these hear what is said."""
+    if not kind_of_play(after).has_scenes:
         names = {line.speaker_id: line.speaker_name for line in lines if line.kind in ("dialogue", "action")}
         talking = frozenset(names)
         return Presence(before=talking, after=talking, moved=False, names=names, see_all=False)
-    setup = await house.play_setups.played_by(unit, turn.session_id, after.graph)
-    names = {id: one.name for id, one in setup.characters.items()}
-    names |= {id: one.display_name for id, one in after.session_characters.items()}
     return Presence(
         before=frozenset(before.world.active_characters),
         after=frozenset(after.world.active_characters),
         moved=before.world.current_node != after.world.current_node,
-        names=names,
+        names={**cast, **{id: one.display_name for id, one in after.session_characters.items()}},
     )
 
 

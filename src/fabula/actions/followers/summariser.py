@@ -10,9 +10,13 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabula.actions.audit_notes import note_objections
 from fabula.actions.house import House
 from fabula.actions.plays.follower_models import follower_api
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.table_guardrails import table_guardrails
 from fabula.agents.summaries import read_summary, write_summary_prompt
+from fabula.loops.guardrails import Guardrails
 from fabula.loops.model_questions import derived_seed
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, ModelRequest, whole
@@ -22,7 +26,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState, SessionSettings
 from fabula.story.resources import Api
 from fabula.story.state import MemoryEntry
-from fabula.story.summaries import sum_up
+from fabula.story.summaries import SUMMARISER, sum_up
 
 log = logging.getLogger("fabula.followers")
 
@@ -39,26 +43,32 @@ class Summariser:
     turn: Turn
     session: SessionSettings
     api: Api | None
+    guardrails: Guardrails
 
     @staticmethod
     async def of(house: House, unit: Unit, session: SessionSettings, turn: Turn, state: PlayState) -> Summariser:
-        # An Ink story is told in its author's words, and so are its summaries.
-        api = None if state.ink is not None else await follower_api(house, unit, session)
-        return Summariser(house=house, turn=turn, session=session, api=api)
+        # What is told in its author's words is summed up in them, too.
+        api = await follower_api(house, unit, session) if kind_of_play(state).has_scenes else None
+        rails = await table_guardrails(unit, session.session_id, state, SUMMARISER)
+        return Summariser(house=house, turn=turn, session=session, api=api, guardrails=rails)
 
     async def sum_up(self, lines: Iterable[MemoryEntry], words: int, *, before: str = "") -> str:
-        """The lines in at most so many words. `before` is what happened earlier."""
+        """The lines in at most so many words. `before` is what happened earlier.
+
+        Prompts have it and players read it, so it passes the guardrails of the table.
+        """
         told = list(lines)
-        if self.api is not None and told:
-            text = await self._ask(self.api, told, words, before)
-            if text:
-                return text
-        return await run_in_thread(sum_up, told, words)
+        text = await self._ask(self.api, told, words, before) if self.api is not None and told else ""
+        if not text:
+            text = await run_in_thread(sum_up, told, words)
+        checked = await run_in_thread(self.guardrails.cut, text)
+        await note_objections(self.house, self.session.session_id, SUMMARISER, checked.objections)
+        return checked.text
 
     async def _ask(self, api: Api, told: list[MemoryEntry], words: int, before: str) -> str:
         request = ModelRequest(
             origin=CallOrigin(
-                agent="summariser",
+                agent=SUMMARISER,
                 session_id=self.session.session_id,
                 story_id=self.session.story_id,
                 turn_id=self.turn.turn_id,

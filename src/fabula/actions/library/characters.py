@@ -135,14 +135,9 @@ async def delete_character(house: House, actor: Actor, command: NameCharacter) -
 
 
 async def drop_cover(unit: Unit, character: Character) -> None:
-    """Removes the bytes of a cover that is no longer used, unless another character shows the same picture."""
-    if character.cover is None:
-        return
-    for stored in await unit.resources.page("character"):
-        other = CHARACTERS.read(stored)
-        if other.cover is not None and other.cover.blob == character.cover.blob:
-            return
-    await unit.blobs.remove(character.cover.blob)
+    """Gives the bytes of a cover back; they stay for as long as another character shows the same picture."""
+    if character.cover is not None:
+        await unit.blobs.remove(character.cover.blob)
 
 
 def checked_content(draft: ContentDraft | CharacterContent) -> CharacterContent:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.library.boundary_warnings import BoundaryWarning, boundary_warnings
 from fabula.actions.library.characters import checked_content, drop_cover
 from fabula.actions.library.packages import keep_import_archive, limits_of, read_export_archive
 from fabula.actions.outside_values import outside_value
@@ -23,13 +24,16 @@ from fabula.story.schemas import Schema, schema_problems
 
 
 class ResourceFile(View):
-    """What is known of a file that was taken in."""
+    """What is known of a file that was taken in. `warnings` are what of a character would cross a line of a world; it
+    was taken in all the same."""
 
+    optional = frozenset({"warnings"})
     resource_id: str
     file_id: str
     file_name: str | None
     content_type: str
     size_bytes: int
+    warnings: list[BoundaryWarning] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,21 +52,28 @@ async def take_file(
 ) -> ResourceFile:
     """Takes a file in; only pairs that exist are known: covers, `.chr` archives, packages to import."""
     kind, _, name = resource_id.partition(":")
+    warnings: list[BoundaryWarning] = []
     match (kind, file_id):
         case ("character", "cover"):
             file_name, content_type = await _take_cover(house, name, data)
         case ("character", "archive"):
-            await _take_archive(house, data, character_id=name)
+            _, warnings = await _take_archive(house, data, character_id=name)
             content_type = CHR_MEDIA_TYPE
         case ("characters", "archive"):
-            resource_id = f"character:{await _take_archive(house, data, character_id=None)}"
+            name, warnings = await _take_archive(house, data, character_id=None)
+            resource_id = f"character:{name}"
             content_type = CHR_MEDIA_TYPE
         case ("package_import", "archive"):
             await keep_import_archive(house, name, data)
         case _:
             raise _no_such_pair(resource_id, file_id, "uploaded to")
     return ResourceFile(
-        resource_id=resource_id, file_id=file_id, file_name=file_name, content_type=content_type, size_bytes=len(data)
+        resource_id=resource_id,
+        file_id=file_id,
+        file_name=file_name,
+        content_type=content_type,
+        size_bytes=len(data),
+        warnings=warnings,
     )
 
 
@@ -125,8 +136,8 @@ async def _take_cover(house: House, character_id: str, data: bytes) -> tuple[str
     return cover_name(kind), kind
 
 
-async def _take_archive(house: House, data: bytes, *, character_id: str | None) -> str:
-    """Adds the character of an archive under the id that it has there; answers that id.
+async def _take_archive(house: House, data: bytes, *, character_id: str | None) -> tuple[str, list[BoundaryWarning]]:
+    """Adds the character of an archive under the id that it has there; answers that id, and what to look at.
 
     With a `character_id`, an archive of another character is refused.
     """
@@ -137,8 +148,9 @@ async def _take_archive(house: House, data: bytes, *, character_id: str | None) 
     if character_id is not None and card.character_id != character_id:
         raise InvalidRequest(f"The archive holds the character '{card.character_id}', not '{character_id}'.")
     character_id = card.character_id
+    fields = {"tags": [], "folder": "", **card.content}
     content = checked_content(
-        outside_value(CharacterContent, {"tags": [], "folder": "", **card.content}, "The character in the archive")
+        await run_in_thread(outside_value, CharacterContent, fields, "The character in the archive")
     )
     async with house.store.writing() as unit:
         if await CHARACTERS.find(unit, character_id) is not None:
@@ -146,7 +158,8 @@ async def _take_archive(house: House, data: bytes, *, character_id: str | None) 
         await _bring_schema(unit, content.schema_id, card)
         cover = await keep_cover(unit, card.cover, card.cover_mime_type)
         await CHARACTERS.add(unit, character_id, Character(content=content, cover=cover))
-    return character_id
+        warnings = await boundary_warnings(unit, {f"characters/{character_id}": content.as_json()})
+    return character_id, warnings
 
 
 async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None:
@@ -155,7 +168,7 @@ async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None
         return
     if card.schema is None:
         raise SCHEMAS.missing(schema_id)
-    schema = outside_value(Schema, card.schema, "The schema in the archive")
+    schema = await run_in_thread(outside_value, Schema, card.schema, "The schema in the archive")
     refuse(schema_problems(schema.fields), "schema of the archive")
     await SCHEMAS.add(unit, schema_id, schema)
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.library.boundary_warnings import BoundaryWarning, boundary_warnings
 from fabula.actions.library.stories import InkStoryView, story_view
 from fabula.actions.repositories import INK_STORIES
 from fabula.actions.views import Command, View
@@ -15,6 +16,7 @@ from fabula.knots.talk_context import introduction_of
 from fabula.loops.conversation.ink_run import CompiledStory
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
+from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.ink_stories import InkStory
 from fabula.story.values import Json, Value
@@ -96,9 +98,12 @@ class InkChecked(View):
 
 
 class InkStoryPublished(InkStoryView):
-    """A story that was published, with what its author may want to look at."""
+    """A story that was published, with what its author may want to look at. `warnings` are what of it would cross a
+    line of a world: a table that draws the same line is not told it."""
 
+    optional = frozenset({*InkStoryView.optional, "warnings"})
     problems: list[InkProblem]
+    warnings: list[BoundaryWarning] = []
 
 
 @allowed("author")
@@ -117,7 +122,8 @@ async def create_ink(house: House, actor: Actor, command: CreateInk) -> InkStory
     )
     async with house.store.writing() as unit:
         await INK_STORIES.add(unit, story.story_id, story)
-    return _published(story, work.published)
+        warnings = await _warnings(unit, story)
+    return _published(story, work.published, warnings)
 
 
 @allowed("author")
@@ -137,7 +143,12 @@ async def update_ink(house: House, actor: Actor, command: UpdateInk) -> InkStory
     async with house.store.writing() as unit:
         after = (await INK_STORIES.get(unit, command.story_id)).model_copy(update=changes)
         await INK_STORIES.put(unit, after.story_id, after)
-    return _published(after, work.published)
+        warnings = await _warnings(unit, after)
+    return _published(after, work.published, warnings)
+
+
+async def _warnings(unit: Unit, story: InkStory) -> list[BoundaryWarning]:
+    return await boundary_warnings(unit, {f"stories/{story.story_id}": [story.source, *story.files.values()]})
 
 
 @allowed("author")
@@ -211,5 +222,6 @@ def _problems(problems: tuple[Problem, ...]) -> list[InkProblem]:
     ]
 
 
-def _published(story: InkStory, published: Published) -> InkStoryPublished:
-    return InkStoryPublished(**dict(story_view(story)), problems=_problems(published.problems))
+def _published(story: InkStory, published: Published, warnings: list[BoundaryWarning]) -> InkStoryPublished:
+    problems = _problems(published.problems)
+    return InkStoryPublished(**dict(story_view(story)), problems=problems, warnings=warnings)

@@ -14,6 +14,7 @@ from fabula.actions.repositories import LOREBOOKS, checked_name, checked_new_nam
 from fabula.actions.views import Command, ListView, Paging, View, changed, part_of, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, NotFound
+from fabula.ports.store import PartName
 from fabula.story.knowledge import EVERYONE, KnownBy, piece_problems
 from fabula.story.resources import Lorebook, LorebookEntry
 
@@ -205,9 +206,22 @@ async def list_lorebook_entries(house: House, actor: Actor, command: ListLoreboo
 async def update_lorebook_entry(house: House, actor: Actor, command: UpdateLorebookEntry) -> LorebookEntryView:
     """Changes an entry; fields that are not given stay as they are."""
     names = [name for name in LorebookEntry.model_fields if name != "entry_id"]
+
+    def changed_entry(old: LorebookEntry) -> LorebookEntry:
+        return _checked(LorebookEntry(**changed(old, command, *names)))
+
     async with house.store.writing() as unit:
+        # Most books are written by this version, and then nothing but the entry is read.
+        part = await unit.resources.change_part(
+            LOREBOOKS.kind,
+            checked_name(command.lorebook_id, LOREBOOKS.noun),
+            PartName(list="entries", key="entry_id", name=checked_name(command.entry_id, "lorebook entry")),
+            lambda stored: changed_entry(LorebookEntry.model_validate(stored)).as_json(),
+        )
+        if part is not None:
+            return _entry_view(command.lorebook_id, LorebookEntry.model_validate(part))
         book = await LOREBOOKS.get(unit, command.lorebook_id)
-        entry = _checked(LorebookEntry(**changed(_entry(book, command.entry_id), command, *names)))
+        entry = changed_entry(_entry(book, command.entry_id))
         entries = [entry if old.entry_id == entry.entry_id else old for old in book.entries]
         await LOREBOOKS.put(unit, book.lorebook_id, book.model_copy(update={"entries": entries}))
     return _entry_view(book.lorebook_id, entry)

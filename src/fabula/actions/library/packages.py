@@ -8,17 +8,28 @@ from typing import Any, Literal, cast
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
+from fabula.actions.library.boundary_warnings import BoundaryWarning, boundary_warnings
+from fabula.actions.library.packaged_worlds import (
+    CANON,
+    check_packaged_world,
+    own_system,
+    packaged_canon,
+    packaged_system_problems,
+    take_in_canon,
+)
 from fabula.actions.library.player_profiles import profile_of
 from fabula.actions.library.stories import story_problems
 from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import (
     ALL_STORIES,
     CHARACTERS,
+    GAME_SYSTEMS,
     LOREBOOKS,
     PLAYER_PROFILES,
     PRESETS,
     SCHEMAS,
     STORY_RESOURCES,
+    WORLDS,
     AnyStory,
     Repository,
     checked_name,
@@ -45,9 +56,11 @@ from fabula.ports.store import Unit, Upload
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import NewWork, Work
 from fabula.story.events import Progress
+from fabula.story.game_systems import GameSystem
 from fabula.story.resources import Character, CharacterContent, Cover, Preset
 from fabula.story.schemas import Schema, schema_problems
 from fabula.story.values import JsonObject, Value
+from fabula.story.worlds import World
 
 UPLOAD_LIFETIME_MS = 30 * 60 * 1000
 COMMITTED_LIFETIME_MS = 24 * 60 * 60 * 1000
@@ -62,6 +75,8 @@ _REPOSITORIES: dict[PackagePart, Repository[Any]] = {
     "characters": CHARACTERS,
     "story_resources": STORY_RESOURCES,
     "stories": ALL_STORIES,
+    "game_systems": GAME_SYSTEMS,
+    "worlds": WORLDS,
 }
 # What others refer to comes first, so that every reference finds its target.
 _IMPORT_ORDER: tuple[PackagePart, ...] = (
@@ -71,6 +86,8 @@ _IMPORT_ORDER: tuple[PackagePart, ...] = (
     "player_profiles",
     "characters",
     "story_resources",
+    "game_systems",
+    "worlds",
     "stories",
 )
 _PART_OF_KIND: dict[str, PackagePart] = {repository.kind: name for name, repository in _REPOSITORIES.items()}
@@ -84,6 +101,8 @@ class PrepareExport(Command):
     character_ids: list[str] = []
     story_resource_ids: list[str] = []
     story_ids: list[str] = []
+    game_system_ids: list[str] = []
+    world_ids: list[str] = []
     include_dependencies: bool = True
 
 
@@ -108,6 +127,8 @@ class PartContents(Value):
 
 
 class PackageContents(Value):
+    """What is in a package. Worlds come with all that is true in them."""
+
     presets: PartContents
     schemas: PartContents
     lorebooks: PartContents
@@ -115,6 +136,8 @@ class PackageContents(Value):
     characters: PartContents
     story_resources: PartContents
     stories: PartContents
+    game_systems: PartContents = PartContents(ids=[], count=0)
+    worlds: PartContents = PartContents(ids=[], count=0)
 
 
 class ExportPrepared(View):
@@ -131,9 +154,13 @@ class ImportPrepared(View):
 
 
 class ImportCommitted(View):
+    """`warnings` are what of it would cross a line of a world; it was taken in all the same."""
+
+    optional = frozenset({"warnings"})
     type: Literal["data_package_import_committed"] = "data_package_import_committed"
     import_id: str
     contents: PackageContents
+    warnings: list[BoundaryWarning] = []
 
 
 @allowed("author")
@@ -223,9 +250,11 @@ async def _import(house: House, held: HeldWork) -> JsonObject:
     package = await read_archive(house, data)
     async with house.store.writing() as unit:
         await _uploaded(unit, import_id)
-        taken = await take_in(unit, package, on_conflict, held.tell_progress)
+        taken = await take_in(house, unit, package, on_conflict, held.tell_progress)
         await unit.uploads.remove(import_id)
-        result = ImportCommitted(import_id=import_id, contents=_contents(taken)).as_json()
+        documents = {f"{part}/{id}": one for part, docs in taken.documents.items() for id, one in docs.items()}
+        warnings = await boundary_warnings(unit, documents)
+        result = ImportCommitted(import_id=import_id, contents=_contents(taken), warnings=warnings).as_json()
         if not await unit.work.finish(held.work, result):
             raise taken_over(held.work)
     return result
@@ -252,7 +281,9 @@ async def read_export_archive(house: House, export_id: str) -> tuple[bytes, str,
 
 async def read_archive(house: House, data: bytes) -> DataPackage:
     """The package in an archive; raises InvalidRequest that names what is wrong."""
-    package, problems = await run_in_thread(read_package, data, limits_of(house))
+    # Its covers are decoded, which takes far more memory than their bytes.
+    async with house.sized_covers.one_at_a_time:
+        package, problems = await run_in_thread(read_package, data, limits_of(house))
     refuse(problems, "package")
     assert package is not None
     if not any(package.documents.values()):
@@ -275,10 +306,14 @@ async def collect(house: House, unit: Unit, actor: Actor, command: PrepareExport
             await profile_of(unit, actor, id) if name == "player_profiles" else await _REPOSITORIES[name].get(unit, id)
         )
         documents[name][id] = await run_in_thread(_document, value)
+        if isinstance(value, World):
+            documents[name][id] |= await packaged_canon(unit, value)
         if isinstance(value, Character) and value.cover is not None:
             covers[id] = await _packaged(unit, value.cover)
         if command.include_dependencies:
             waiting += [(_PART_OF_KIND[one.kind], one.id) for one in _REPOSITORIES[name].refers_to(value)]
+            if isinstance(value, World) and (system := own_system(value)) is not None:
+                waiting.append(("game_systems", system))
     return DataPackage(created_at_ms=house.clock.now_ms(), documents=documents, covers=covers)
 
 
@@ -291,6 +326,8 @@ def _named(command: PrepareExport, part: PackagePart) -> list[str]:
         "characters": command.character_ids,
         "story_resources": command.story_resource_ids,
         "stories": command.story_ids,
+        "game_systems": command.game_system_ids,
+        "worlds": command.world_ids,
     }
     return fields[part]
 
@@ -308,7 +345,9 @@ async def _packaged(unit: Unit, cover: Cover) -> PackagedCover:
     return PackagedCover(data=data, file_name=cover.file_name, content_type=cover.mime_type)
 
 
-async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: TellProgress = quiet) -> DataPackage:
+async def take_in(
+    house: House, unit: Unit, package: DataPackage, on_conflict: str, progress: TellProgress = quiet
+) -> DataPackage:
     """Adds all resources of a package inside one unit of work; answers what was really added."""
     clashes = await _clashes(unit, package)
     if clashes and on_conflict == "fail":
@@ -326,8 +365,11 @@ async def take_in(unit: Unit, package: DataPackage, on_conflict: str, progress: 
     for done, (part, id) in enumerate(waiting):
         label = f"Taking in {part.replace('_', ' ')}: {id}"
         progress(Progress(done=done, total=len(waiting), label=label))
-        value = await _value(unit, package, part, id, package.documents[part][id])
+        document = package.documents[part][id]
+        value = await _value(unit, package, part, id, document)
         await _REPOSITORIES[part].add(unit, id, value)
+        if isinstance(value, World):
+            await take_in_canon(house, unit, value, document)
     return package
 
 
@@ -384,7 +426,12 @@ _SINGLE: Mapping[str, PackagePart] = {
     "player_schema_id": "schemas",
     "character_id": "characters",
     "character": "characters",
+    "world_id": "worlds",
+    "system_id": "game_systems",
+    "game_system_id": "game_systems",
 }
+_IN_CANON = frozenset(["subject", "object", "where", "entity_id", "who", "known_to", "about"])
+"""Where the words of a world name somebody, who may be a character of the package."""
 _MANY: Mapping[str, PackagePart] = {
     "character_ids": "characters",
     "lorebook_ids": "lorebooks",
@@ -408,8 +455,12 @@ def _follow(part: PackagePart, value: Any, names: Mapping[tuple[PackagePart, str
         return value
     followed: dict[str, Any] = {}
     for key, item in value.items():
-        if part == "characters" and key == "id":
+        if part == "characters" and key == "id" and isinstance(item, str):
             followed[key] = names.get(("characters", item), item)
+        elif part == "worlds" and key in _IN_CANON:
+            followed[key] = _follow_people(item, names)
+        elif part == "stories" and key == "rules" and isinstance(item, str):
+            followed[key] = names.get(("game_systems", item), item)
         elif key in _SINGLE and isinstance(item, str):
             followed[key] = names.get((_SINGLE[key], item), item)
         elif key in _MANY and isinstance(item, list):
@@ -419,9 +470,17 @@ def _follow(part: PackagePart, value: Any, names: Mapping[tuple[PackagePart, str
     return followed
 
 
+def _follow_people(value: Any, names: Mapping[tuple[PackagePart, str], str]) -> Any:
+    if isinstance(value, list):
+        return [_follow_people(one, names) for one in value]
+    return names.get(("characters", value), value) if isinstance(value, str) else value
+
+
 async def _value(unit: Unit, package: DataPackage, part: PackagePart, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
     owned = {**document, "owner_token_id": None} if part == "player_profiles" else document
+    if part == "worlds":
+        owned = {name: field for name, field in document.items() if name != CANON}
     value = await run_in_thread(outside_value, _model(part, document), owned, f"{part}/{id} in the package")
     match value:
         case CharacterContent():
@@ -432,6 +491,10 @@ async def _value(unit: Unit, package: DataPackage, part: PackagePart, id: str, d
             return value.model_copy(update={"agents": compact})
         case Schema():
             refuse(schema_problems(value.fields), f"schema '{id}'")
+        case GameSystem():
+            refuse(packaged_system_problems(value), f"game system '{id}'")
+        case World():
+            await check_packaged_world(unit, value)
     if part == "stories":
         refuse(await story_problems(cast(AnyStory, value)), f"story '{id}'")
     return value

@@ -32,9 +32,12 @@ from fabula.formats.portraits import Portrait, draw_portrait, portrait_for
 from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.agendas import agenda_problems
 from fabula.story.canon import Change, Content, Decision, Evidence, Verdict
+from fabula.story.conflicts import conflict_problems
 from fabula.story.graph import graph_problems
 from fabula.story.ink_stories import InkStory
+from fabula.story.plot_threads import thread_problems
 from fabula.story.resources import Character, CharacterContent, Lorebook, PlayerProfile, StoryResources
 from fabula.story.schemas import Schema
 from fabula.story.stories import Story
@@ -240,19 +243,20 @@ def canon_changes(canon: SampleCanon) -> list[tuple[Change, Verdict]]:
 
 
 def canon_problems(canon: SampleCanon) -> list[str]:
-    """What of a sample's canon its own policy does not accept, in sentences."""
-    return [verdict.sentence for _, verdict in canon_changes(canon) if verdict.result != "accept"]
+    """What of a sample's canon its own policy does not accept, or cannot be, in sentences."""
+    refused = [verdict.sentence for _, verdict in canon_changes(canon) if verdict.result != "accept"]
+    clocks, threads = canon.world.clocks, canon.world.threads
+    known = frozenset(clock.clock_id for clock in clocks)
+    conflicts = conflict_problems(canon.world.conflicts)
+    return [*refused, *agenda_problems(clocks), *thread_problems(threads, known), *conflicts]
 
 
 async def _add_canon(house: House, unit: Unit, canon: SampleCanon) -> int:
     """Adds a world with its canon. A world that is there already is its owner's: nothing is added to it."""
     if not await _add(unit, WORLDS, canon.world.world_id, canon.world):
         return 0
-    judged = canon_changes(canon)
-    for change, _ in judged:
-        await unit.canon.propose(change)
     decision = Decision(by="author", at_ms=house.clock.now_ms(), reason="written")
-    await unit.canon.commit([(change.change_id, verdict) for change, verdict in judged], decision)
+    await unit.canon.commit_new(canon_changes(canon), decision)
     return 1
 
 

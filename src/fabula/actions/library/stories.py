@@ -17,6 +17,7 @@ from fabula.language.titles import title_of
 from fabula.ports.actors import Actor
 from fabula.ports.store import Stored, Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.free_plays import FreeWorld
 from fabula.story.graph import Graph, graph_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
@@ -82,10 +83,10 @@ class StorySummary(View):
 
 class _StoryFields(View):
     """`world` is what a story says about time, where any passes; `rules` names the game system that it is played by,
-    `world_id` the world to which it belongs."""
+    `world_id` the world to which it belongs. `free` is there in the story of a world's free plays."""
 
     may_be_large = True
-    optional = frozenset({"world", "rules", "world_id"})
+    optional = frozenset({"world", "rules", "world_id", "free"})
     story_id: str
     display_name: str
     resource_id: str
@@ -97,6 +98,7 @@ class _StoryFields(View):
     world: StoryWorld | None = None
     rules: str | None = None
     world_id: str | None = None
+    free: FreeWorld | None = None
 
 
 class StoryView(_StoryFields):
@@ -199,9 +201,9 @@ async def update_story(house: House, actor: Actor, command: UpdateStory) -> Stor
     """Renames a story, or changes its pinned variables or what it says about time."""
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
-        after = Story(**changed(before, command, "display_name", "common_variables", "world", "world_id"))
         if command.world_id is not None:
             await WORLDS.get(unit, command.world_id)
+        after = Story(**changed(before, command, "display_name", "common_variables", "world", "world_id"))
         if command.rules is not None:
             after = after.model_copy(update={"rules": await checked_rules(unit, command.rules)})
         refuse(await variable_problems(unit, after), "list of common variables")

@@ -61,7 +61,8 @@ def inner_turn(
         scene_began=before.scenes[-1].turn_index if before.scenes else 0,
         said=turn.player_input,
         around=" ".join([node.title, node.scene, *last]),
-        seed=f"{turn.tree_id}:{before.dice_seed or 0}",
+        # A play that was begun with a seed is the same play each time, whatever its id.
+        seed=turn.tree_id if before.dice_seed is None else str(before.dice_seed),
     )
     reminders = list(_reminders(recalled, before, people, moods, turn.player_input))
     inner = live_through(people, before.inner, moods, moment, reminders)

@@ -29,18 +29,21 @@ from fabula.story.ink_stories import InkPlay
 from fabula.story.minds import MoodState
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
-from fabula.story.values import JsonObject
+from fabula.story.values import Json, JsonObject
 
 MOST_OWNERS = 6
 MOST_LINES = 5
+MOST_SUMMARIES = 6
 LONGEST_LINE = 400
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptMemories:
-    """What comes to mind, by owner, as prompts tell it; and the memories themselves that came."""
+    """What comes to mind, by owner, as prompts tell it; and the memories themselves that came. `summaries` are how
+    characters sum up what they lived through, which an actor has in place of the story's own summary."""
 
     lines: Mapping[str, Sequence[RecalledLine]] = field(default_factory=dict)
+    summaries: Mapping[str, str] = field(default_factory=dict)
     recalled: Sequence[Memory] = ()
 
 
@@ -63,31 +66,45 @@ async def prompt_memories(
     first = before.snapshot.turn_index + 1 - sum(entry.kind == "player_input" for entry in shown)
     names = _names(setup, before)
 
-    async def read(unit: Unit) -> dict[str, list[Recollection]]:
+    async def read(unit: Unit) -> tuple[dict[str, list[Recollection]], dict[str, list[Memory]]]:
         at = await unit.plays.ancestor(turn.parent_id or "", max(0, first - 1))
         known = set(await unit.memories.owners(turn.tree_id, at.turn_id))
         owners = [owner for owner in (PLAYER_OWNER, *names) if owner in known][:MOST_OWNERS]
         found: dict[str, list[Recollection]] = {}
+        summed_up: dict[str, list[Memory]] = {}
         for name in owners:
             owner = OwnerAt(owner=Owner(scope=turn.tree_id, name=name), turn_id=at.turn_id)
             moment = _moment(before, names, moods.get(name))
             found[name] = await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
-        return found
+            if name != PLAYER_OWNER:
+                summed_up[name] = await unit.memories.page(owner, kind="summary", limit=MOST_SUMMARIES)
+        return found, summed_up
 
-    every = await house.store.read(read)
+    every, summed_up = await house.store.read(read)
     found = {owner: [one for one in some if is_telling(one.reasons)] for owner, some in every.items()}
     minute = story_minute(before)
-    recorder.rows["memories"] = [_row(one, minute) for some in found.values() for one in some]
+    recorder.rows["memories"] = [
+        *(_row(one, minute) for some in found.values() for one in some),
+        *(_summary_row(one, minute) for some in summed_up.values() for one in reversed(some)),
+    ]
     lines = {
         owner: [
             RecalledLine(
                 owner=owner, owner_name=names.get(owner, before.player_name), text=remembered_text(one.memory, minute)
             )
             for one in sorted(some, key=lambda one: (one.memory.minute, one.memory.place))
+            if one.memory not in summed_up.get(owner, ())
         ]
         for owner, some in found.items()
     }
-    return PromptMemories(lines=lines, recalled=[one.memory for some in found.values() for one in some])
+    summaries = {
+        owner: "\n".join(f"- {remembered_text(one, minute)}" for one in reversed(some))
+        for owner, some in summed_up.items()
+        if some
+    }
+    return PromptMemories(
+        lines=lines, summaries=summaries, recalled=[one.memory for some in found.values() for one in some]
+    )
 
 
 async def talk_memories(
@@ -157,10 +174,14 @@ def _moment(state: PlayState, names: Mapping[str, str], mood: MoodState | None) 
 
 
 def _row(one: Recollection, minute: int) -> JsonObject:
-    return {
-        "memory_id": one.memory.memory_id,
-        "owner": one.memory.owner.name,
-        "text": remembered_text(one.memory, minute),
-        "score": round(one.score, 3),
-        "reasons": [{"part": reason.part, "score": reason.score} for reason in one.reasons],
-    }
+    reasons: list[Json] = [{"part": reason.part, "score": reason.score} for reason in one.reasons]
+    return {**_told(one.memory, minute), "score": round(one.score, 3), "reasons": reasons}
+
+
+def _summary_row(memory: Memory, minute: int) -> JsonObject:
+    """One that an actor has whatever was said, because it sums up what happened."""
+    return {**_told(memory, minute), "score": 0.0, "reasons": [{"part": "summary", "score": 0.0}]}
+
+
+def _told(memory: Memory, minute: int) -> JsonObject:
+    return {"memory_id": memory.memory_id, "owner": memory.owner.name, "text": remembered_text(memory, minute)}

@@ -1,6 +1,6 @@
 """Recall: what comes to an owner's mind at a turn, with the reasons. No model is asked.
 
-1. The question is read, and the store finds candidates: whole scenes of the owner's own past.
+1. The question is read, and the store finds candidates: the owner's own past, or stretches of a large one.
 2. The embedder, where there is one, says how near they are in meaning.
 3. `fabula.recall.ranking` decides; the memories that won are read.
 """
@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
 
 from fabula.actions.house import House
 from fabula.language.stemming import stem_in
@@ -24,19 +26,31 @@ from fabula.recall.beliefs import without_superseded
 from fabula.recall.imprints import name_words
 from fabula.recall.meaning import near_words, window_likeness
 from fabula.recall.questions import RecallQuestion, read_question
-from fabula.recall.ranking import Basis, Candidate, Moment, Ranked, Reason, answer_flags, rank, shortened, stems_of
+from fabula.recall.ranking import (
+    MOST_LETTERS,
+    Basis,
+    Candidate,
+    Moment,
+    Ranked,
+    Reason,
+    answer_flags,
+    rank,
+    scene_numbers,
+    shortened,
+    stems_of,
+)
 
 log = logging.getLogger("fabula.memories")
 
 MOST_RECALLED = 10
 LONGEST_QUESTION = 2_000
 READ_WHOLE = 700
+SHORT_PAST = 10_000
+"""So many letters of words, as an NPC's scenes have, are read in about the time that waking a thread takes."""
 PATIENCE_S = 1.0
 """A turn waits no longer for the meaning of a question, if another machine has to tell it."""
 LEAST_MEANING = 1.6
 """What likeness of meaning counts at least, where no word is shared: two fifths of a whole."""
-SHORT_PAST = 20_000
-"""So many letters of words are stemmed at once; the stems of more are found in a thread."""
 MOST_WORDS = 5_000
 """So many different words of a past are compared by their meaning, more than seven hundred lines of dialogue have."""
 
@@ -80,24 +94,105 @@ async def rank_memories(
     whole: int = READ_WHOLE,
 ) -> list[tuple[Candidate, Ranked]]:
     """What comes to mind, before it is read in full. A past of at most `whole` memories is ranked as a whole."""
+    past = await gather_past(house, unit, owner, text, whole=whole)
+    if past is None:
+        return []
+
+    def decide() -> list[Ranked]:
+        return rank(past.question, past.basis(), moment=moment, most=most)
+
+    return [(past.candidates[one.number], one) for one in await run_in_thread(decide)]
+
+
+async def gather_past(
+    house: House, unit: Unit, owner: OwnerAt, text: str, *, whole: int = READ_WHOLE
+) -> GatheredPast | None:
+    """All that a question is ranked over; None where there is nothing to remember."""
     names = await unit.memories.names(owner)
     question = read_question(text[:LONGEST_QUESTION], names)
     # Who asks for nothing but people means what is said of them.
     asked = question.terms or [stem_in(word) for name in sorted(question.named) for word in words_of(name)]
-    found = without_superseded(await unit.memories.candidates(owner, asked, whole=whole))
+    found = await unit.memories.candidates(owner, asked, whole=whole)
+    found = without_superseded(found)
     if not found.rows:
-        return []
-    candidates = shortened([Candidate._make(row) for row in found.rows])
-    stems = await run_in_thread(stems_of, candidates)
-    vectors = await _question_vectors(house, question, found)
-    embeds_words = house.embedder is not None and house.embedder.embeds_words
-    known, rows = await _known_words(house, candidates, stems, names) if vectors and embeds_words else ([], None)
+        return None
+    # Who ranks a larger past as a whole reads more of it.
+    letters = MOST_LETTERS * max(1, whole // READ_WHOLE)
+    # The fifth column of a candidate has its words, which are as long as somebody made them.
+    is_long = sum(len(row[4]) for row in found.rows) > SHORT_PAST
+    past = await run_in_thread(_read_past, found, names, letters) if is_long else _read_past(found, names, letters)
+    return GatheredPast(question=question, found=found, past=past, meaning=await _find_meaning(house, question, past))
 
-    def decide() -> list[Ranked]:
-        basis = replace(_basis(question, found, candidates, vectors, known, rows), stems=stems)
-        return rank(question, basis, moment=moment, most=most)
 
-    return [(candidates[one.number], one) for one in await run_in_thread(decide)]
+@dataclass(frozen=True, kw_only=True)
+class _Past:
+    """Candidates, read: their stems, and the different ones among them (`known`), each with the first of its words.
+    Those that are part of a name are not known: by them texts would be alike for who is named."""
+
+    candidates: Sequence[Candidate]
+    vectors: Sequence[bytes]
+    stems: Sequence[Sequence[str]]
+    known: Sequence[str]
+    words: Sequence[str]
+
+
+class _Meaning(NamedTuple):
+    """The vector of a question, those of its words, and those of the words of a past; empty where nobody knows them."""
+
+    question: Vector
+    words: Sequence[Vector] = ()
+    known: Any = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatheredPast:
+    """A question with the part of a past that may answer it."""
+
+    question: RecallQuestion
+    found: Candidates
+    past: _Past
+    meaning: _Meaning | None
+
+    @property
+    def candidates(self) -> Sequence[Candidate]:
+        return self.past.candidates
+
+    def basis(self) -> Basis:
+        """What the ranking is made of: heavy work, for a thread."""
+        question, past, meaning = self.question, self.past, self.meaning
+        scenes = scene_numbers(past.candidates, self.found.breaks)
+        likeness: list[float] = []
+        near: dict[str, dict[str, float]] = {}
+        if meaning is not None:
+            answers = answer_flags(past.candidates, scenes)
+            likeness = window_likeness(scenes, past.vectors, answers, meaning.question)
+            asked = {stem_in(word): vector for word, vector in zip(question.words, meaning.words, strict=False)}
+            near = near_words(asked, past.known, meaning.known)
+        return Basis(
+            candidates=past.candidates,
+            total=self.found.total,
+            counts=self.found.counts or None,
+            likeness=likeness,
+            near=near,
+            stems=past.stems,
+            scenes=scenes,
+        )
+
+
+def _read_past(found: Candidates, names: Sequence[str], letters: int) -> _Past:
+    """Reads candidates; where they have vectors, the words are gathered that will be compared."""
+    candidates = shortened([Candidate._make(row) for row in found.rows], letters)
+    stems = stems_of(candidates)
+    said: dict[str, str] = {}
+    if any(found.vectors):
+        every = [*chain.from_iterable(stems)]
+        words = " ".join([one.words for one in candidates]).split()
+        # Backwards, so that the first word of a stem is the one that stays.
+        said = dict(zip(reversed(every), reversed(words), strict=True))
+        for name in name_words(names):
+            said.pop(stem_in(name), None)
+    known, words = [*said][-MOST_WORDS:], [*said.values()][-MOST_WORDS:]
+    return _Past(candidates=candidates, vectors=found.vectors, stems=stems, known=known, words=words)
 
 
 def is_telling(reasons: Sequence[Reason]) -> bool:
@@ -107,57 +202,19 @@ def is_telling(reasons: Sequence[Reason]) -> bool:
     return said or parts.get("meaning", 0.0) >= LEAST_MEANING
 
 
-async def _question_vectors(house: House, question: RecallQuestion, found: Candidates) -> list[Vector]:
-    """The vector of the question, then those of its words, in one call; none where there is nothing to compare."""
-    if house.embedder is None or not question.words or not any(found.vectors):
-        return []
-    asked = [" ".join(question.words), *(question.words if house.embedder.embeds_words else ())]
+async def _find_meaning(house: House, question: RecallQuestion, past: _Past) -> _Meaning | None:
+    """The vectors that a question is compared by, in one call; None where there is nothing to compare."""
+    embedder = house.embedder
+    if embedder is None or not question.words or not any(past.vectors):
+        return None
+    text = " ".join(question.words)
     try:
-        async with asyncio.timeout(None if house.embedder.embeds_words else PATIENCE_S):
-            return await house.embedder.embed(asked)
+        if embedder.embeds_words:
+            own = len(question.words)
+            vector, rows = await house.word_vectors.look_up(embedder, text, [*question.words, *past.words])
+            return _Meaning(vector, rows[:own], rows[own:])
+        async with asyncio.timeout(PATIENCE_S):
+            return _Meaning((await embedder.embed([text]))[0])
     except (BackendError, TimeoutError) as error:
-        log.warning("A question is answered without its meaning: %s", error)
-        return []
-
-
-async def _known_words(
-    house: House, candidates: Sequence[Candidate], stems: Sequence[Sequence[str]], names: Sequence[str]
-) -> tuple[list[str], object]:
-    """The stems of all words of the candidates, each with the vector of the first word that has it."""
-    assert house.embedder is not None
-    is_long = sum(len(one.words) for one in candidates) > SHORT_PAST
-    asked = candidates, stems, names
-    said = await run_in_thread(_stems_said, *asked) if is_long else _stems_said(*asked)
-    known = list(said)[:MOST_WORDS]
-    return known, await house.word_vectors.rows(house.embedder, [said[stem] for stem in known])
-
-
-def _stems_said(
-    candidates: Sequence[Candidate], stems: Sequence[Sequence[str]], names: Sequence[str]
-) -> dict[str, str]:
-    """The stems of all words but names, each with the first word that has it."""
-    said: dict[str, str] = {}
-    for one, own in zip(candidates, stems, strict=True):
-        for stem, word in zip(own, one.words.split(), strict=True):
-            if stem not in said:
-                said[stem] = word
-    for name in name_words(names):
-        said.pop(stem_in(name), None)
-    return said
-
-
-def _basis(
-    question: RecallQuestion,
-    found: Candidates,
-    candidates: Sequence[Candidate],
-    vectors: Sequence[Vector],
-    known: Sequence[str],
-    rows: object,
-) -> Basis:
-    likeness: list[float] = []
-    near: dict[str, dict[str, float]] = {}
-    if vectors:
-        likeness = window_likeness(candidates, found.vectors, answer_flags(candidates), vectors[0])
-        asked = {stem_in(word): vector for word, vector in zip(question.words, vectors[1:], strict=False)}
-        near = near_words(asked, known, rows)
-    return Basis(candidates=candidates, total=found.total, counts=found.counts or None, likeness=likeness, near=near)
+        log.debug("A question is answered without its meaning: %s", error)
+        return None

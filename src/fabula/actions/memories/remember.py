@@ -21,22 +21,31 @@ log = logging.getLogger("fabula.memories")
 LONGEST_TEXT = 4_000
 
 
-async def findable(house: House, memories: Sequence[NewMemory], *, day: date | None = None) -> list[NewMemory]:
-    """Memories with all that they are found by; `day` is that of the story, where its calendar has dates like ours."""
-    made = await run_in_thread(lambda: [_imprinted(one, day) for one in memories])
-    if house.embedder is None:
-        return made
-    texts = [embedded_words(one) for one in made]
+async def findable(
+    house: House, memories: Sequence[NewMemory], *, days: Sequence[date | None] | None = None
+) -> list[NewMemory]:
+    """Memories with all that they are found by; `days` are those of the story, see `imprinted`."""
+    if not memories:
+        return []
+    dated = zip(memories, days or [None] * len(memories), strict=True)
+    return await embedded(house, await run_in_thread(lambda: [imprinted(one, day) for one, day in dated]))
+
+
+async def embedded(house: House, memories: Sequence[NewMemory]) -> list[NewMemory]:
+    """Memories whose imprint is taken, with their meaning."""
+    if house.embedder is None or not memories:
+        return [*memories]
+    texts = [embedded_words(one) for one in memories]
     try:
         vectors = await house.embedder.embed([" ".join(words) for words in texts])
     except BackendError as error:
         # They are kept all the same, and get their vectors when the embedder can be asked again.
-        log.warning("Memories are written down without their meaning: %s", error.message)
-        return made
+        log.debug("Memories are written down without their meaning: %s", error.message)
+        return [*memories]
     name = house.embedder.name
     return [
         replace(one, findable=replace(one.findable, vector=packed(vector, len(words) ** 0.5), embedder=name))
-        for one, vector, words in zip(made, vectors, texts, strict=True)
+        for one, vector, words in zip(memories, vectors, texts, strict=True)
     ]
 
 
@@ -46,7 +55,8 @@ def embedded_words(memory: NewMemory) -> list[str]:
     return [word for word in memory.findable.words if word not in names]
 
 
-def _imprinted(memory: NewMemory, day: date | None) -> NewMemory:
+def imprinted(memory: NewMemory, day: date | None) -> NewMemory:
+    """A memory with its imprint; `day` is that of the story, where its calendar has dates like ours."""
     text = memory.text[:LONGEST_TEXT]
     found = imprint_of(text, names=[memory.speaker, *memory.people], day=day)
     return replace(

@@ -6,23 +6,40 @@ named, the one that plays actors in the first api group.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from fabula.actions.audit_notes import note_crossed, note_objections
 from fabula.actions.authority import allowed
+from fabula.actions.care.pace import check_calls
 from fabula.actions.house import House
 from fabula.actions.npcs.npc_memories import NpcMemories
 from fabula.actions.repositories import API_GROUPS, APIS
+from fabula.loops.guardrails import Guardrails
 from fabula.loops.npc.company import Company
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.speech import NpcRun, Voice
 from fabula.ports.actors import Actor
-from fabula.ports.errors import NotFound
+from fabula.ports.errors import LineCrossed, NotFound
 from fabula.ports.meters import RECALL_SECONDS
 from fabula.ports.models import Message
 from fabula.ports.npcs import OpenTurn
-from fabula.story.npc_events import GameMessage, NpcEvent
+from fabula.ports.threads import run_in_thread
+from fabula.rules.guardrails import Objection
+from fabula.story.boundaries import Boundaries
+from fabula.story.npc_events import (
+    CancelCame,
+    EventCame,
+    GameMessage,
+    NoticeCame,
+    NpcEvent,
+    StateCame,
+    ToolsUsed,
+    TurnPlayed,
+)
 from fabula.story.resources import Api
+from fabula.story.values import texts_in
 
 GAME_API_ID = "game socket"
 """A name with a space, which no api of a user can have: its key comes from the settings and fits only there."""
@@ -30,6 +47,9 @@ GAME_API_ID = "game socket"
 OPEN_AI = "https://api.openai.com/v1"
 
 NAMELESS_GAME = "default"
+
+SHORT_TEXTS = 4_000
+"""Longer ones are looked through in a thread."""
 
 SawPrompt = Callable[[str, str, tuple[Message, ...]], None]
 
@@ -43,15 +63,27 @@ async def gather_company(
     connection_id: str,
     send: Callable[[NpcEvent], None],
     saw_prompt: SawPrompt,
+    boundaries: Callable[[], Boundaries | None] = lambda: None,
 ) -> Company:
     """The NPCs of a connection; they join as the game speaks of them."""
 
     async def voice() -> Voice:
         return await find_voice(house)
 
-    memories = NpcMemories(house)
+    memories, named = NpcMemories(house), game_id(actor, game)
+    noting: set[asyncio.Task[None]] = set()
+
+    def note(agent_id: str, objections: Sequence[Objection]) -> None:
+        """No turn waits for the audit."""
+        task = asyncio.create_task(note_objections(house, named, f"npc {agent_id}", objections))
+        noting.add(task)
+        task.add_done_callback(noting.discard)
+
+    async def remembered() -> None:
+        await asyncio.gather(memories.close(), *noting)
+
     run = NpcRun(
-        game_id=game_id(actor, game),
+        game_id=named,
         connection_id=connection_id,
         store=house.store,
         ledger=Ledger(house.store),
@@ -61,7 +93,9 @@ async def gather_company(
         recalled_in=partial(house.meters.observe, RECALL_SECONDS),
         recall=memories.recall,
         remember=memories.remember,
-        remembered=memories.close,
+        remembered=remembered,
+        note=note,
+        boundaries=boundaries,
         seconds=house.settings.turn_deadline_s,
     )
     return Company(run, new_id=house.ids.new, send=send)
@@ -69,8 +103,39 @@ async def gather_company(
 
 @allowed("player")
 async def address_npc(house: House, actor: Actor, company: Company, message: GameMessage) -> None:
-    """Passes on what the game tells its NPCs; what they answer is sent as it comes."""
+    """Passes on what the game tells its NPCs; what they answer is sent as it comes. Asking for an answer is a call."""
+    if isinstance(message, EventCame) or (isinstance(message, ToolsUsed) and message.goes_on):
+        await check_calls(house, actor)
+    rails = company.guardrails
+    if not rails.is_empty:
+        await _refuse_crossed(house, actor, rails, message)
     company.hear(message)
+
+
+async def _refuse_crossed(house: House, actor: Actor, rails: Guardrails, message: GameMessage) -> None:
+    """Refuses what a game tells its NPCs, if it crosses a line of the game. Who an NPC is, the game's author wrote."""
+    words = _words_of(message)
+    try:
+        if sum(map(len, words)) > SHORT_TEXTS:
+            await run_in_thread(rails.refuse_crossed, *words)
+        else:
+            rails.refuse_crossed(*words)
+    except LineCrossed as error:
+        await note_crossed(house, actor, getattr(message, "agent_id", NAMELESS_GAME), error)
+        raise
+
+
+def _words_of(message: GameMessage) -> list[str]:
+    """All that a message would tell an NPC, or have it remember."""
+    match message:
+        case EventCame(event=event) | NoticeCame(event=event):
+            return [event.text, event.event_type, event.source.name, *texts_in(event.data)]
+        case ToolsUsed(results=results):
+            return [text for one in results for text in (one.name, one.error, *texts_in(one.result))]
+        case TurnPlayed(tags=tags):
+            return [text for one in tags for text in (one.text, *texts_in(one.attrs))]
+        case StateCame() | CancelCame():
+            return []
 
 
 def game_id(actor: Actor, game: str) -> str:

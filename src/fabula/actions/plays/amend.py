@@ -9,15 +9,19 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from fabula.actions.audit_notes import note_crossed, note_objections
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
+from fabula.actions.plays.table_guardrails import table_guardrails
 from fabula.canon.staging import proposals_of, staged_change
 from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.canon_layers import CanonCommit, Ruling
+from fabula.ports.errors import LineCrossed
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
 from fabula.ports.work import NewWork
+from fabula.rules.guardrails import Objection
 from fabula.story.canon import Change
 from fabula.story.feed_events import (
     MOST_IDS,
@@ -29,6 +33,7 @@ from fabula.story.feed_events import (
 )
 from fabula.story.followers import followers_of_change
 from fabula.story.plays import PlayState
+from fabula.story.scenes import SceneRecord
 from fabula.story.state_hash import state_hash
 from fabula.story.world_records import mark_world
 
@@ -49,29 +54,52 @@ class AtHead:
 @dataclass(frozen=True, kw_only=True)
 class Amendment:
     """The state after a change, and what the transcript says differently. Of canon: what the change stages, and what
-    it decides."""
+    it decides. `scene` is one that it ends. `label` says in the tree what it was. `objections` are what guardrails left
+    out of it; `inputs` are further words of whoever makes it, which must cross no line. `is_checked` says that its
+    lines have passed the guardrails: a mark in them may have a word that crosses a line by itself."""
 
     state: PlayState
     messages: Sequence[MessageChange] = ()
     staged: Sequence[Change] = ()
     record: CanonCommit | None = None
     rulings: Sequence[Ruling] = ()
+    scene: SceneRecord | None = None
+    label: str = ""
+    objections: Sequence[Objection] = ()
+    inputs: Sequence[str] = ()
+    is_checked: bool = False
 
 
 async def amend(
     house: House, actor: Actor, session_id: str, change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]]
 ) -> tuple[PlayState, T]:
-    """Makes one change at a session's head in one unit of work; refused while a turn is running."""
+    """Makes one change at a session's head in one unit of work; refused while a turn is running.
+
+    What it says in words must cross no line of the table.
+    """
+    try:
+        return await _amend(house, actor, session_id, change)
+    except LineCrossed as error:
+        await note_crossed(house, actor, session_id, error)
+        raise
+
+
+async def _amend(
+    house: House, actor: Actor, session_id: str, change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]]
+) -> tuple[PlayState, T]:
     async with house.store.writing() as unit:
         play, before = await head_state(unit, actor, session_id)
         turn_id = house.ids.new("turn")
         amendment, told = await change(AtHead(house=house, unit=unit, play=play, state=before, turn_id=turn_id))
+        if words := [*amendment.inputs, *_words(before, amendment)]:
+            (await table_guardrails(unit, session_id, before)).refuse_crossed(*words)
         turn = NewTurn(
             turn_id=turn_id,
             session_id=session_id,
             parent_id=play.head_turn_id,
             turn_index=play.turn_index,
             kind="amend",
+            player_input=amendment.label,
         )
         after = mark_world(before, amendment.state, turn.turn_id)
         spoken = await _spoken(house, unit, before, after, turn)
@@ -83,6 +111,7 @@ async def amend(
             ended=after.ended,
             follow=_follow_up(house, turn, before, after, amendment.messages),
             staged=[*amendment.staged, *spoken],
+            scene=amendment.scene,
         )
         await unit.plays.amend(turn, finished)
         if amendment.record is not None:
@@ -92,12 +121,26 @@ async def amend(
     house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
     for event in _changes(before, amendment):
         house.feeds.publish(session_id, event)
+    await note_objections(house, session_id, "narrator", amendment.objections)
     return after, told
+
+
+def _words(before: PlayState, amendment: Amendment) -> Iterator[str]:
+    """What a change says that was not said before: lines, the player, guests."""
+    for one in () if amendment.is_checked else amendment.messages:
+        if one.op != "strike":
+            yield from (one.message.text, one.message.speaker_name)
+    after = amendment.state
+    if _player(before) != _player(after):
+        yield from (after.player_name, after.snapshot.player_description)
+    for id, guest in after.session_characters.items():
+        if before.session_characters.get(id) != guest:
+            yield from (guest.display_name, guest.personality, guest.style, guest.system_prompt)
 
 
 async def _spoken(house: House, unit: Unit, before: PlayState, after: PlayState, turn: NewTurn) -> list[Change]:
     """What a change of variables by hand says about the world of the story, where it belongs to one."""
-    if after.ink is not None or _variables(before) == _variables(after):
+    if _variables(before) == _variables(after):
         return []
     setup = await house.play_setups.played_by(unit, turn.session_id, after.graph)
     if setup.world_id is None or setup.spoken.is_empty:

@@ -34,6 +34,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.plays import Play, Turn, TurnMark
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
+from fabula.story.change_labels import BY_HAND, ChangeKind, read_change_label
 from fabula.story.error_values import Hint
 from fabula.story.feed_events import HeadMoved
 from fabula.story.turn_tree import Outline, TurnRun, TurnTree, outline
@@ -72,7 +73,8 @@ class ListBranches(Command):
 class BranchTurn(Value):
     """A turn as the list of branches shows it. `label` is what the player said, `preview` how the telling begins.
 
-    A preview is there where runs are collapsed, or a limit is given.
+    A preview is there where runs are collapsed, or a limit is given. Of a turn that nobody played, `change` is what it
+    was and `about` what it was about, as the place of a scene; without one it was changed by hand.
     """
 
     turn_id: str
@@ -86,6 +88,8 @@ class BranchTurn(Value):
     name: str | None = None
     bookmarked: bool = False
     preview: str | None = None
+    change: ChangeKind | None = None
+    about: str = ""
 
 
 class BranchHead(Value):
@@ -250,7 +254,8 @@ async def _move(unit: Unit, play: Play, turn: Turn) -> None:
 
 
 def branch_turn(turn: Turn, mark: TurnMark | None, *, preview: str | None = None) -> BranchTurn:
-    label = {"start": "the beginning", "amend": "changed by hand"}.get(turn.kind, turn.player_input)
+    label = {"start": "the beginning", "amend": turn.player_input or BY_HAND}.get(turn.kind, turn.player_input)
+    change, about = read_change_label(label) if turn.kind == "amend" else (None, "")
     return BranchTurn(
         turn_id=turn.turn_id,
         parent_id=turn.parent_id,
@@ -263,6 +268,8 @@ def branch_turn(turn: Turn, mark: TurnMark | None, *, preview: str | None = None
         name=None if mark is None else mark.name or None,
         bookmarked=mark is not None and mark.bookmarked,
         preview=preview,
+        change=change,
+        about=_shortened(about),
     )
 
 

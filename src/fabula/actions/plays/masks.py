@@ -12,6 +12,7 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.memories.story_time import story_minute
 from fabula.actions.plays.amend import Amendment, AtHead, amend
+from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
@@ -70,7 +71,7 @@ async def update_mask(house: House, actor: Actor, session_id: str, command: Upda
 
 async def _mask(house: House, unit: Unit, session_id: str, state: PlayState, character_id: str) -> Mask:
     """The mask of a character of the story that is played; guests, and characters of Ink stories, have none."""
-    setup = None if state.ink is not None else await house.play_setups.played_by(unit, session_id, state.graph)
+    setup = await kind_of_play(state).setup(house, unit, session_id, state)
     found = None if setup is None else setup.characters.get(character_id)
     if found is None or found.mask is None:
         raise NotFound(f"'{character_id}' wears no mask in this session. Give the character one first.")

@@ -110,7 +110,7 @@ def spoken_line(at: AtHead, *, kind: MessageKind, speaker_id: str, speaker_name:
         speaker_id=speaker_id,
         speaker_name=speaker_name,
         text=text,
-        heard_by=None if at.state.ink is not None else tuple(noticed_by(entry, there, {id: id for id in there})),
+        heard_by=tuple(noticed_by(entry, there, {id: id for id in there})),
         recorded_at_ms=now,
         created_at_ms=now,
         updated_at_ms=now,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
+
 from fabula.actions.house import House
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.loops.turns.turn_state_cache import entry_of
@@ -9,8 +11,10 @@ from fabula.ports.actors import Actor
 from fabula.ports.errors import Denied, StoreError
 from fabula.ports.plays import Play
 from fabula.ports.store import Unit
+from fabula.story.misfits import misfits, sentence_of
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
+from fabula.story.values import JsonObject
 
 
 async def play_of(unit: Unit, actor: Actor, session_id: str) -> Play:
@@ -47,13 +51,25 @@ async def state_at(unit: Unit, turn_id: str) -> PlayState:
     stored = await unit.plays.state(turn_id)
     if stored is None:
         raise StoreError(f"The state of turn '{turn_id}' is missing. Restore a backup.")
-    return PlayState.model_validate(stored)
+    return read_state(stored, turn_id)
+
+
+def read_state(stored: JsonObject, turn_id: str) -> PlayState:
+    """A stored state; raises StoreError for one that is none."""
+    try:
+        return PlayState.model_validate(stored)
+    except ValidationError as error:
+        why = sentence_of(misfits(error)[0])
+        raise StoreError(f"The state of turn '{turn_id}' is damaged: {why}. Restore a backup.") from None
 
 
 async def known_state(house: House, unit: Unit, turn_id: str) -> PlayState:
     """The same, from the cache of states where it is still there."""
-    known = house.turn_states.after(turn_id)
-    return await state_at(unit, turn_id) if known is None else known.play
+    state = house.turn_states.state_after(turn_id)
+    if state is None:
+        state = await state_at(unit, turn_id)
+        house.turn_states.keep_read(turn_id, state)
+    return state
 
 
 async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:

@@ -21,6 +21,7 @@ from fabula.actions.plays.sessions import (
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
 from fabula.story.state import Snapshot, StateUpdate
+from fabula.story.values import texts_in
 
 
 class SetPlayerProfile(ShowSession):
@@ -80,7 +81,9 @@ async def update_variables(house: House, actor: Actor, session_id: str, command:
     """Changes variables by hand; all operations must be allowed by the schemas, or none is applied."""
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        return Amendment(state=await kind_of_play(at.state).change_variables(at, command.update)), None
+        words = [text for op in command.update.ops for text in texts_in(getattr(op, "value", None))]
+        state = await kind_of_play(at.state).change_variables(at, command.update)
+        return Amendment(state=state, inputs=words), None
 
     state, _ = await amend(house, actor, session_id, change)
     return variables_view(state)

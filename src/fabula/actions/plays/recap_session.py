@@ -8,11 +8,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.actions.audit_notes import note_objections
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.plays.reached_turns import turn_within_reach
+from fabula.actions.plays.table_guardrails import table_guardrails
 from fabula.actions.views import Command, View
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
@@ -21,7 +23,7 @@ from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState
 from fabula.story.recaps import MOST_WORDS, PastTurn, recap
-from fabula.story.summaries import StorySoFar, condense
+from fabula.story.summaries import SUMMARISER, StorySoFar, condense
 
 RECENT_LINES = 40
 MOST_SCENES = 6
@@ -58,8 +60,13 @@ async def recap_session(house: House, actor: Actor, session_id: str, command: Re
             since = turn.turn_index if await unit.plays.on_line(play.head_turn_id, [turn.turn_id]) else -1
         turns = await _turns_that_matter(unit, play.head_turn_id, state, since)
         ladder = await story_so_far(unit, play.head_turn_id) if since < 0 else None
+        rails = await table_guardrails(unit, session_id, state, SUMMARISER)
     async with house.long_texts:
-        return await run_in_thread(_told_again, turns, ladder)
+        told = await run_in_thread(_told_again, turns, ladder)
+        # What was told before a line was drawn is not told again.
+        checked = await run_in_thread(rails.cut, told.text)
+    await note_objections(house, session_id, SUMMARISER, checked.objections)
+    return told.model_copy(update={"text": checked.text})
 
 
 def _told_again(turns: Sequence[PastTurn], ladder: StorySoFar | None) -> Recap:

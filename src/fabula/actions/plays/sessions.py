@@ -23,6 +23,7 @@ from fabula.ports.plays import Play, SpokenMessage
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.changes import Bounds
+from fabula.story.conversations import Conversation
 from fabula.story.feed_events import ConfigChanged, FeedSessionDeleted
 from fabula.story.player_views import snapshot_for_players
 from fabula.story.plays import PlayState, SessionSettings
@@ -113,7 +114,7 @@ class SessionSummary(View):
     `last_line` is the beginning of what was told or said last, with the name of who said it; empty where nothing was.
     """
 
-    optional = frozenset({"rules"})
+    optional = frozenset({"rules", "max_turns"})
     type: Literal["session_summary"] = "session_summary"
     session_id: str
     story_id: str
@@ -129,6 +130,7 @@ class SessionSummary(View):
     story_name: str
     last_line: str
     rules: str | None = None
+    max_turns: int | None = None
 
 
 class SessionView(View):
@@ -138,10 +140,11 @@ class SessionView(View):
     `player_profile_id` names who the player was at the end of the head's turn: it belongs to the turn, as the name in
     prompts does, and follows backtrack, switch_branch, fork and regenerate. The profile may have been deleted since;
     null after the player was described by hand. `rules` is the game system of this play where it is not the story's.
+    `conversation` is there while the player talks with somebody.
     """
 
     may_be_large = True
-    optional = frozenset({"active_turn_id", "ink", "rules"})
+    optional = frozenset({"active_turn_id", "ink", "rules", "conversation", "max_turns"})
     type: Literal["session"] = "session"
     session_id: str
     story_id: str
@@ -164,6 +167,8 @@ class SessionView(View):
     cast: list[CastMember]
     ink: JsonObject | None = None
     rules: str | None = None
+    conversation: Conversation | None = None
+    max_turns: int | None = None
 
 
 class SessionsListed(ListView):

@@ -19,6 +19,7 @@ from fabula.ports.plays import MessageChange
 from fabula.rules.draws import play_draws
 from fabula.rules.formulas import FormulaError, parse_formula
 from fabula.rules.rolls import Rolled, roll
+from fabula.story.change_labels import change_label
 from fabula.story.checks import PLAYER, RollView, ShownDie
 
 MOST_SHOWN = 40
@@ -63,7 +64,8 @@ async def roll_dice(house: House, actor: Actor, session_id: str, command: RollDi
         told = DiceRolled(
             roll=shown_roll(command.formula, rolled), reason=reason, sentence=sentence, message_id=said.message_id
         )
-        return Amendment(state=state, messages=[MessageChange(op="say", message=said)]), told
+        label = change_label("dice_rolled", command.formula)
+        return Amendment(state=state, messages=[MessageChange(op="say", message=said)], label=label), told
 
     return (await amend(house, actor, session_id, change))[1]
 
@@ -82,6 +84,8 @@ def shown_roll(formula: str, rolled: Rolled) -> RollView:
 def _sentence(who: str, formula: str, reason: str, rolled: Rolled) -> str:
     fallen = ", ".join(f"{die.value}" if die.is_kept else f"({die.value})" for die in rolled.dice[:MOST_SHOWN])
     more = ", …" if len(rolled.dice) > MOST_SHOWN else ""
-    what = f" for {reason}" if reason else ""
+    # `/roll 2d6 to climb` says already how it goes on.
+    joint = "" if reason.startswith(("to ", "for ")) else "for "
+    what = f" {joint}{reason}" if reason else ""
     dice = f" [{fallen}{more}]" if fallen else ""
     return f"{who} rolls {' '.join(formula.split())}{what}: {rolled.total}{dice}"

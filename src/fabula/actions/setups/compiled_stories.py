@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from fabula.actions.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.knots.names import default_ai_seed
-from fabula.knots.published import publish, source_digest
+from fabula.knots.published import MOST_MARKS, marks_in, publish, source_digest
 from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Reference, Unit
@@ -25,6 +25,8 @@ from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Bindings, Preset
 
 WORKS_KEPT = 32
+MARKS_KEPT = MOST_MARKS
+"""All stories that are kept have so many marks together, as one story may have: each mark is a kilobyte."""
 MATERIALS_KEPT = 64
 SESSIONS_KEPT = 256
 STEPS_PREPARED = 600_000
@@ -56,12 +58,21 @@ class Played:
     revisions: dict[Reference, int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    work: CompiledStory
+    weight: int
+
+
 class CompiledStories:
-    """Published stories by the hash of their source. An edit is another source, so nothing is ever stale."""
+    """Published stories by the hash of their source. An edit is another source, so nothing is ever stale.
+
+    Those asked for last are kept, so many and so large together; what plays one that makes way goes with it.
+    """
 
     def __init__(self) -> None:
         self._compiling = asyncio.Semaphore(1)
-        self._works: LRUCache[str, CompiledStory] = LRUCache(WORKS_KEPT)
+        self._works: LRUCache[str, _Kept] = LRUCache(MARKS_KEPT, getsizeof=lambda kept: kept.weight)
         self._materials: LRUCache[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LRUCache(
             MATERIALS_KEPT
         )
@@ -128,13 +139,22 @@ class CompiledStories:
         digest = (
             await run_in_thread(source_digest, source, files) if size > SHORT_SOURCE else source_digest(source, files)
         )
-        work = self._works.get(digest)
-        if work is None:
-            # One at a time: compilers in every thread would leave none for the turns of plays.
-            async with self._compiling:
-                work = self._works.get(digest) or CompiledStory(published=await run_in_thread(publish, source, files))
-                self._works[digest] = work
-        return work
+        if (kept := self._works.get(digest)) is not None:
+            return kept.work
+        # One at a time: compilers in every thread would leave none for the turns of plays.
+        async with self._compiling:
+            if (kept := self._works.get(digest)) is not None:
+                return kept.work
+            return self._keep(digest, await run_in_thread(_compiled, source, files))
+
+    def _keep(self, name: str, kept: _Kept) -> CompiledStory:
+        self._works[name] = kept
+        known = {id(one.work) for one in self._works.values()}
+        for key in [key for key, (material, _) in self._materials.items() if id(material.work) not in known]:
+            del self._materials[key]
+        for session_id in [id_ for id_, played in self._played.items() if id(played.material.work) not in known]:
+            del self._played[session_id]
+        return kept.work
 
     async def _stored(self, story: InkStory) -> CompiledStory:
         """A story that was published: what an earlier version of the compiler took is still played."""
@@ -143,10 +163,9 @@ class CompiledStories:
             return work
         name = f"{work.published.digest} as it was published"
         async with self._compiling:
-            if name not in self._works:
-                published = await run_in_thread(publish, story.source, story.files, forgiving=True)
-                self._works[name] = CompiledStory(published=published)
-            return self._works[name]
+            if (kept := self._works.get(name)) is not None:
+                return kept.work
+            return self._keep(name, await run_in_thread(_compiled, story.source, story.files, forgiving=True))
 
     async def prepare(self, work: CompiledStory) -> int:
         """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.
@@ -158,6 +177,12 @@ class CompiledStories:
             if taken < STEPS_PREPARED:
                 taken += await run_in_thread(work.learn, character, default_ai_seed())
         return taken
+
+
+def _compiled(source: str, files: Mapping[str, str], *, forgiving: bool = False) -> _Kept:
+    weight = max(marks_in(source, files), MARKS_KEPT // WORKS_KEPT)
+    work = CompiledStory(published=publish(source, files, forgiving=forgiving))
+    return _Kept(work=work, weight=min(weight, MARKS_KEPT))
 
 
 async def _are_current(unit: Unit, revisions: dict[Reference, int]) -> bool:

@@ -22,6 +22,7 @@ from fabula.actions.repositories import (
     SESSIONS,
     STORIES,
     STORY_RESOURCES,
+    WORLDS,
 )
 from fabula.actions.setups.game_systems import system_of_play
 from fabula.loops.scene.play_setup import PlaySetup
@@ -30,8 +31,10 @@ from fabula.ports.store import Kind, Reference, Unit
 from fabula.ports.stored import read_stored, versioned
 from fabula.ports.threads import run_in_thread
 from fabula.rules.sheets import with_sheet
+from fabula.story.free_plays import FreeWorld, facts_kept
 from fabula.story.graph import Graph
 from fabula.story.plays import SessionSettings
+from fabula.story.resources import CharacterContent
 from fabula.story.stories import Story
 from fabula.story.values import JsonObject
 from fabula.story.worlds import private_world_id
@@ -173,19 +176,30 @@ def _names(setup: PlaySetup, story: Story, lorebook_ids: list[str]) -> list[Refe
 async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Graph) -> PlaySetup:
     resource = await STORY_RESOURCES.get(unit, story.resource_id)
     cast = await CHARACTERS.get_all(unit, _needed(graph, resource.character_ids))
-    characters = {id: one.content for id, one in cast.items()}
+    characters = {id: _with_kept(story.free, one.content) for id, one in cast.items()}
     schema_ids = {story.world_schema_id, story.player_schema_id, *(one.schema_id for one in characters.values())}
     schemas = await SCHEMAS.get_all(unit, sorted(schema_ids))
     books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
     group = await API_GROUPS.get(unit, session.api_group_id)
     system = await system_of_play(unit, session.rules, story)
+    world_id = story.world_id or (None if system is None else private_world_id(story.story_id))
+    world = None if world_id is None else await WORLDS.find(unit, world_id)
     return PlaySetup(
         session=session,
         graph=graph,
         nodes={node.id: node for node in graph.nodes},
         introduction=story.introduction,
         world=story.world,
-        world_id=story.world_id or (None if system is None else private_world_id(story.story_id)),
+        world_id=world_id,
+        clocks=() if world is None else tuple(world.clocks),
+        threads=() if world is None else tuple(world.threads),
+        conflicts=() if world is None else tuple(world.conflicts),
+        templates=() if world is None else tuple(world.templates),
+        directives=() if world is None else tuple(world.directives),
+        world_minute=0 if world is None else world.minute,
+        world_zero=None if world is None else world.session_zero,
+        caps=None if world is None else world.caps,
+        free=story.free,
         world_schema=schemas[story.world_schema_id],
         player_schema=with_sheet(schemas[story.player_schema_id], system),
         characters=characters,
@@ -196,6 +210,12 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
         group=group,
         apis=await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values()))),
     )
+
+
+def _with_kept(free: FreeWorld | None, one: CharacterContent) -> CharacterContent:
+    """A character with what it keeps to itself in free play."""
+    kept = [] if free is None else facts_kept(free, one.id)
+    return one.model_copy(update={"facts": [*one.facts, *kept]}) if kept else one
 
 
 def _needed(graph: Graph, cast: list[str]) -> list[str]:

@@ -7,12 +7,14 @@ turn that is played again from the same place is told the same.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fabula.actions.setups.seen_canon import MOST_TOUCHING, canon_at
 from fabula.canon.sentences import sentence_of
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.canon import ChangeRow
-from fabula.ports.store import Store, Unit
-from fabula.story.canon import EntityContent, EventContent, FactContent, RelationshipContent
+from fabula.ports.store import Unit
+from fabula.story.canon import AxiomContent, EntityContent, EventContent, FactContent, RelationshipContent
 from fabula.story.checks import PLAYER
 from fabula.story.contexts import CanonNote
 from fabula.story.plays import PlayState
@@ -20,23 +22,16 @@ from fabula.story.plays import PlayState
 MOST_NOTES = 24
 MOST_LETTERS = 2400
 MOST_NAMES = 1000
+MOST_AXIOMS = 100
 MOST_KEPT = 256
 
 
-async def prompt_canon(store: Store, setup: PlaySetup, before: PlayState) -> tuple[CanonNote, ...]:
-    """Truths about who is in the scene, the scene itself and the player, the newest of very many."""
-    if setup.world_id is None:
-        return ()
-    return await store.read(lambda unit: canon_around(unit, setup, before))
-
-
 async def canon_around(unit: Unit, setup: PlaySetup, before: PlayState) -> tuple[CanonNote, ...]:
-    """The same inside a unit of work."""
+    """Truths about who is in the scene, the scene itself and the player, the newest of very many."""
     world_id = setup.world_id
     if world_id is None:
         return ()
-    mark = before.canon_mark
-    at = "" if mark is None or mark.before is None else mark.before
+    at = seen_from(before)
     about = (*before.world.active_characters, before.world.current_node, PLAYER)
 
     key = (await unit.canon.version(world_id), at, about)
@@ -48,23 +43,31 @@ async def canon_around(unit: Unit, setup: PlaySetup, before: PlayState) -> tuple
     return found
 
 
+def seen_from(before: PlayState) -> str:
+    """The turn up to which the canon of a play counts in its prompts; none where it has no canon of its own yet."""
+    mark = before.canon_mark
+    return "" if mark is None or mark.before is None else mark.before
+
+
 async def _notes(
     unit: Unit, setup: PlaySetup, before: PlayState, world_id: str, at: str, about: tuple[str, ...]
 ) -> tuple[CanonNote, ...]:
     if at:
-        rows = await canon_at(unit, world_id, at, about=about)
+        rows = await canon_at(unit, world_id, at, about=about, newest=MOST_TOUCHING)
     else:
         rows = await unit.canon.touching(world_id, about, limit=MOST_TOUCHING)
     entities = (row.change.content for row in await unit.canon.true_now(world_id, kinds=("entity",), limit=MOST_NAMES))
     names = {one.entity_id: one.name for one in entities if isinstance(one, EntityContent)}
     setup.entity_names.update(names)
+    axioms = await unit.canon.true_now(world_id, kinds=("axiom",), limit=MOST_AXIOMS)
+    setup.axioms[:] = [one for row in axioms if isinstance(one := row.change.content, AxiomContent)]
     names |= {id: node.title for id, node in setup.nodes.items()}
     names |= {id: content.name for id, content in setup.characters.items()}
     names |= {id: guest.display_name for id, guest in before.session_characters.items()}
     names[PLAYER] = before.player_name
     kept: list[CanonNote] = []
     left = MOST_LETTERS
-    for note in reversed([note for row in rows if (note := _note(row, names)) is not None]):
+    for note in reversed([note for row in rows if (note := note_of(row, names)) is not None]):
         left -= len(note.text)
         if left < 0 or len(kept) == MOST_NOTES:
             break
@@ -72,7 +75,8 @@ async def _notes(
     return tuple(reversed(kept))
 
 
-def _note(row: ChangeRow, names: dict[str, str]) -> CanonNote | None:
+def note_of(row: ChangeRow, names: Mapping[str, str]) -> CanonNote | None:
+    """What a prompt is told of a truth; None for what is no sentence about somebody."""
     content = row.change.content
     match content:
         case FactContent() | RelationshipContent():

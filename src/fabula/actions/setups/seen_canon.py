@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fabula.actions.repositories import WORLDS, AnyStory
-from fabula.ports.canon import ChangeQuestion, ChangeRow
+from fabula.canon.merge import all_names, followed, read_as
+from fabula.ports.canon import ChangeRow
 from fabula.ports.store import Unit
-from fabula.story.canon import Change, EntityContent, EventContent, FactContent, RelationshipContent
+from fabula.story.canon import AxiomContent, Change, EntityContent, entities_in
 from fabula.story.worlds import World, private_world_id
 
 WHOLE_CANON = 500
 """A world with so many changes is read whole; of a larger one what touches the entities that are asked about."""
 MOST_TOUCHING = 2000
+MOST_MERGERS = 2000
+"""So many mergers of a world are known, the newest."""
 
 
 def world_id_of(story: AnyStory) -> str:
@@ -34,9 +38,16 @@ async def keep_private_world(unit: Unit, story: AnyStory) -> None:
         await WORLDS.add(unit, world_id, World(world_id=world_id, display_name=name, story_id=story.story_id))
 
 
-async def canon_at(unit: Unit, world_id: str, turn_id: str, *, about: Sequence[str] = ()) -> list[ChangeRow]:
-    """What is true for a play at a turn: first of its world, then its own; about some entities, or all of it."""
-    own = await unit.canon_layers.at(turn_id, about=about)
+async def canon_at(
+    unit: Unit, world_id: str, turn_id: str, *, about: Sequence[str] = (), newest: int | None = None
+) -> list[ChangeRow]:
+    """What is true for a play at a turn: first of its world, then its own; about some entities, or all of it.
+
+    Of its own perhaps only the `newest` so many.
+    """
+    left_of = await merged_in(unit, world_id)
+    about = all_names(about, left_of) if about else ()
+    own = await rows_as_read(unit, world_id, await unit.canon_layers.at(turn_id, about=about, limit=newest), left_of)
     hidden = await unit.canon_layers.replaced(turn_id)
     world = await _world_canon(unit, world_id, about)
     # What replaces a truth may be about others than who is asked about, so the whole line says what is replaced.
@@ -46,34 +57,67 @@ async def canon_at(unit: Unit, world_id: str, turn_id: str, *, about: Sequence[s
 async def _world_canon(unit: Unit, world_id: str, about: Sequence[str]) -> list[ChangeRow]:
     if not about:
         return await unit.canon.true_now(world_id)
-    facts = await unit.canon.touching(world_id, about, limit=MOST_TOUCHING)
-    found = [await unit.canon.find(_entity(world_id, id), limit=20) for id in about]
-    return [*(row for some in found for row in some if row.is_true), *facts]
+    return await unit.canon.touching(world_id, about, limit=MOST_TOUCHING, entities=True)
 
 
-def _entity(world_id: str, id: str) -> ChangeQuestion:
-    return ChangeQuestion(world_id=world_id, status="committed", kind="entity", about=id)
+async def merged_in(unit: Unit, world_id: str) -> dict[str, str]:
+    """Who is left in the place of those that were merged into others in a world."""
+    return followed(await unit.canon.mergers(world_id, limit=MOST_MERGERS))
+
+
+async def as_read(unit: Unit, world_id: str, changes: Sequence[Change], left_of: Mapping[str, str]) -> list[Change]:
+    """Changes as they are about those who are left."""
+    if not left_of:
+        return [*changes]
+    who = (one.content.entity_id for one in changes if isinstance(one.content, EntityContent))
+    asked = sorted({left_of[id] for id in who if id in left_of})
+    entities = await unit.graph.entities(world_id, asked) if asked else {}
+    return [read_as(change, left_of, entities) for change in changes]
+
+
+async def rows_as_read(
+    unit: Unit, world_id: str, rows: Sequence[ChangeRow], left_of: Mapping[str, str]
+) -> list[ChangeRow]:
+    """The same of rows."""
+    read = await as_read(unit, world_id, [row.change for row in rows], left_of)
+    return [
+        row if row.change is change else replace(row, change=change) for row, change in zip(rows, read, strict=True)
+    ]
+
+
+async def world_to_judge(
+    unit: Unit, world_id: str, changes: Sequence[Change], left_of: Mapping[str, str] | None = None
+) -> list[ChangeRow]:
+    """What of a world changes are held against: all of a small one, of a large one all that they could contradict."""
+    if await unit.canon.version(world_id) <= WHOLE_CANON:
+        return await unit.canon.true_now(world_id)
+    about = all_names({id for change in changes for id in named_in(change)}, left_of or {})
+    never = sorted({one.content.predicate for one in changes if isinstance(one.content, AxiomContent)})
+    rows = [
+        *await unit.canon.true_now(world_id, kinds=("axiom",)),
+        *await unit.canon.saying(world_id, never, limit=MOST_TOUCHING),
+        *(await _world_canon(unit, world_id, about) if about else []),
+    ]
+    return list({row.change.change_id: row for row in rows}.values())
 
 
 async def canon_to_judge(unit: Unit, world_id: str, turn_id: str, changes: Sequence[Change]) -> list[Change]:
-    """What changes of a play are held against."""
-    if await unit.canon.version(world_id) <= WHOLE_CANON:
-        return [row.change for row in await canon_at(unit, world_id, turn_id)]
-    about = sorted({id for change in changes for id in named_in(change)})
-    axioms = await unit.canon.true_now(world_id, kinds=("axiom",))
-    rows = [*axioms, *await canon_at(unit, world_id, turn_id, about=about)]
-    return [row.change for row in {row.change.change_id: row for row in rows}.values()]
+    """What changes of a play are held against: its world, and all of its own layer that they could contradict."""
+    left_of = await merged_in(unit, world_id)
+    about = all_names({id for change in changes for id in named_in(change)}, left_of)
+    if any(isinstance(change.content, AxiomContent) for change in changes):
+        own = await unit.canon_layers.at(turn_id)
+    else:
+        own = [
+            *await unit.canon_layers.at(turn_id, kind="axiom"),
+            *(await unit.canon_layers.at(turn_id, about=about) if about else []),
+        ]
+    hidden = await unit.canon_layers.replaced(turn_id)
+    rows = [*await world_to_judge(unit, world_id, changes, left_of), *own]
+    true = {row.change.change_id: row.change for row in rows if row.is_true and row.change.change_id not in hidden}
+    return await as_read(unit, world_id, list(true.values()), left_of)
 
 
 def named_in(change: Change) -> tuple[str, ...]:
     """The entities that a change is about."""
-    content = change.content
-    match content:
-        case FactContent() | RelationshipContent():
-            return (content.subject, content.object)
-        case EntityContent():
-            return (content.entity_id,)
-        case EventContent():
-            return (*content.who, *([content.where] if content.where else []))
-        case _:
-            return ()
+    return entities_in(change.content)

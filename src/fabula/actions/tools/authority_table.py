@@ -34,6 +34,9 @@ AUTHORITY: Final[Mapping[str, frozenset[Who]]] = {
     # Everybody who notices something may propose it; what becomes of it the keeper of canon decides, or an author.
     "propose_changes": _AUTHORS | frozenset[Who](["resolver", "extractor", "architect"]),
     "review_canon": _AUTHORS | frozenset[Who](["canon_keeper"]),
+    # A scene that ended: agents alone. What they propose about it becomes of the play's canon what its policy says.
+    "read_scene": frozenset[Who](["extractor", "canon_keeper"]),
+    "commit_scene": frozenset[Who](["canon_keeper"]),
     "decide_change": _AUTHORS,
     "undo_change": _AUTHORS,
     # Stories and plays: to whoever does not own a play it is not there.

@@ -2,7 +2,8 @@
 
 1. The table of authority is asked; what it does not list is denied, and so is a tool that is none.
 2. Arguments are bounded and read as the typed command of the action.
-3. An agent is held to its own play and world. Then the tool's own check is asked; one that fails denies.
+3. An agent is held to its own play and world, and to the prohibitions there. Then the tool's own check is asked; one
+   that fails denies.
 4. The action runs, as the caller: to whoever does not own a play it is not there.
 5. The answer is bounded. Each refusal by authority is a typed error, and stands in the audit.
 """
@@ -15,16 +16,18 @@ from typing import Final
 
 import orjson
 
-from fabula.actions.care.audit import note_violation
+from fabula.actions.audit_notes import note_violation
 from fabula.actions.decode import decode
 from fabula.actions.house import House
+from fabula.actions.plays.told_directives import directives_at
 from fabula.actions.tools.callers import Agent, Caller, actor_for, token_of, who_is
 from fabula.actions.tools.tool import SESSION, WORLD, Registry, Tool
 from fabula.actions.views import Command
 from fabula.formats.json_bounds import bounds_problem, nul_problem
 from fabula.ports.audit import Why
-from fabula.ports.errors import Denied, InvalidRequest, NotFound
+from fabula.ports.errors import Denied, FabulaError, InvalidRequest, NotFound
 from fabula.ports.threads import run_in_thread
+from fabula.story.directives import forbidding
 from fabula.story.field_bounds import LONGEST_ID
 from fabula.story.values import JsonObject
 
@@ -97,6 +100,8 @@ async def _check(house: House, caller: Caller, call: _Call) -> None:
     name = call.tool.name
     if isinstance(caller, Agent) and (strange := _beyond(caller, call)) is not None:
         raise await _denied(house, caller, name, "out_of_reach", strange, call.about)
+    if isinstance(caller, Agent) and (said := await _prohibition(house, caller, name)) is not None:
+        raise await _denied(house, caller, name, "prohibited", said, call.about)
     if call.tool.check is None:
         return
     try:
@@ -107,6 +112,20 @@ async def _check(house: House, caller: Caller, call: _Call) -> None:
         raise await _denied(house, caller, name, "check_failed", sentence, call.about) from None
     if problem is not None:
         raise await _denied(house, caller, name, "not_listed", problem, call.about)
+
+
+async def _prohibition(house: House, agent: Agent, tool: str) -> str | None:
+    """Why a directive of the play or the world keeps an agent from a tool. What cannot be found out is denied."""
+    try:
+        async with house.store.reading() as unit:
+            told, minute = await directives_at(house, unit, world_id=agent.world_id, session_id=agent.session_id)
+    except NotFound:
+        # Nothing is forbidden in a play that is not there; the action says so itself.
+        return None
+    except FabulaError as error:
+        return f"Whether the {agent.name} may call {tool} could not be found out, so it may not: {error.message}"
+    found = forbidding(told, agent.name, tool, minute)
+    return None if found is None else f"The directive '{found.directive_id}' keeps the {agent.name} from {tool}."
 
 
 def _beyond(agent: Agent, call: _Call) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from fabula.actions.canon import changes, play_canon, questions, worlds
+from fabula.actions.canon import changes, play_canon, questions, scene_commits, worlds
 from fabula.actions.canon.export_world import ExportWorld, export_world
 from fabula.actions.library.stories import NameStory, list_stories
 from fabula.actions.library.title_pages import show_title_page
@@ -33,21 +33,23 @@ def _world_tools() -> list[Tool]:
         free_tool("get_entity", q.NameEntity, k.show_entity),
         free_tool("list_facts", q.FactsAsked, k.list_known_facts),
         free_tool("list_relationships", q.InWorld, k.list_known_relationships),
-        tool("list_timeline", q.AskTimeline, q.list_timeline),
-        tool("look_around", q.AskGraph, q.ask_graph),
-        tool("find_path", q.AskPath, q.ask_path),
-        tool("who_knows", q.NameFact, q.ask_who_knows),
+        free_tool("list_timeline", q.AskTimeline, q.list_timeline),
+        free_tool("look_around", q.AskGraph, q.ask_graph),
+        free_tool("find_path", q.AskPath, q.ask_path),
+        free_tool("who_knows", q.NameFact, q.ask_who_knows),
         tool("changed_since", c.Since, c.changes_since),
-        tool("export_world", ExportWorld, export_world),
+        free_tool("export_world", ExportWorld, export_world),
     ]
 
 
 def _canon_tools() -> list[Tool]:
-    c, k = changes, play_canon
+    c, k, e = changes, play_canon, scene_commits
     return [
         free_tool("list_changes", c.ListChanges, k.list_canon_changes),
         free_tool("propose_changes", c.Propose, k.propose_changes, writes=True, check=speaks_for_itself),
         free_tool("review_canon", c.Review, k.review_canon, writes=True),
+        session_tool("read_scene", e.ReadScene, e.read_scene),
+        session_tool("commit_scene", e.CommitScene, e.commit_scene, writes=True, check=speaks_for_itself),
         free_tool("decide_change", c.Decide, k.decide_canon, writes=True),
         free_tool("undo_change", c.Undo, k.undo_canon, writes=True),
     ]

@@ -25,7 +25,7 @@ from fabula.ports.work import Work
 from fabula.story.values import Json, JsonObject, Sparse, Value
 
 FORGOTTEN = "(this text is no longer kept)"
-NOTED = ("checks", "verdicts", "minds")
+NOTED = ("checks", "verdicts", "minds", "social_beats", "relations", "conflicts")
 """The names under which others note what they did in a turn: see `TurnRecorder.rows`."""
 
 
@@ -127,15 +127,13 @@ class MemoryShown(View):
 class TurnTraceView(View):
     """What happened in a turn. Of a turn from before traces were kept, or whose trace is gone, `kept` is false.
 
-    What only authors may know is left out for players: all from `calls` on. `checks`, `verdicts` and `minds` are
-    there where the turn noted some.
+    What only authors may know is left out for players: all from `calls` on. `checks`, `verdicts`, `minds`,
+    `social_beats`, `relations` and `conflicts` are there where the turn noted some.
     """
 
     type: Literal["turn_trace"] = "turn_trace"
     may_be_large = True
-    optional = frozenset(
-        {"calls", "sections", "lore", "degraded", "operations", "plan", "memories", "checks", "verdicts", "minds"}
-    )
+    optional = frozenset({"calls", "sections", "lore", "degraded", "operations", "plan", "memories", *NOTED})
     turn_id: str
     trace_id: str
     turn_index: int
@@ -155,6 +153,9 @@ class TurnTraceView(View):
     checks: list[JsonObject] | None = None
     verdicts: list[JsonObject] | None = None
     minds: list[JsonObject] | None = None
+    social_beats: list[JsonObject] | None = None
+    relations: list[JsonObject] | None = None
+    conflicts: list[JsonObject] | None = None
 
 
 @allowed("player")

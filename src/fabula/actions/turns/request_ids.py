@@ -17,6 +17,7 @@ from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.turns.run_turn import RunTurn, run_turn
+from fabula.language.asides import split_asides
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, FabulaError
 from fabula.ports.plays import Turn
@@ -40,7 +41,8 @@ async def run_turn_once(house: House, actor: Actor, session_id: str, command: Ru
         await asyncio.wait([known.turn])
         if not known.turn.cancelled():
             return known.turn.result()
-    begun = house.recent_requests.keep(name, asked, house.clock.monotonic() + REMEMBERED_S)
+    letters, now = len(command.player_input or ""), house.clock.monotonic()
+    begun = house.recent_requests.keep(name, asked, letters=letters, now=now, for_s=REMEMBERED_S)
     try:
         turn = await _begin(house, actor, session_id, command, request_id, name)
     except BaseException:
@@ -73,7 +75,8 @@ async def _begun_lately(house: House, actor: Actor, session_id: str, command: Ru
         turn = await unit.plays.by_request(session_id, request_id)
     if turn is None or turn.created_at_ms < house.clock.now_ms() - REMEMBERED_S * 1000:
         return None
-    if command.player_input is not None and turn.player_input.strip() != command.player_input.strip():
+    said = None if command.player_input is None else split_asides(command.player_input)[0]
+    if said is not None and turn.player_input.strip() != said.strip():
         raise _used(request_id)
     return turn
 

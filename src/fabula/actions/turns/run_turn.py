@@ -22,23 +22,36 @@ from typing import Literal
 
 from pydantic import Field
 
+from fabula.actions.audit_notes import note_crossed
 from fabula.actions.authority import allowed
+from fabula.actions.campaigns.story_loop import lead_on
 from fabula.actions.care.pace import check_turns
 from fabula.actions.house import House
 from fabula.actions.plays.budgets import check_budget, check_used
-from fabula.actions.plays.kinds.protocol import Move, TurnStart
+from fabula.actions.plays.kinds.free import BetweenScenes
+from fabula.actions.plays.kinds.protocol import Move, PlayKind, TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
-from fabula.actions.plays.play_states import known_state, play_of
+from fabula.actions.plays.play_states import known_state, play_of, read_state
 from fabula.actions.plays.reached_turns import turn_within_reach
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.actions.turns.turn_keys import KeyedCommand, asked_before, fingerprint
 from fabula.actions.turns.turn_runner import SENTENCES, new_work, start
 from fabula.actions.views import Command, View
 from fabula.agents.wishes import LONGEST_WISH
+from fabula.language.asides import split_asides
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Cancelled, Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved, StoreError
+from fabula.ports.errors import (
+    Cancelled,
+    Conflict,
+    FabulaError,
+    InvalidRequest,
+    LineCrossed,
+    NotFound,
+    PlayMoved,
+    StoreError,
+)
 from fabula.ports.plays import NewTurn, Play, Turn
-from fabula.ports.store import TurnQuestion, Unit
+from fabula.ports.store import TurnBasis, TurnQuestion, Unit
 from fabula.ports.work import Work
 from fabula.story.error_values import Hint
 from fabula.story.feed_events import TurnBegan
@@ -146,20 +159,27 @@ async def run_turn(
 ) -> Turn:
     """Plays one turn with the player's words; the answer is a stream of events.
 
-    `unless` may refuse it in the unit that begins it, so that nothing comes between.
+    `unless` may refuse it in the unit that begins it, so that nothing comes between. What is said out of character
+    nobody in the story hears: it is a wish for the telling.
     """
     _refuse_long(command)
+    wish = None
+    if command.player_input:
+        said, aside = split_asides(command.player_input)
+        wish = aside[:LONGEST_WISH] or None
+        command = command.model_copy(update={"player_input": said}) if wish else command
 
     async def decide() -> _WantedTurn:
         play, move = await _prepare(house, actor, session_id, command)
-        wanted = seed if move.seed is None else move.seed
+        turn_index = play.turn_index + 1
         return _WantedTurn(
             play=play,
             parent_id=play.head_turn_id,
-            turn_index=play.turn_index + 1,
+            turn_index=turn_index,
             words=move.words,
-            seed=wanted,
+            seed=move.seed_of_turn(seed, turn_index),
             start=move.start,
+            wish=wish,
         )
 
     asked = _Request(
@@ -229,7 +249,7 @@ async def replay(
             parent_id=old.parent_id,
             turn_index=old.turn_index,
             words=move.words,
-            seed=seed if move.seed is None else move.seed,
+            seed=move.seed_of_turn(seed, old.turn_index),
             start=move.start,
         )
 
@@ -340,21 +360,32 @@ async def _last_played(unit: Unit, turn: Turn | None) -> Turn | None:
 
 async def _prepare(house: House, actor: Actor, session_id: str, command: RunTurn) -> tuple[Play, Move]:
     """Where the session stands, and the player's move there: from one read, if what is kept is still current."""
+    waiting = house.models.unrecorded_tokens(session_id)
     basis = await house.store.read_turn_basis(_question(house, actor, session_id))
     if basis is None or not (basis.invited or actor.owns(basis.play.owner_token_id)):
         raise SESSIONS.missing(session_id)
     play = basis.play
-    check_used(house, play, basis.tokens_used)
+    check_used(house, play, basis.tokens_used, waiting=waiting)
     known = house.turn_states.after(play.head_turn_id)
     if known is None and basis.state is None:
         raise StoreError(f"The state of turn '{play.head_turn_id}' is missing. Restore a backup.")
-    before = PlayState.model_validate(basis.state) if known is None else known.play
+    before = read_state(basis.state or {}, play.head_turn_id) if known is None else known.play
     kind = kind_of_play(before)
+    try:
+        return play, await _moved(house, kind, basis, before, command)
+    except BetweenScenes:
+        # Whoever is quicker than the work that follows the last turn does not have to wait for it.
+        await lead_on(house, session_id)
+        return await _prepare(house, actor, session_id, command)
+
+
+async def _moved(house: House, kind: PlayKind, basis: TurnBasis, before: PlayState, command: RunTurn) -> Move:
     move = kind.prepare_at_hand(house, basis, before, said=command.player_input, choice=command.choice)
     if move is None:
         async with house.store.reading() as unit:
-            move = await kind.prepare(house, unit, play, before, said=command.player_input, choice=command.choice)
-    return play, move
+            said, choice = command.player_input, command.choice
+            move = await kind.prepare(house, unit, basis.play, before, said=said, choice=choice)
+    return move
 
 
 def _question(house: House, actor: Actor, session_id: str) -> TurnQuestion:
@@ -397,23 +428,32 @@ async def _begin(house: House, decide: Callable[[], Awaitable[_WantedTurn]], ask
     try:
         await check_turns(house, asked.actor, asked.session_id)
         return await _begin_anew(house, decide, asked)
-    except FabulaError:
+    except FabulaError as error:
         known = await asked_before(house, asked.actor, asked.session_id, asked.verb, asked.command)
         if known is None:
+            if isinstance(error, LineCrossed):
+                await note_crossed(house, asked.actor, asked.session_id, error)
             raise
         return known
+
+
+def _refuse_crossed(wanted: _WantedTurn) -> _WantedTurn:
+    """What is decided upon, if nothing of it crosses a line; what is not at hand yet, the turn itself looks at."""
+    if wanted.start is not None:
+        wanted.start.refuse_crossed(wanted.words, wanted.wish)
+    return wanted
 
 
 async def _begin_anew(house: House, decide: Callable[[], Awaitable[_WantedTurn]], asked: _Request) -> Turn:
     """If the play still stands where it stood when it was decided; if not, it is decided again."""
     for _ in range(MOST_DECISIONS - 1):
-        wanted = await decide()
+        wanted = _refuse_crossed(await decide())
         try:
             begun = await _write_down(house, wanted, asked)
         except PlayMoved:
             continue
         return await _start(house, *begun, wanted.start, asked)
-    wanted = await decide()
+    wanted = _refuse_crossed(await decide())
     return await _start(house, *await _write_down(house, wanted, asked), wanted.start, asked)
 
 

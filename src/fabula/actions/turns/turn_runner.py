@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from fabula.actions.audit_notes import note_verdicts
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.protocol import TurnStart
 from fabula.actions.plays.kinds.rows import KINDS, kind_of_play
@@ -20,11 +21,12 @@ from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind
 from fabula.loops.turns.cut import CutShort
 from fabula.loops.turns.stage import Stage, gather_s
 from fabula.loops.turns.turn_recorder import TurnRecorder
-from fabula.ports.errors import BackendError, Cancelled, Interrupted
+from fabula.ports.errors import BackendError, Cancelled, Interrupted, LineCrossed
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import NewWork, Work
+from fabula.recall.feelings import load_stems
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed
 from fabula.story.feed_events import HeadMoved, TurnOver
@@ -96,9 +98,15 @@ async def adopt_old_turns(house: House) -> None:
 
 
 async def warm_up(house: House) -> None:
-    """Loads what the first turn needs, so that no player waits for it."""
+    """Loads what the first turn needs, and what follows it, so that no player waits for it.
+
+    What follows runs in threads, but others wait for a thread that imports modules or reads weights.
+    """
     for kind in KINDS:
         await run_in_thread(kind.load)
+    await run_in_thread(load_stems)
+    if house.embedder is not None:
+        await house.embedder.load()
     await house.checkpoints.saver()
 
 
@@ -151,16 +159,25 @@ async def _play(house: House, turn: Turn, turn_start: TurnStart | None, held: He
         raise
     finally:
         keep_trace(house, turn, recorder, outcome)
+        if recorder.rows.get("verdicts"):
+            await note_verdicts(house, turn.session_id, recorder.rows["verdicts"])
 
 
 async def _play_on(
     house: House, turn: Turn, turn_start: TurnStart | None, stage: Stage, held: HeldWork, *, resumed: bool
 ) -> None:
     turn_start = turn_start or await _read_start(house, turn)
+    try:
+        turn_start.refuse_crossed(turn.player_input, turn.wish)
+    except LineCrossed as error:
+        rule = f"{error.data['check']}: {error.data['line']}"
+        stage.recorder.judge(rule=rule, result="refuse", sentence=error.message)
+        raise
     saver = await house.checkpoints.saver()
     if not resumed:
         house.checkpoints.expect_new(held.work.work_id)
-    await turn_start.play(house, turn, stage, saver, work=held.work, cut=held.cut, resumed=resumed)
+    async with house.turn_states.room_for(turn_start.before):
+        await turn_start.play(house, turn, stage, saver, work=held.work, cut=held.cut, resumed=resumed)
 
 
 async def _read_start(house: House, turn: Turn) -> TurnStart:

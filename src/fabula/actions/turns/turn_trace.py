@@ -7,8 +7,8 @@ from functools import partial
 from typing import Literal
 
 from fabula.actions.house import House
-from fabula.agents.prompts import Prompt
-from fabula.language.tokens import estimated_tokens_of
+from fabula.agents.packed_prompts import Prompt
+from fabula.agents.prompt_explanations import explain_sections
 from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.meters import TURN_PART_SECONDS, Meters
 from fabula.ports.plays import Turn
@@ -16,7 +16,6 @@ from fabula.ports.traces import TracedStep, TurnTrace
 from fabula.story.contexts import LoreNote, RoleContext, SceneContext
 from fabula.story.values import Json, JsonObject
 
-HISTORY = "shared_history"
 Outcome = Literal["done", "failed", "stopped"]
 
 
@@ -78,23 +77,16 @@ def describe(recorder: TurnRecorder) -> JsonObject:
 
 
 def _sections(context: RoleContext, prompt: Prompt) -> list[JsonObject]:
-    """The sections of one prompt in their order, with those that had nothing to say."""
     return [
         {
             "agent": context.role,
-            "name": name,
-            "tokens": estimated_tokens_of(text),
-            "included": bool(text),
-            "why": _why(name, text, prompt),
+            "name": one.name,
+            "tokens": one.tokens,
+            "included": bool(one.text),
+            "why": one.why,
         }
-        for name, text in prompt.sections
+        for one in explain_sections(prompt)
     ]
-
-
-def _why(name: str, text: str, prompt: Prompt) -> str:
-    if prompt.shortened and name == HISTORY:
-        return "shortened: the prompt was over its budget"
-    return "the preset has it" if text else "there was nothing to tell"
 
 
 def _lore(contexts: Sequence[RoleContext]) -> list[JsonObject]:

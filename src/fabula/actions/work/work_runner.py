@@ -60,7 +60,8 @@ MOST_TAKEN_UP: Mapping[QueueName, int] = {"realtime": 32, "background": 4, "heav
 """How much work of each queue, taken up from the table, runs here at once."""
 WAITS_FOR_TURNS_S = 5.0
 """So long, at most, does heavy work wait because turns are played."""
-LONGEST_WAIT_S = 30.0
+LONGEST_WAIT_S = 4.0
+"""So long, at most, after the store is back does anyone wait for how work ended."""
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Work that ended is remembered for a week, so that a late repeat is still known as one."""
 
@@ -99,6 +100,15 @@ class WatchedWork:
 
     stream: str
     frames: Frames
+
+
+async def _goes_on(unit: Unit, thread: str) -> bool:
+    """Whether a loop is still wanted: its work is open, or it is that of a play, which sleeps between scenes."""
+    work = await unit.work.get(thread)
+    if work is not None:
+        return work.is_open
+    play = await unit.plays.get(thread)
+    return play is not None and play.status == "open"
 
 
 class WorkRunner:
@@ -345,7 +355,8 @@ class WorkRunner:
         # Work that was taken up again is told anew: what was seen of its first attempt does not count.
         seen = after if stream in ("", work.stream) else -1
         live = await self._bus.subscribe(work.stream, after=seen)
-        if live is not None and work.owner == self.owner:
+        # Of work that is over the bus may lack the last event, and then the store is asked.
+        if live is not None and work_id in self._running and work.owner == self.owner:
             return WatchedWork(stream=work.stream, frames=live)
 
         async def look() -> Known:
@@ -390,15 +401,15 @@ class WorkRunner:
 
     async def take_up(self) -> int:
         """Takes up work that is due or was left behind, as much as there is room for; answers how much."""
-        kinds = {queue: self._kinds_of(queue) for queue in QUEUES if queue in self._most}
+        kinds = {queue: some for queue in QUEUES if queue in self._most and (some := self._kinds_of(queue))}
 
-        async def look(unit: Unit) -> tuple[list[str], dict[QueueName, list[Work]]]:
+        async def look(unit: Unit) -> tuple[list[str], list[Work | None]]:
             gone = self._dead_among(await unit.work.owners())
-            due = {queue: await unit.work.due(some, gone=gone, limit=1) for queue, some in kinds.items() if some}
-            return gone, due
+            return gone, await unit.work.first_due(list(kinds.values()), gone=gone)
 
-        gone, due = await self._store.read(look)
-        return sum([await self._take_up_of(queue, kinds[queue], due[queue][0], gone) for queue in due if due[queue]])
+        gone, first = await self._store.read(look)
+        due = {queue: oldest for queue, oldest in zip(kinds, first, strict=True) if oldest is not None}
+        return sum([await self._take_up_of(queue, kinds[queue], oldest, gone) for queue, oldest in due.items()])
 
     def _kinds_of(self, queue: QueueName) -> list[str]:
         return [name for name, kind in self._kinds.items() if kind.run is not None and kind.queue == queue]
@@ -408,7 +419,13 @@ class WorkRunner:
         room = min(self._most[queue] - taken, self._room_beside_turns(queue, oldest, taken))
         if room <= 0:
             return 0
-        held = await self._store.write(lambda unit: unit.work.hold_due(kinds, self.lease(), gone=gone, limit=room))
+
+        async def hold(unit: Unit) -> list[Work]:
+            # A busy process may wait for the store for longer than its leases last: what runs here was not left behind.
+            await unit.work.extend(list(self._running), self.lease())
+            return await unit.work.hold_due(kinds, self.lease(), gone=gone, limit=room)
+
+        held = await self._store.write(hold)
         for work in held:
             await self._begin_again(work)
         return len(held)
@@ -431,6 +448,8 @@ class WorkRunner:
         older = self._running.get(work.work_id)
         if older is not None:
             await _stop(older)
+            # The new attempt has a stream of its own: whoever listens to the old one would wait for ever.
+            await older.held.sender.close()
         kind = self._kinds[work.kind]
         if work.tries <= kind.most_attempts:
             await self.start(work, taken_up=True)
@@ -466,13 +485,17 @@ class WorkRunner:
 
     async def _end_badly(self, held: HeldWork, failure: FabulaError) -> None:
         """Fails, puts off or buries, as the kind says."""
-        work, kind, error = held.work, self._kinds[held.work.kind], failure.value()
+        work, kind, error, is_over = held.work, self._kinds[held.work.kind], failure.value(), False
         if kind.backoff is not None and work.tries < kind.most_attempts:
             due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
             await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))
-        elif await self._write_bad_end(work, "cancelled" if isinstance(failure, Cancelled) else "failed", error):
-            await self._forget_checkpoints(work)
+        else:
+            how: BadEnd = "cancelled" if isinstance(failure, Cancelled) else "failed"
+            is_over = await self._write_bad_end(work, how, error)
         await self._tell_end(held)
+        if is_over:
+            # Last, because it may fail with the store, and whoever listens must not wait for what is only swept up.
+            await self._forget_checkpoints(work)
 
     async def _write_bad_end(self, work: Work, how: BadEnd, error: ErrorValue | None) -> bool:
         """Ends work without success, with all that hangs on it or not at all; False when it had ended, or is lost."""
@@ -512,11 +535,17 @@ class WorkRunner:
             wait = min(LONGEST_WAIT_S, 2 * wait)
 
     async def _tell_end(self, held: HeldWork) -> None:
+        """Tells those who watch how the work ended; where the store cannot say it now, they are sent away to ask."""
         if self._kinds[held.work.kind].unwatched:
             return
-        work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
-        ended = work or replace(held.work, status="cancelled")
-        held.sender.send(await self._last_event(ended), last=True)
+        try:
+            work = await self._store.read(lambda unit: unit.work.get(held.work.work_id))
+            last = await self._last_event(work or replace(held.work, status="cancelled"))
+        except StoreError as error:
+            log.warning("How a piece of work ended could not be told: %s", error.message)
+            await held.sender.close()
+        else:
+            held.sender.send(last, last=True)
 
     async def _last_event(self, work: Work) -> Completed | Failed:
         of_kind = self._kinds[work.kind].last_event
@@ -538,14 +567,18 @@ class WorkRunner:
     async def _look_around(self, *, takes_up: bool) -> None:
         """Looks after work for as long as the process lives. This is a door: a failure is logged, and waited out."""
         chores_at, swept, looked_at = self._clock.monotonic(), False, 0.0
+        kept_at, is_kept = 0.0, False
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
                     await self._woken.wait()
             await asyncio.sleep(looked_at + LOOK_AT_MOST_EVERY_S - self._clock.monotonic())
             looked_at = self._clock.monotonic()
+            was_woken = self._woken.is_set()
             self._woken.clear()
-            is_kept = await self._look(self._keep_leases)
+            # Each turn that ends wakes it, and leases last: they are not looked after each time.
+            if not (is_kept and was_woken) or looked_at >= kept_at + LOOK_EVERY_S:
+                kept_at, is_kept = looked_at, await self._look(self._keep_leases)
             # With leases that could not be renewed, it would take its own work for left behind.
             if takes_up and is_kept:
                 await self._look(self.take_up)
@@ -586,8 +619,7 @@ class WorkRunner:
         threads = await self._checkpoints.threads()
 
         async def ended(unit: Unit) -> list[str]:
-            found = {thread: await unit.work.get(thread) for thread in threads}
-            return [thread for thread, work in found.items() if work is None or not work.is_open]
+            return [thread for thread in threads if not await _goes_on(unit, thread)]
 
         left = await self._store.read(ended)
         for thread in left:

@@ -16,7 +16,7 @@ from fabula.ports.bus import Frame, Sender
 E = TypeVar("E")
 
 FINISHED_KEPT = 64
-FINISHED_BYTES = 32 * 2**20
+FINISHED_BYTES = 8 * 2**20
 LONGEST_STREAM = 20_000
 """So many events of a stream are kept at least, and a quarter more at most."""
 

@@ -1,8 +1,9 @@
 """A bus that crosses processes: the sender's own process hears an event at once, others read it from a transport.
 
 1. A sender appends to its log, which listeners here follow, and says that there is something to deliver.
-2. One task of this process delivers. It waits a few milliseconds and hands everything that is undelivered, of all
-   streams, to the transport in one go: an event costs no round trip of its own.
+2. One task of this process delivers. It waits a few milliseconds, where many streams are open up to a tenth of a
+   second, and hands everything that is undelivered, of all streams, to the transport in one go: an event costs no round
+   trip of its own.
 3. A listener of another process's stream follows a mirror: a log that one task of this process fills with what the
    transport tells. All listeners of a stream share its mirror.
 4. While the transport is away both tasks try again from time to time. Before a sender goes on it looks how far the
@@ -30,6 +31,8 @@ T = TypeVar("T")
 log = logging.getLogger("fabula.bus")
 
 GATHER_S = 0.01
+GATHER_PER_STREAM_S, LONGEST_GATHER_S = 0.001, 0.1
+"""Where many streams are written, more of them is delivered at once: every delivery costs a round trip."""
 FINISHED_S = 300.0
 SILENT_S = 3600.0
 """So long the copy of a stream is kept in which nothing happens: its process may have died."""
@@ -139,7 +142,14 @@ class SharedBus(Generic[E]):
         self._local = LocalBus(longest_stream=longest_stream) if local is None else local
         self._open: dict[str, SharedSender[E]] = {}
         presence = _Presence(transport.name)
-        self._deliverer = _Deliverer(transport, clock, presence, encode, finished_s=finished_s, gather_s=gather_s)
+        self._deliverer = _Deliverer(
+            transport,
+            clock,
+            presence,
+            encode,
+            finished_s=finished_s,
+            gather_s=lambda: gather_s_for(len(self._open), least=gather_s),
+        )
         self._mirrors = _Mirrors(transport, presence, decode, longest_stream)
 
     async def open(self, stream: str) -> Sender[E]:
@@ -152,7 +162,7 @@ class SharedBus(Generic[E]):
         return sender
 
     async def subscribe(self, stream: str, *, after: int = -1) -> AsyncGenerator[Frame[E], None] | None:
-        found = self._local.find(stream) or await self._mirrors.find(stream)
+        found = self._local.find(stream) or await self._mirrors.find(stream, after=after)
         return None if found is None or not found.reaches_back_to(max(after + 1, 0)) else found.follow(after)
 
     async def close(self) -> None:
@@ -169,6 +179,11 @@ class SharedBus(Generic[E]):
             del self._open[sender.stream]
         if sender.superseded:
             self._local.remove(sender.local)
+
+
+def gather_s_for(streams: int, *, least: float) -> float:
+    """How long what so many open streams bring is gathered before it is delivered."""
+    return max(least, min(LONGEST_GATHER_S, streams * GATHER_PER_STREAM_S))
 
 
 class SharedSender(Generic[E]):
@@ -276,7 +291,7 @@ class _Deliverer(Generic[E]):
         encode: Callable[[E], bytes],
         *,
         finished_s: float,
-        gather_s: float,
+        gather_s: Callable[[], float],
     ) -> None:
         self._transport, self._clock, self._presence, self._encode = transport, clock, presence, encode
         self._finished_s, self._gather_s = finished_s, gather_s
@@ -312,7 +327,7 @@ class _Deliverer(Generic[E]):
         try:
             retry_s = FIRST_RETRY_S
             while self._undelivered:
-                await self._gather(retry_s if self._presence.is_away("writing") else self._gather_s)
+                await self._gather(retry_s if self._presence.is_away("writing") else self._gather_s())
                 if await self._try():
                     retry_s = FIRST_RETRY_S
                 else:
@@ -447,18 +462,23 @@ class _Mirrors(Generic[E]):
         self._task: asyncio.Task[None] | None = None
         self._not_before = 0.0
 
-    async def find(self, stream: str) -> Mirror[E] | None:
+    async def find(self, stream: str, *, after: int) -> Mirror[E] | None:
         """The mirror of a stream, made when it is first asked for; None for a stream that nobody knows."""
-        found = self._mirrors.get(stream)
-        if found is not None and not found.closed:
+        found = self._open_mirror(stream)
+        # One that has not come as far as the listener is behind, and may be about to find a gap and close.
+        if found is not None and after < found.next_sequence:
             return found
         news = await self._read(stream)
-        if news is None:
-            return None
-        found = self._mirrors.get(stream)
-        if found is not None and not found.closed and found.epoch == news.epoch:
+        found = self._open_mirror(stream)
+        if news is None or (found is not None and found.epoch > news.epoch):
             return found
-        return await self._mirror(news)
+        if found is not None:
+            found.take(news, self._decode)
+        return self._open_mirror(stream) or await self._mirror(news)
+
+    def _open_mirror(self, stream: str) -> Mirror[E] | None:
+        found = self._mirrors.get(stream)
+        return None if found is None or found.closed else found
 
     async def close(self) -> None:
         if self._task is not None:

@@ -1,6 +1,7 @@
 """Feeds that cross processes: what is published is heard here at once, and goes to the others over a channel.
 
-1. `publish` gives the event to the followers in this process, and to one task that sends all that waits in one go.
+1. `publish` gives the event to the followers in this process, and to one task that sends all that waits in one go, at
+   once or, where many events come, twenty times a second.
 2. From the first follower on, another task listens to the channel. What this process sent itself it passes over.
 3. A channel that was lost may have carried events meanwhile: once it is back, all followers are told to read anew.
 """
@@ -26,6 +27,8 @@ log = logging.getLogger("fabula.feeds")
 
 MOST_UNSENT = 1024
 MOST_AT_ONCE = 64
+GATHER_S = 0.05
+"""So far apart events are sent to others, where many come: the first of them at once, the others together."""
 
 
 class Channel(Protocol):
@@ -55,6 +58,7 @@ class SharedFeeds(Generic[E]):
         self._sending: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._is_away = False
+        self._sends_again_at = 0.0
 
     def publish(self, topic: str, event: E) -> None:
         self._local.publish(topic, event)
@@ -87,6 +91,7 @@ class SharedFeeds(Generic[E]):
         """What cannot be sent is given up: it was heard here, and who listens elsewhere is told to read anew."""
         try:
             while self._unsent:
+                await self._gather()
                 some = [self._unsent.popleft() for _ in range(min(len(self._unsent), MOST_AT_ONCE))]
                 try:
                     await self._channel.send(some)
@@ -94,6 +99,12 @@ class SharedFeeds(Generic[E]):
                     self._lost(why)
         finally:
             self._sending = None
+
+    async def _gather(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now < self._sends_again_at:
+            await asyncio.sleep(self._sends_again_at - now)
+        self._sends_again_at = max(now, self._sends_again_at) + GATHER_S
 
     async def _listen(self) -> None:
         retry_s, first = FIRST_RETRY_S, True

@@ -1,28 +1,45 @@
-"""Embeds texts with the model of a server that speaks `/v1/embeddings`, chosen by whoever runs Fabula."""
+"""Embeds texts with the model of a server that speaks `/v1/embeddings`, chosen by whoever runs Fabula.
+
+Such a server is no more trusted than one of a model: its answers are read to a bound, and what are no vectors is
+refused. One that failed, or was silent, is left alone for a while: turns wait for what it says.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import ssl
+import logging
+from importlib import import_module
 from typing import Any, Final
 
 import aiohttp
 
+from fabula.adapters.models.address_policy import AddressPolicy
+from fabula.adapters.models.session import open_session
+from fabula.adapters.models.wire import BadRequest, Wire
 from fabula.ports.embedder import Vector
 from fabula.ports.errors import BackendError
+from fabula.ports.models import ModelError
+from fabula.ports.threads import run_in_thread
+from fabula.ports.world import Clock
 
-AT_ONCE: Final = 64
+log = logging.getLogger("fabula.memories")
+
+AT_ONCE: Final = 16
+"""Texts of one question: with the longest vectors that may be set, an answer has 70,000 values."""
 SECONDS: Final = 30.0
-LARGEST_ANSWER: Final = 64 * 2**20
+SILENT_S: Final = 1.0
+"""Whoever waited so long and gave up met a server that is silent; who left sooner had other reasons."""
+QUIET_S: Final = 10.0
 
 
 class ApiEmbedder:
     """One connection pool, opened at the first use. Vectors longer than `dimension` are cut to it."""
 
-    def __init__(self, *, base_url: str, model: str, api_key: str, dimension: int) -> None:
-        self._address = f"{base_url.rstrip('/')}/embeddings"
-        self._model, self._key, self._dimension = model, api_key, dimension
+    def __init__(self, *, base_url: str, model: str, api_key: str, dimension: int, clock: Clock) -> None:
+        self._base_url, self._model, self._key, self._dimension = base_url, model, api_key, dimension
+        self._clock, self._not_before = clock, 0.0
         self._session: aiohttp.ClientSession | None = None
+        self._opening = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -36,11 +53,14 @@ class ApiEmbedder:
     def embeds_words(self) -> bool:
         return False
 
+    async def load(self) -> None:
+        await run_in_thread(import_module, "numpy")
+
     async def embed(self, texts: list[str]) -> list[Vector]:
         said = [text for text in texts if text.strip()]
         vectors: list[Vector] = []
         for start in range(0, len(said), AT_ONCE):
-            vectors += await self._ask(said[start : start + AT_ONCE])
+            vectors += await self._ask_unless_quiet(said[start : start + AT_ONCE])
         made = iter(vectors)
         return [next(made) if text.strip() else (0.0,) * self._dimension for text in texts]
 
@@ -48,36 +68,64 @@ class ApiEmbedder:
         if self._session is not None:
             await self._session.close()
 
+    async def _ask_unless_quiet(self, texts: list[str]) -> list[Vector]:
+        began = self._clock.monotonic()
+        if began < self._not_before:
+            raise _unusable("it failed a moment ago")
+        try:
+            return await self._ask(texts)
+        except (BackendError, asyncio.CancelledError) as error:
+            now = self._clock.monotonic()
+            if isinstance(error, BackendError) or now - began >= SILENT_S:
+                self._leave_alone(now, str(error) or "The embedder does not answer.")
+            raise
+
+    def _leave_alone(self, now: float, why: str) -> None:
+        """Said once, not by everybody who goes on without it: players could fill the log with questions."""
+        if now >= self._not_before:
+            log.warning("Memories go without their meaning for a while. %s", why)
+        self._not_before = now + QUIET_S
+
     async def _ask(self, texts: list[str]) -> list[Vector]:
-        if self._session is None:
-            certificates = await asyncio.to_thread(ssl.create_default_context)
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(ssl=certificates), timeout=aiohttp.ClientTimeout(total=SECONDS)
-            )
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        body = {"model": self._model, "input": texts}
         try:
-            async with self._session.post(self._address, json=body, headers=headers, allow_redirects=False) as answer:
-                raw = await answer.content.read(LARGEST_ANSWER)
-                if answer.status != 200:
-                    raise _unusable(f"it answered {answer.status}")
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _unusable(f"it did not answer ({type(error).__name__})") from error
-        return await asyncio.to_thread(self._read, raw, len(texts))
+            async with asyncio.timeout(SECONDS):
+                wire = await self._wire()
+                answered = await wire.embeddings({"model": self._model, "input": texts})
+        except TimeoutError as error:
+            raise _unusable("it does not answer") from error
+        except BadRequest as error:
+            raise _unusable(f"it answered {error.status}") from error
+        except ModelError as error:
+            raise _unusable(error.message.rstrip(".?")) from error
+        return await run_in_thread(self._read, answered, len(texts))
 
-    def _read(self, raw: bytes, count: int) -> list[Vector]:
+    async def _wire(self) -> Wire:
+        # Whoever runs Fabula chose the address, so it may be one of their own network.
+        policy = AddressPolicy(allow_private=True)
+        async with self._opening:
+            if self._session is None:
+                self._session = await open_session(policy)
+        return Wire(
+            session=self._session, policy=policy, base_url=self._base_url, api_key=self._key or None, clock=self._clock
+        )
+
+    def _read(self, answered: Any, count: int) -> list[Vector]:
         import numpy
-        import orjson
 
         try:
-            rows: list[Any] = sorted(orjson.loads(raw)["data"], key=lambda row: row["index"])
-            matrix = numpy.asarray([row["embedding"] for row in rows], dtype=numpy.float32)
+            rows: list[Any] = sorted(answered["data"], key=lambda row: row["index"])
+            matrix = numpy.asarray([row["embedding"] for row in rows])
         except (ValueError, KeyError, TypeError) as error:
             raise _unusable("its answer has another shape") from error
         if matrix.ndim != 2 or len(matrix) != count or matrix.shape[1] < self._dimension:
             raise _unusable(f"it sent no {count} vectors of {self._dimension} numbers")
-        matrix = matrix[:, : self._dimension]
-        lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+        if matrix.dtype.kind not in "fiu":
+            raise _unusable("its vectors are not made of numbers")
+        matrix = matrix[:, : self._dimension].astype(numpy.float64)
+        with numpy.errstate(over="ignore", invalid="ignore"):
+            lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+        if not numpy.isfinite(lengths).all():
+            raise _unusable("its vectors hold numbers that are too large")
         lengths[lengths == 0] = 1.0
         return [tuple(row) for row in (matrix / lengths).tolist()]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import ipaddress
+from functools import lru_cache
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -44,8 +45,12 @@ def parse_literal(text: str) -> Ip | None:
         return None
 
 
+@lru_cache(maxsize=256)
 def kind_of(address: Ip) -> AddressKind:
-    """What the address is, also when it is an IPv4 address in the clothes of an IPv6 one."""
+    """What the address is, also when it is an IPv4 address in the clothes of an IPv6 one.
+
+    Cached: every call of a model asks it, and there are few model servers.
+    """
     if isinstance(address, ipaddress.IPv6Address):
         if address.scope_id is not None:
             return AddressKind.FORBIDDEN

@@ -21,6 +21,7 @@ from fabula.adapters.models.local import LocalClient, gguf_files
 from fabula.adapters.models.memo import SingleFlight
 from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.session import open_session
+from fabula.adapters.models.turn_calls import TurnCalls
 from fabula.adapters.models.understudy import UNDERSTUDY, Understudy
 from fabula.adapters.models.wire import Wire
 from fabula.ports.errors import InvalidRequest
@@ -92,6 +93,7 @@ class OpenModels:
         self._policy, self._environment, self._memo = policy, environment, memo
         self._journal = Journal(clock=clock, record=record, trace=trace)
         self._flights = SingleFlight()
+        self._turn_calls = TurnCalls(settings.agent_calls_per_turn)
         self._kept: dict[tuple[str, ...], GuardedClient] = {}
         self._learned: dict[str, Capabilities] = {}
         self._keys: dict[str, _Key] = {}
@@ -175,6 +177,7 @@ class OpenModels:
                 memo=memo,
                 attempts=self._settings.model_attempts,
                 chance=random.random,
+                turn_calls=self._turn_calls,
             ),
         )
 

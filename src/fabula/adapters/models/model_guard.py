@@ -1,7 +1,7 @@
 """What stands around every client: memo, single flight, retries, deadline, limits, loop watch, and the record.
 
 From the outside in, a call passes:
-1. the record: one CallRecord per call, whatever becomes of it;
+1. the record: one CallRecord per call, whatever becomes of it, and the count of the agent's calls in the turn;
 2. memo and flight: seeded calls are answered from the memo, and equal ones under way are shared;
 3. attempts: busy, unreachable and cut calls are tried again while nobody has read a piece; an answer that loops or is
    empty is asked for once more, a little differently;
@@ -25,6 +25,7 @@ from fabula.adapters.models.degenerate import LoopWatch
 from fabula.adapters.models.journal import Journal
 from fabula.adapters.models.memo import Deliver, SingleFlight, Subscription, from_stored, memo_key, to_stored
 from fabula.adapters.models.retry import wait_before_next
+from fabula.adapters.models.turn_calls import TurnCalls
 from fabula.ports.errors import StoreError
 from fabula.ports.models import (
     CUT_OFF,
@@ -54,6 +55,7 @@ class Guard:
     memo: Memo | None
     attempts: int
     chance: Callable[[], float]
+    turn_calls: TurnCalls
 
 
 class GuardedClient:
@@ -72,8 +74,10 @@ class GuardedClient:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
         entry = self._guard.journal.begin(request, self.fingerprint)
-        subscription = self._subscribe(request)
+        subscription: Subscription | None = None
         try:
+            self._guard.turn_calls.count(request.origin)
+            subscription = self._subscribe(request)
             async for part in subscription:
                 entry.saw(part)
                 yield part
@@ -81,11 +85,12 @@ class GuardedClient:
             entry.failed(error)
             raise
         except TimeoutError:
-            late = _too_late(subscription.begun)
+            late = _too_late(subscription is not None and subscription.begun)
             entry.failed(late)
             raise late from None
         finally:
-            await subscription.leave()
+            if subscription is not None:
+                await subscription.leave()
             entry.end()
 
     async def stream_to(self, request: ModelRequest, tell: Callable[[Piece], None]) -> ModelReply:
@@ -97,6 +102,7 @@ class GuardedClient:
                 tell(part)
 
         try:
+            self._guard.turn_calls.count(request.origin)
             if self._is_shared(request):
                 return await self._stream_shared(request, noted)
             reply = await self._attempts(request, noted)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import islice
 from typing import Any
 
-from fabula.ports.models import Message, ModelUnusable
+from fabula.ports.models import MOST_REPLY_VALUES, Message, ModelUnusable
 from fabula.story.caches import IdentityCache
 from fabula.story.values import Json, JsonObject
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)(?:```|\Z)", re.DOTALL)
 _HALF = re.compile("[\ud800-\udfff]")
 DEEPEST = 64
+MOST_STARTS = 64
+MOST_READINGS = 2
+"""How often all letters of an answer are read in looking for JSON: from each bracket it may go on to the end."""
 _validators: IdentityCache[JsonObject, Any] = IdentityCache(64)
 
 
@@ -41,12 +45,13 @@ def find_json(text: str) -> tuple[Json, bool]:
 
 
 def _first_embedded(text: str) -> tuple[Json, bool]:
-    decoder = json.JSONDecoder()
-    for match in list(re.finditer(r"[{\[]", text))[:64]:
+    decoder, left = json.JSONDecoder(), MOST_READINGS * len(text)
+    for match in islice(re.finditer(r"[{\[]", text), MOST_STARTS):
         try:
             return decoder.raw_decode(text, match.start())[0], True
         except json.JSONDecodeError as error:
-            if _was_cut(error):
+            left -= error.pos - match.start()
+            if left < 0 or _was_cut(error):
                 break
         except (RecursionError, ValueError):
             # A number of thousands of digits is refused with a plain ValueError.
@@ -62,7 +67,11 @@ def _was_cut(error: json.JSONDecodeError) -> bool:
 def odd_part(value: Json) -> str | None:
     """What of a value nobody could keep or send, though JSON can spell it, in words; None when there is nothing."""
     level: list[Json] = [value]
+    count = 0
     for _ in range(DEEPEST):
+        count += len(level)
+        if count > MOST_REPLY_VALUES:
+            return f"it holds more than {MOST_REPLY_VALUES} values"
         below: list[Json] = []
         for part in level:
             if isinstance(part, dict):
@@ -95,11 +104,16 @@ def schema_problem(value: Json, schema: JsonObject) -> str | None:
     """The first way in which a value does not fit, in words; None when it fits."""
     validator = _validators.of(schema, lambda: _validator(schema))
     try:
-        if validator.is_valid(value):
-            return None
-        error = next(validator.iter_errors(value))
+        # It ends at the first error. To list them, as `iter_errors` does, means to make them all before the first.
+        validator.validate(value)
     except UnicodeEncodeError:
         return "something in it is half a character"
+    except ValueError as error:
+        return _told(error)
+    return None
+
+
+def _told(error: Any) -> str:
     place = ".".join(str(step) for step in error.instance_path)
     return f"at '{place}': {error.message[:300]}" if place else str(error.message[:300])
 

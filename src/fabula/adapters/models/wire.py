@@ -36,8 +36,11 @@ from fabula.ports.world import Clock
 
 CONNECT_SECONDS = 10.0
 LINGER_SECONDS = 1.0
+TOGETHER_S = 0.02
+"""Answers that are read now and then are read at moments so far apart, those of many turns at the same ones."""
 LONGEST_COMPLAINT = 64 * 1024
 LONGEST_LIST = 8 * 2**20
+LONGEST_VECTORS = 4 * 2**20
 _PATIENT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 _GONE = "The connection to the model broke in the middle of its answer. Try again."
 _SILENT = "The model server does not answer. Is it running at its base_url?"
@@ -76,6 +79,7 @@ class Wire:
             raise ModelRefused(refused.message) from None
         self._session, self._policy, self._clock = session, policy, clock
         self._chat, self._models = URL(f"{address}/chat/completions"), URL(f"{address}/models")
+        self._embeddings = URL(f"{address}/embeddings")
         self._headers = {"Authorization": f"Bearer {api_key or 'none'}", "Accept-Encoding": "identity"}
         self._lingering: set[asyncio.Task[None]] = set()
 
@@ -95,7 +99,17 @@ class Wire:
             async with response:
                 if response.status != 200:
                     raise await self._refusal(response)
-                return await run_in_thread(_decoded_list, await read_at_most(response.content, LONGEST_LIST))
+                return await run_in_thread(_decoded, await read_at_most(response.content, LONGEST_LIST))
+
+    async def embeddings(self, body: dict[str, Any]) -> Any:
+        """What the server answers to a question for vectors."""
+        headers = {**self._headers, "Content-Type": "application/json"}
+        with in_our_words():
+            response = await self._request("POST", self._embeddings, headers, orjson.dumps(body))
+            async with response:
+                if response.status != 200:
+                    raise await self._refusal(response)
+                return await run_in_thread(_decoded, await read_at_most(response.content, LONGEST_VECTORS))
 
     async def _request(
         self, verb: str, url: URL, headers: dict[str, str], body: bytes | None
@@ -129,7 +143,12 @@ class Answer:
         return await self._response.content.readany()
 
     async def rest(self, seconds: float) -> None:
-        """Reads nothing for a while. What comes meanwhile waits in the system, which has it all read at once."""
+        """Reads nothing for a while. What comes meanwhile waits in the system, which has it all read at once.
+
+        Not to the millisecond: what is read with the answers of other turns finds the way that they took still warm.
+        """
+        now = asyncio.get_running_loop().time()
+        seconds = shared_moment(now + seconds) - now
         connection = self._response.connection
         transport = None if connection is None else connection.transport
         if transport is None or transport.is_closing():
@@ -167,6 +186,11 @@ class Answer:
             self._response.release()
 
 
+def shared_moment(at: float) -> float:
+    """The moment next to this one at which answers are read."""
+    return round(at / TOGETHER_S) * TOGETHER_S
+
+
 def _hang_up(response: aiohttp.ClientResponse) -> None:
     """Ends the connection now. The event loop closes it at the end of its round; until then a model would write on."""
     transport = response.connection.transport if response.connection is not None else None
@@ -177,8 +201,8 @@ def _hang_up(response: aiohttp.ClientResponse) -> None:
         twin.shutdown(socket.SHUT_RDWR)
 
 
-def _decoded_list(body: bytes) -> Any:
-    """A list of models; one with very many values is none."""
+def _decoded(body: bytes) -> Any:
+    """A list of models, or vectors; one with very many values is none."""
     if has_many_values(body):
         raise ValueError("too many values")
     return orjson.loads(body)

@@ -46,6 +46,7 @@ def celery_app(address: str, prefix: str) -> Any:
         accept_content=["json"],
         task_default_delivery_mode="transient",
         worker_prefetch_multiplier=1,
+        worker_consumer="fabula.adapters.queues.broker_messages:OwnMessages",
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,

@@ -4,7 +4,8 @@
    whoever looks through the table.
 2. `listen` runs Celery's worker in a thread, with a pool of threads. Each of these does nothing but wait while the
    event loop does the work: work waits for databases and models, so one loop does many pieces at once, and all of them
-   share its connections and caches. More cores are used by more processes.
+   share its connections and caches. More cores are used by more processes. Something on the broker that Celery cannot
+   read at all ends its worker; then another one listens. What it can read is held to our form (`broker_messages`).
 3. A message is acknowledged when its work is over. If the process dies before, the broker gives it to another one.
 """
 
@@ -26,6 +27,7 @@ from celery.worker import WorkController  # type: ignore[import-untyped]
 from celery.worker import state as worker_state
 from kombu.exceptions import OperationalError
 
+from fabula.adapters.queues.broker_messages import shut_doors
 from fabula.adapters.queues.celery_app import (
     PATIENCE_S,
     PREFIX,
@@ -60,8 +62,8 @@ class CeleryQueue:
         self.name = f"{broker_name(address)} at {broker_place(address)}"
         self._app = celery_app(address, prefix)
         self._sender = _Sender(self._app, address, self.name, prefix)
-        self._worker: Any = None
         self._thread: threading.Thread | None = None
+        self._ends = threading.Event()
 
     def announce(self, announcements: Sequence[Announcement]) -> None:
         self._sender.put(announcements)
@@ -69,25 +71,34 @@ class CeleryQueue:
     async def listen(self, queues: Sequence[QueueName], take: Take, *, most: int, limit_s: float) -> None:
         assert self._thread is None, "a process listens once"
         giver = _Giver(asyncio.get_running_loop(), take, limit_s)
+        names = [self._prefix + name for name in queues]
+        self._thread = threading.Thread(target=self._listen_on, args=(giver, names, most), name="celery", daemon=True)
+        self._thread.start()
+
+    def _listen_on(self, giver: _Giver, queues: Sequence[str], most: int) -> None:
+        """Runs on the thread that listens."""
 
         def work(task: Any, work_id: str, queue: QueueName) -> None:
             giver.give(task.request, work_id, queue)
 
         self._app.task(name=TASK, bind=True)(work)
         self._app.finalize()
-        worker_state.should_stop = None
-        self._worker = WorkController(
-            app=self._app,
-            hostname=f"fabula@{socket.gethostname()}.{os.getpid()}",
-            pool="threads",
-            concurrency=most,
-            queues=[self._prefix + name for name in queues],
-            loglevel="WARNING",
-            without_mingle=True,
-            without_gossip=True,
-        )
-        self._thread = threading.Thread(target=self._worker.start, name="celery", daemon=True)
-        self._thread.start()
+        shut_doors(self._app)
+        while not self._ends.is_set():
+            worker_state.should_stop = None
+            WorkController(
+                app=self._app,
+                hostname=f"fabula@{socket.gethostname()}.{os.getpid()}",
+                pool="threads",
+                concurrency=most,
+                queues=queues,
+                loglevel="WARNING",
+                without_mingle=True,
+                without_gossip=True,
+            ).start()
+            if not self._ends.is_set():
+                log.warning("Listening to %s broke off, and is begun again.", self.name)
+                self._ends.wait(QUIET_S)
 
     async def status(self) -> QueueStatus:
         place = self.name
@@ -102,6 +113,7 @@ class CeleryQueue:
 
     async def close(self) -> None:
         if self._thread is not None:
+            self._ends.set()
             # The worker looks at this a few times a second, lets its threads end, and returns.
             worker_state.should_stop = os.EX_OK
             await asyncio.to_thread(self._thread.join, ENDS_S)

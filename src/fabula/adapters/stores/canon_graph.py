@@ -9,9 +9,21 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, Literal
 
-from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, literal_column, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    and_,
+    bindparam,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
 
 from fabula.adapters.stores.canon import CANON_CHANGES, TRUE_NOW, change_row
+from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import NUMBER, Access, portions, spelled, unpack
 from fabula.ports.canon import ChangeRow
 from fabula.ports.canon_graph import EDGE_KINDS, Edge, NodeName, TimeSpan, TrueKind
@@ -36,13 +48,22 @@ def _holds(held: bool) -> tuple[ColumnElement[bool], ...]:
 
 # Each statement is made once: one that is made anew for every question is compiled anew, and crowds out others.
 @cache
-def edges_at(side: Literal["subject", "object"], held: bool) -> Select[Any]:
+def edges_at(held: bool) -> CompoundSelect[Any]:
+    """The edges that begin or end somewhere, so many of each: both in one statement, because each is a round trip."""
+    return union_all(*(select(_edges_of(side, held).subquery()) for side in _SIDES))
+
+
+def _edges_of(side: Literal["subject", "object"], held: bool) -> Select[Any]:
     ends = _c[side].in_(bindparam("ends", expanding=True))
-    kinds = _c.kind.in_([literal_column(f"'{kind}'") for kind in EDGE_KINDS])
+    # As an expression, so that SQLite looks an end up once, and not once for each kind.
+    kinds = (_c.kind + "").in_([literal_column(f"'{kind}'") for kind in EDGE_KINDS])
     return _true(*_EDGE_COLUMNS).where(ends, kinds, *_holds(held)).limit(bindparam("most"))
 
 
 CONTENTS = _true(_c.change_id, _c.subject, _c.doc).where(
+    _c.kind == literal_column("'entity'"), _c.subject.in_(bindparam("ends", expanding=True))
+)
+NAMES = _true(_c.change_id, _c.subject, _c.entity_kind, _c.entity_name).where(
     _c.kind == literal_column("'entity'"), _c.subject.in_(bindparam("ends", expanding=True))
 )
 
@@ -77,31 +98,16 @@ class SqlGraph:
         self._connection = access.connection
 
     async def edges(self, world_id: str, ends: Sequence[str], *, at: Moment | None = None, limit: int) -> list[Edge]:
-        found: dict[str, Edge] = {}
-        for some in portions(list(ends)):
-            for side in _SIDES:
-                asked = {"world": spelled(world_id), "ends": some, "most": limit, **_moment(at)}
-                rows = await self._connection.execute(edges_at(side, at is not None), asked)
-                found.update((row.change_id, _edge(row)) for row in rows)
-        return sorted(found.values(), key=lambda edge: edge.change_id)[:limit]
+        return await self._connection.run(_read_edges(spelled(world_id), list(ends), at, limit))
 
     async def entities(self, world_id: str, ids: Sequence[str]) -> dict[str, EntityContent]:
-        found = await self._contents(world_id, ids)
-        return {id: EntityContent.model_validate(content) for id, content in found.items()}
+        rows = await self._connection.run(_read_entities(CONTENTS, spelled(world_id), ids))
+        contents = {subject: unpack("canon_change", doc)["content"] for _, subject, doc in rows}
+        return {id: EntityContent.model_validate(content) for id, content in contents.items()}
 
     async def names(self, world_id: str, ids: Sequence[str]) -> dict[str, NodeName]:
-        found = await self._contents(world_id, ids)
-        # Hundreds of them: what was checked when it was proposed is not checked again for two words.
-        return {id: NodeName(kind=one["entity_kind"], name=one["name"]) for id, one in found.items()}
-
-    async def _contents(self, world_id: str, ids: Sequence[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for some in portions(list(ids)):
-            rows = await self._connection.execute(CONTENTS, {"world": spelled(world_id), "ends": some})
-            # Sorted here: asked for an order, SQLite would read all entities in it instead of looking up these.
-            for row in sorted(rows, key=lambda row: str(row.change_id)):
-                found[row.subject] = unpack("canon_change", row.doc)["content"]
-        return found
+        rows = await self._connection.run(_read_entities(NAMES, spelled(world_id), ids))
+        return {subject: NodeName(kind=kind, name=name) for _, subject, kind, name in rows}
 
     async def about(
         self,
@@ -136,18 +142,24 @@ class SqlGraph:
         return [change_row(row) for row in await self._connection.execute(query, asked)]
 
 
+def _read_edges(world_id: str, ends: list[str], at: Moment | None, limit: int) -> Steps[list[Edge]]:
+    found: dict[str, Edge] = {}
+    for some in portions(ends):
+        asked = {"world": world_id, "ends": some, "most": limit, **_moment(at)}
+        rows = yield edges_at(at is not None), asked
+        # Rows have the columns of an edge, in its order.
+        found.update((row[0], Edge._make(row)) for row in rows.plain)
+    return [found[name] for name in sorted(found)][:limit]
+
+
+def _read_entities(query: Select[Any], world_id: str, ids: Sequence[str]) -> Steps[list[Any]]:
+    """Rows of entities, in the order of their changes: of an id that two have, the newer one counts."""
+    found: list[Any] = []
+    for some in portions(list(ids)):
+        found += (yield query, {"world": world_id, "ends": some}).plain
+    # Sorted here: asked for an order, SQLite would read all entities in it instead of looking up these.
+    return sorted(found, key=lambda row: str(row[0]))
+
+
 def _moment(at: Moment | None) -> dict[str, int]:
     return {} if at is None else {"at": at}
-
-
-def _edge(row: Any) -> Edge:
-    return Edge(
-        change_id=row.change_id,
-        kind=row.kind,
-        subject=row.subject,
-        predicate=row.predicate,
-        object=row.object,
-        strength=row.strength,
-        begins=row.begins_at,
-        ends=row.ends_at,
-    )

@@ -6,12 +6,27 @@ on the line, the jumps of the turns tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, insert, or_, select
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    Index,
+    PrimaryKeyConstraint,
+    Select,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    tuple_,
+)
 
-from fabula.adapters.stores.canon import content_ends
+from fabula.adapters.stores.canon import FEW_ROWS, content_ends
 from fabula.adapters.stores.play_tables import GET_TURN
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import (
@@ -28,9 +43,10 @@ from fabula.adapters.stores.tables import (
 )
 from fabula.adapters.stores.transcript_steps import read_on_line
 from fabula.ports.canon import ChangeRow
-from fabula.ports.canon_layers import MOST_STAGED, CanonCommit, Ruling
+from fabula.ports.canon_layers import CanonCommit, Ruling
 from fabula.ports.errors import NotFound
-from fabula.story.canon import Change, Decision, Verdict
+from fabula.ports.threads import run_in_thread
+from fabula.story.canon import Change, ChangeKind, Decision, Verdict
 
 CANON_STAGED = Table(
     "canon_staged",
@@ -87,17 +103,26 @@ _s, _r, _k = CANON_STAGED.c, CANON_RULINGS.c, CANON_COMMITS.c
 
 STAGE = add_or_change(CANON_STAGED, None)
 GET = select(CANON_STAGED).where(_s.change_id == bindparam("this"))
-_on_tree = (_s.tree_id == bindparam("tree")) & (_s.depth <= bindparam("deepest"))
-STAGED = select(CANON_STAGED).where(_on_tree).order_by(_s.depth.desc(), _s.number.desc()).limit(bindparam("most"))
-STAGED_ABOUT = (
-    select(CANON_STAGED)
-    .where(_on_tree)
-    .where(
-        or_(_s.subject.in_(bindparam("subjects", expanding=True)), _s.object.in_(bindparam("subjects", expanding=True)))
-    )
-    .order_by(_s.depth.desc(), _s.number.desc())
-    .limit(bindparam("most"))
-)
+PAGE = 2000
+"""So many changes of a tree are read with one statement; of one that has more, page by page."""
+
+
+@cache
+def staged_on_tree(about: bool, of_kind: bool) -> Select[Any]:
+    """Changes of a tree before a place in it, the last first."""
+    # Two branches have turns of the same depth: the id tells apart what they staged.
+    order = (_s.depth, _s.number, _s.change_id)
+    before = tuple_(*order) < tuple_(bindparam("depth"), bindparam("number"), bindparam("change_id"))
+    query = select(CANON_STAGED).where(_s.tree_id == bindparam("tree"), before)
+    if about:
+        subjects: BindParameter[str] = bindparam("subjects", expanding=True)
+        query = query.where(or_(_s.subject.in_(subjects), _s.object.in_(subjects)))
+    if of_kind:
+        # The text tells the kind: no word that somebody wrote can look like this, its quotes would be escaped.
+        query = query.where(_s.doc.like(bindparam("kind")))
+    return query.order_by(*(column.desc() for column in order)).limit(PAGE)
+
+
 RULINGS = (
     select(CANON_RULINGS)
     .where(_r.change_id.in_(bindparam("changes", expanding=True)), _r.depth <= bindparam("deepest"))
@@ -145,20 +170,43 @@ class SqlCanonLayers:
         row = (await self._connection.execute(GET, {"this": spelled(change_id)})).first()
         return None if row is None else Change.model_validate(unpack("canon_change", row.doc))
 
-    async def at(self, turn_id: str, *, about: Sequence[str] = (), limit: int = MOST_STAGED) -> list[ChangeRow]:
+    async def at(
+        self,
+        turn_id: str,
+        *,
+        about: Sequence[str] = (),
+        kind: ChangeKind | None = None,
+        only_open: bool = False,
+        limit: int | None = None,
+    ) -> list[ChangeRow]:
         turn = await self._turn(turn_id)
-        found = await self._staged(turn, about, limit)
-        ruled = await self._rulings(turn, [row.change_id for row in found])
-        rows = [_change_row(row, ruled.get(row.change_id)) for row in found]
-        return _with_replacements(rows)
+        asked: dict[str, Any] = {"kind": f'%"content":{{"kind":"{kind}"%'} if kind is not None else {}
+        found: dict[str, tuple[Any, Any]] = {}
+        for some in portions(list(about)) if about else (None,):
+            named = {} if some is None else {"subjects": some}
+            found |= await self._staged(turn, {**asked, **named}, only_open=only_open, limit=limit)
+        pairs = sorted(found.values(), key=lambda pair: _place(pair[0]))
+        pairs = pairs if limit is None else pairs[max(0, len(pairs) - limit) :]
+        replaced = await self._replaced(turn) if pairs else {}
+        return await _change_rows(pairs, replaced)
 
-    async def replaced(self, turn_id: str) -> frozenset[str]:
+    async def find(self, turn_id: str, change_id: str) -> ChangeRow | None:
         turn = await self._turn(turn_id)
+        row = (await self._connection.execute(GET, {"this": spelled(change_id)})).first()
+        if row is None or not await self._on_line(turn_id, [row.turn_id]):
+            return None
+        ruled = (await self._rulings(turn, [change_id])).get(change_id)
+        return _change_row(row, ruled, await self._replaced(turn))
+
+    async def replaced(self, turn_id: str) -> Mapping[str, str]:
+        return await self._replaced(await self._turn(turn_id))
+
+    async def _replaced(self, turn: Any) -> Mapping[str, str]:
         asked = {"tree": turn.tree_id, "deepest": turn.depth}
         replacing = (await self._connection.execute(REPLACING, asked)).scalars()
         ruled = (await self._rulings(turn, list(dict.fromkeys(replacing)))).values()
-        verdicts = [_verdict(row) for row in ruled if row.status == "committed"]
-        return frozenset(old for verdict in verdicts if verdict is not None for old in verdict.retcons)
+        verdicts = [(row.change_id, _verdict(row)) for row in ruled if row.status == "committed"]
+        return {old: by for by, verdict in verdicts if verdict is not None for old in verdict.retcons}
 
     async def commit(self, record: CanonCommit, rulings: Sequence[Ruling]) -> bool:
         turn = await self._turn(record.turn_id)
@@ -184,18 +232,24 @@ class SqlCanonLayers:
             raise NotFound(f"There is no turn named '{turn_id}'.", kind="turn", id=turn_id)
         return row
 
-    async def _staged(self, turn: Any, about: Sequence[str], limit: int) -> list[Any]:
-        """The rows of the line, oldest first."""
-        asked = {"tree": turn.tree_id, "deepest": turn.depth, "most": limit}
-        if about:
-            rows = []
-            for some in portions(list(about)):
-                rows += list(await self._connection.execute(STAGED_ABOUT, {**asked, "subjects": some}))
-            rows = list({row.change_id: row for row in rows}.values())
-        else:
-            rows = list(await self._connection.execute(STAGED, asked))
-        line = await self._on_line(turn.turn_id, [row.turn_id for row in rows])
-        return sorted((row for row in rows if row.turn_id in line), key=lambda row: (row.depth, row.number))
+    async def _staged(
+        self, turn: Any, asked: Mapping[str, Any], *, only_open: bool, limit: int | None
+    ) -> dict[str, tuple[Any, Any]]:
+        """Rows of the line with the last ruling on each, the last first: so many, or all."""
+        query = staged_on_tree("subjects" in asked, "kind" in asked)
+        place = {"tree": turn.tree_id, "depth": turn.depth + 1, "number": 0, "change_id": ""}
+        found: dict[str, tuple[Any, Any]] = {}
+        while True:
+            rows = list(await self._connection.execute(query, {**place, **asked}))
+            line = await self._on_line(turn.turn_id, [row.turn_id for row in rows])
+            mine = [row for row in rows if row.turn_id in line]
+            ruled = await self._rulings(turn, [row.change_id for row in mine])
+            pairs = [(row, ruled.get(row.change_id)) for row in mine]
+            found |= {row.change_id: (row, one) for row, one in pairs if not only_open or _is_open(one)}
+            if len(rows) < PAGE or (limit is not None and len(found) >= limit):
+                return found
+            last = rows[-1]
+            place |= {"depth": last.depth, "number": last.number, "change_id": last.change_id}
 
     async def _rulings(self, turn: Any, changes: Sequence[str]) -> dict[str, Any]:
         """The last ruling on the line of each change that has one."""
@@ -237,17 +291,38 @@ def _ruling_row(ruling: Ruling, turn: Any, now: int) -> dict[str, Any]:
     }
 
 
-def _change_row(row: Any, ruled: Any) -> ChangeRow:
+async def _change_rows(pairs: Sequence[tuple[Any, Any]], replaced: Mapping[str, str]) -> list[ChangeRow]:
+    """Rows as values; many of them are read beside the event loop."""
+    if len(pairs) <= FEW_ROWS:
+        return [_change_row(row, ruled, replaced) for row, ruled in pairs]
+    return await run_in_thread(lambda: [_change_row(row, ruled, replaced) for row, ruled in pairs])
+
+
+def _place(row: Any) -> tuple[int, int, str]:
+    return row.depth, row.number, row.change_id
+
+
+def _is_open(ruled: Any) -> bool:
+    return ruled is None or ruled.status == "pending"
+
+
+def _change_row(row: Any, ruled: Any, replaced: Mapping[str, str]) -> ChangeRow:
     change = Change.model_validate(unpack("canon_change", row.doc))
+    by = replaced.get(change.change_id)
     if ruled is None:
         return ChangeRow(
-            change=change, status="pending", created_at_ms=row.created_at_ms, updated_at_ms=row.created_at_ms
+            change=change,
+            status="pending",
+            replaced_by=by,
+            created_at_ms=row.created_at_ms,
+            updated_at_ms=row.created_at_ms,
         )
     return ChangeRow(
         change=change,
         status=ruled.status,
         verdict=_verdict(ruled),
         decision=Decision.model_validate(unpack("canon_decision", ruled.decision)),
+        replaced_by=by,
         created_at_ms=row.created_at_ms,
         updated_at_ms=ruled.ruled_at_ms,
     )
@@ -255,15 +330,3 @@ def _change_row(row: Any, ruled: Any) -> ChangeRow:
 
 def _verdict(ruled: Any) -> Verdict | None:
     return None if ruled.verdict is None else Verdict.model_validate(unpack("canon_verdict", ruled.verdict))
-
-
-def _with_replacements(rows: list[ChangeRow]) -> list[ChangeRow]:
-    """The rows, where those that a committed one replaces say so: on this line, and on no other."""
-    by = {
-        old: row.change.change_id for row in rows if row.status == "committed" and row.verdict
-        for old in row.verdict.retcons
-    }  # fmt: skip
-    return [
-        ChangeRow(**{**vars(row), "replaced_by": by[row.change.change_id]}) if row.change.change_id in by else row
-        for row in rows
-    ]

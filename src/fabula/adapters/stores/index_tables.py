@@ -77,6 +77,7 @@ WORDS = Table(
 _e = ENTRIES.c
 _this = (_e.kind == bindparam("kind"), _e.id == bindparam("id"))
 DIGESTS = select(_e.part, _e.digest).where(*_this)
+DIGEST_OF_PART = select(_e.digest).where(*_this, _e.part == bindparam("part"))
 # Named otherwise than the columns, because a delete of many rows is run for a list of values.
 REMOVE_ENTRY = delete(ENTRIES).where(
     _e.kind == bindparam("kind_is"), _e.id == bindparam("id_is"), _e.part == bindparam("part_is")
@@ -111,6 +112,18 @@ def index_changes(kind: str, id: str, doc: JsonObject, before: Mapping[str, str]
         remove=[{"kind_is": kind, "id_is": id, "part_is": part} for part in old],
         entries=[_entry_row(kind, id, entry) for entry in changed],
         words=[row for entry in changed for row in _word_rows(kind, id, entry)],
+    )
+
+
+def part_changes(kind: str, id: str, doc: JsonObject, part: str, before: str) -> IndexChanges:
+    """The same for one part of a document, of which no more than that part need be given."""
+    wanted = _entries_of(kind, id, doc).get(legible(part))
+    if wanted is None or wanted.digest == before:
+        return IndexChanges(remove=[], entries=[], words=[])
+    return IndexChanges(
+        remove=[{"kind_is": kind, "id_is": id, "part_is": wanted.part}],
+        entries=[_entry_row(kind, id, wanted)],
+        words=_word_rows(kind, id, wanted),
     )
 
 

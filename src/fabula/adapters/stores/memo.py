@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, Text, bindparam, select
 
+from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, spelled, unpack
+from fabula.ports.world import Clock
 from fabula.story.values import JsonObject
 
 MEMO = Table(
@@ -36,10 +38,14 @@ class SqlMemo:
         await self.put_all({key: reply})
 
     async def put_all(self, replies: Mapping[str, JsonObject]) -> None:
-        now = self._clock.now_ms()
-        rows = [
-            {"key": spelled(key), "reply": pack("memo_reply", replies[key]), "created_at_ms": now}
-            for key in sorted(replies)
-        ]
-        if rows:
-            await self._connection.execute(ADD, rows)
+        await self._connection.run(put_replies(self._clock, replies))
+
+
+def put_replies(clock: Clock, replies: Mapping[str, JsonObject]) -> Steps[None]:
+    now = clock.now_ms()
+    rows = [
+        {"key": spelled(key), "reply": pack("memo_reply", replies[key]), "created_at_ms": now}
+        for key in sorted(replies)
+    ]
+    if rows:
+        yield ADD, rows

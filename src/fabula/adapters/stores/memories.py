@@ -2,19 +2,28 @@
 
 1. `line_stretches` says what is known at a turn: stretches of lines, each up to a place.
 2. A past of few memories is read whole. In a larger one the postings of the rarest words are read under a budget, and
-   the scenes of the best places are read whole.
+   the memories around the best places; see `memory_places`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
 from fabula.adapters.stores import memory_tables as t
+from fabula.adapters.stores.memory_places import (
+    PLACES,
+    Stretch,
+    best_spots,
+    concatenated,
+    read_places,
+    stretches_around,
+    weigh_spots,
+)
 from fabula.adapters.stores.sql import Steps
-from fabula.adapters.stores.tables import Access, legible, pack, portions, spelled, unpack
+from fabula.adapters.stores.tables import LOCK_NAME, Access, few_lengths, legible, pack, portions, spelled, unpack
 from fabula.ports.errors import NotFound
 from fabula.ports.memories import (
     Candidates,
@@ -32,24 +41,38 @@ from fabula.ports.memories import (
 )
 from fabula.story.values import JsonObject
 
-PLACES = 1024
-"""So many memories of one owner a turn may leave."""
 STEPS_UP = 256
 """How far above a turn one on a line is looked for; above that are turns from before there were memories."""
 MOST_STRETCHES = 1_000
 READ_WHOLE = 700
 """A past of up to so many memories is read whole."""
-COUNTED = 300
-"""So many postings of a word are read at most; how common a more common one is, is reckoned from their density."""
-POSTINGS_BUDGET = 1000
-BEST_PLACES = 64
-BEST_SCENES = 16
+COUNTED = 1000
+"""So many postings of a word are read at once; how common a more common one is, is reckoned from their density."""
+POSTINGS_BUDGET = 16_000
+"""So many postings of a question's rarest words are read, each word to its end."""
+BEST_SPOTS = 192
+FEWEST_SPOTS = 4
+AROUND = 1
+"""So many memories before and after one are read with it: so far words are lent."""
 MOST_NAMES = 64
 PINNED = 14
 """The column of a candidate row that says that it is pinned."""
 
-Stretch = tuple[int, int]
+KnownLine = tuple[int, int]
 """A line, and the last place on it that is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What candidates are asked for; see `Memories.candidates`."""
+
+    stems: Sequence[str]
+    whole: int
+
+    @property
+    def spots(self) -> int:
+        # Who wants few memories whole wants few of a large past, too.
+        return BEST_SPOTS * self.whole // READ_WHOLE
 
 
 class SqlMemories:
@@ -59,10 +82,11 @@ class SqlMemories:
         self._clock = access.clock
 
     async def add(self, scope: str, turn_id: str | None, memories: Sequence[NewMemory]) -> None:
-        # Two writers of one scope must not count up to the same number; numbers of lines and spaces are of all scopes.
-        await self._access.lock("memories")
+        # Two writers of one scope must not count up to the same number. Those of two scopes wait for each other only
+        # when they begin a line or a space, whose numbers are of all scopes.
+        await self._access.lock(f"memories of {scope}")
         now = self._clock.now_ms()
-        await self._connection.run(_add_memories(spelled(scope), turn_id, memories, now))
+        await self._connection.run(_add_memories(self._access.locks, spelled(scope), turn_id, memories, now))
 
     async def unplaced(self, turn_id: str, *, within: int) -> list[str]:
         return await self._connection.run(_read_unplaced(spelled(turn_id), within))
@@ -74,7 +98,8 @@ class SqlMemories:
         return await self._connection.run(_read_owners(scope, turn_id))
 
     async def candidates(self, owner: OwnerAt, stems: Sequence[str], *, whole: int = READ_WHOLE) -> Candidates:
-        return await self._connection.run(_find_candidates(owner, [spelled(stem) for stem in stems], whole))
+        asked = _Asked(stems=[spelled(stem) for stem in stems], whole=whole)
+        return await self._connection.run(_find_candidates(owner, asked))
 
     async def at_places(self, owner: OwnerAt, places: Sequence[tuple[int, int]]) -> list[Memory]:
         return await self._connection.run(_read_places(owner.owner, places))
@@ -133,34 +158,36 @@ class SqlMemories:
             await self._connection.execute(t.PUT_VECTOR, rows)
 
 
-def _add_memories(scope: str, turn_id: str | None, memories: Sequence[NewMemory], now: int) -> Steps[None]:
-    line, depth = yield from _stand_on_line(scope, turn_id)
-    by_owner: dict[str, list[NewMemory]] = {}
-    for one in memories:
-        by_owner.setdefault(spelled(one.owner), []).append(one)
-    for owner, own in by_owner.items():
-        space, names = yield from _space(line, owner)
-        new = yield from _unknown(own)
-        if turn_id is None:
-            first, end = 0, 1 << 62
-        else:
-            first, end = depth * PLACES, (depth + 1) * PLACES - 1
-        last = (yield t.LAST_PLACE, {"space": space, "first": 0, "last": end}).first()
-        start = first if last is None or last.place < first else last.place + 1
-        placed = list(zip(range(start, end + 1), new, strict=False))
-        number = 0 if last is None else last.number
-        if placed:
-            yield (
-                t.ADD_MEMORIES,
-                [
-                    _row(space, place, turn_id, one, now) | {"number": number + count}
-                    for count, (place, one) in enumerate(placed, 1)
-                ],
-            )
-        words = [word for place, one in placed for word in _words(space, place, one.findable)]
-        if words:
-            yield t.ADD_WORDS, words
-        yield from _note_names(space, names, placed)
+def _add_memories(locks: bool, scope: str, turn_id: str | None, memories: Sequence[NewMemory], now: int) -> Steps[None]:
+    line, depth = yield from _stand_on_line(locks, scope, turn_id)
+    if not memories:
+        return
+    by_owner: dict[str, list[NewMemory]] = {spelled(one.owner): [] for one in memories}
+    for one in (yield from _unknown(memories)):
+        by_owner[spelled(one.owner)].append(one)
+    spaces = yield from _spaces_on(locks, line, list(by_owner))
+    first, end = (0, 1 << 62) if turn_id is None else (depth * PLACES, (depth + 1) * PLACES - 1)
+    lasts = yield from _last_places([space for space, _ in spaces.values()], end)
+    rows, words, renamed = [], [], []
+    for owner, new in by_owner.items():
+        space, names = spaces[owner]
+        last, number = lasts.get(space, (-1, 0))
+        placed = list(zip(range(max(first, last + 1), end + 1), new, strict=False))
+        rows += [
+            _row(space, place, turn_id, one, now) | {"number": number + count}
+            for count, (place, one) in enumerate(placed, 1)
+        ]
+        words += [word for place, one in placed for word in _words(space, place, one.findable)]
+        renamed += _names_noted(space, names, placed)
+    for statement, values in ((t.ADD_MEMORIES, rows), (t.ADD_WORDS, words), (t.RENAME_SPACE, renamed)):
+        if values:
+            yield statement, values
+
+
+def _last_places(spaces: Sequence[int], end: int) -> Steps[dict[int, tuple[int, int]]]:
+    """The last place in each space up to some place, and the number of what is there."""
+    found = yield t.LAST_PLACES, {"spaces": few_lengths(spaces), "last": end}
+    return {row.space_no: (row.place, row.number) for row in found}
 
 
 def _other_embedders(embedder: str) -> Steps[list[str]]:
@@ -198,11 +225,11 @@ def _unknown(memories: Sequence[NewMemory]) -> Steps[list[NewMemory]]:
     return [one for one in memories if spelled(one.memory_id) not in known]
 
 
-def _stand_on_line(scope: str, turn_id: str | None) -> Steps[tuple[int, int]]:
+def _stand_on_line(locks: bool, scope: str, turn_id: str | None) -> Steps[tuple[int, int]]:
     """The line and depth of a turn; it and the turns above it are put on lines where they are not yet."""
     if turn_id is None:
         known = (yield t.LINE_OF_SCOPE, {"scope": scope}).scalar()
-        return (known if known is not None else (yield from _new_line(scope, None, 0))), 0
+        return (known if known is not None else (yield from _new_line(locks, scope, None, 0))), 0
     above: list[tuple[str, int]] = []
     at: str | None = turn_id
     found: tuple[int, int] | None = None
@@ -217,7 +244,7 @@ def _stand_on_line(scope: str, turn_id: str | None) -> Steps[tuple[int, int]]:
         above.append((at, turn.depth))
         at = turn.parent_id
     for id, depth in reversed(above):
-        line = yield from _line_below(scope, found, depth)
+        line = yield from _line_below(locks, scope, found, depth)
         yield t.ADD_LINE_TURN, {"turn_id": id, "line_no": line, "depth": depth}
         found = (line, depth)
     assert found is not None
@@ -235,33 +262,47 @@ def _read_unplaced(turn_id: str, within: int) -> Steps[list[str]]:
     return found[::-1]
 
 
-def _line_below(scope: str, parent: tuple[int, int] | None, depth: int) -> Steps[int]:
+def _line_below(locks: bool, scope: str, parent: tuple[int, int] | None, depth: int) -> Steps[int]:
     """The line of a turn below one that stands on a line: the same, unless another turn goes on along it already."""
     if parent is None:
-        return (yield from _new_line(scope, None, 0))
+        return (yield from _new_line(locks, scope, None, 0))
     if (yield t.IS_TAKEN, {"line": parent[0], "depth": depth}).first() is None:
         return parent[0]
-    return (yield from _new_line(scope, parent[0], parent[1]))
+    return (yield from _new_line(locks, scope, parent[0], parent[1]))
 
 
-def _new_line(scope: str, parent: int | None, fork_depth: int) -> Steps[int]:
+def _new_line(locks: bool, scope: str, parent: int | None, fork_depth: int) -> Steps[int]:
+    yield from _numbering(locks)
     number: int = (yield t.NEXT_LINE, None).scalar()
     yield t.ADD_LINE, {"line_no": number, "scope": scope, "parent_no": parent, "fork_depth": fork_depth}
     return number
 
 
-def _space(line: int, owner: str) -> Steps[tuple[int, str]]:
-    """The space of an owner on a line, and the names in it as they are kept."""
-    row = (yield t.SPACE_OF, {"line": line, "owner": owner}).first()
-    if row is not None:
-        return row.space_no, row.names
-    number: int = (yield t.NEXT_SPACE, None).scalar()
-    yield t.ADD_SPACE, {"space_no": number, "line_no": line, "owner": owner, "names": ""}
-    return number, ""
+def _spaces_on(locks: bool, line: int, owners: Sequence[str]) -> Steps[dict[str, tuple[int, str]]]:
+    """The spaces of owners on a line, and the names in each as they are kept."""
+    rows = yield t.SPACES_ON, {"line": line, "owners": few_lengths(owners)}
+    found = {row.owner: (row.space_no, row.names) for row in rows}
+    missing = [owner for owner in owners if owner not in found]
+    if missing:
+        yield from _numbering(locks)
+        first: int = (yield t.NEXT_SPACE, None).scalar()
+        new = {owner: (number, "") for number, owner in enumerate(missing, first)}
+        yield (
+            t.ADD_SPACE,
+            [{"space_no": number, "line_no": line, "owner": owner, "names": ""} for owner, (number, _) in new.items()],
+        )
+        found.update(new)
+    return found
 
 
-def _note_names(space: int, kept: str, placed: Sequence[tuple[int, NewMemory]]) -> Steps[None]:
-    """Keeps who is named in new memories, each with the first place: who goes back knows nobody met later."""
+def _numbering(locks: bool) -> Steps[None]:
+    """Lets nobody else give out numbers of lines and spaces until this unit ends."""
+    if locks:
+        yield LOCK_NAME, {"name": "memories"}
+
+
+def _names_noted(space: int, kept: str, placed: Sequence[tuple[int, NewMemory]]) -> list[dict[str, Any]]:
+    """Who is named in new memories, each with the first place: who goes back knows nobody met later."""
     known = _unpacked(kept)
     first = dict(known)
     for place, one in placed:
@@ -269,9 +310,9 @@ def _note_names(space: int, kept: str, placed: Sequence[tuple[int, NewMemory]]) 
             plain = " ".join(legible(name).split())
             if plain and (plain in first or len(first) < MOST_NAMES):
                 first[plain] = min(place, first.get(plain, place))
-    if first != known:
-        packed = "\n".join(f"{place}\t{name}" for name, place in first.items())
-        yield t.RENAME_SPACE, {"space": space, "new_names": packed}
+    if first == known:
+        return []
+    return [{"space": space, "new_names": "\n".join(f"{place}\t{name}" for name, place in first.items())}]
 
 
 def _unpacked(text: str) -> dict[str, int]:
@@ -280,7 +321,7 @@ def _unpacked(text: str) -> dict[str, int]:
     return {name: int(place or 0) for place, _, name in pairs}
 
 
-def line_stretches(scope: str, turn_id: str | None) -> Steps[list[Stretch]]:
+def line_stretches(scope: str, turn_id: str | None) -> Steps[list[KnownLine]]:
     """What is known at a turn, the newest stretch first. A turn on no line yet knows what those above do."""
     if turn_id is None:
         line = (yield t.LINE_OF_SCOPE, {"scope": spelled(scope)}).scalar()
@@ -306,9 +347,7 @@ def _spaces_at(owner: OwnerAt) -> Steps[list[tuple[int, int, str]]]:
     if not stretches:
         return []
     lines = sorted({line for line, _ in stretches})
-    # Lists of few different lengths: each length is a statement of its own.
-    asked = lines + lines[-1:] * ((1 << (len(lines) - 1).bit_length()) - len(lines))
-    rows = yield t.SPACES_OF, {"owner": spelled(owner.owner.name), "lines": asked}
+    rows = yield t.SPACES_OF, {"owner": spelled(owner.owner.name), "lines": few_lengths(lines)}
     found = {row.line_no: row for row in rows}
     return [(found[line].space_no, last, found[line].names) for line, last in reversed(stretches) if line in found]
 
@@ -326,8 +365,8 @@ def _read_owners(scope: str, turn_id: str | None) -> Steps[list[str]]:
     return (yield t.OWNERS_OF, {"lines": sorted({line for line, _ in stretches})}).scalars()
 
 
-def _find_candidates(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[Candidates]:
-    found = yield from _find_alive(owner, stems, whole)
+def _find_candidates(owner: OwnerAt, asked: _Asked) -> Steps[Candidates]:
+    found = yield from _find_alive(owner, asked)
     # A pinned one comes to mind wherever it is.
     covered = yield from _read_covered(owner, [(row[0], row[1]) for row in found.rows if not row[PINNED]])
     if not covered:
@@ -341,7 +380,7 @@ def _find_candidates(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[
 def _read_covered(owner: OwnerAt, places: Sequence[tuple[int, int]]) -> Steps[frozenset[tuple[int, int]]]:
     """Which places are covered at a turn; in a play without summaries that is one small question."""
     spaces = sorted({space for space, _ in places})
-    if not spaces or (yield t.HAS_COVERS, {"spaces": _padded(spaces)}).first() is None:
+    if not spaces or (yield t.HAS_COVERS, {"spaces": few_lengths(spaces)}).first() is None:
         return frozenset()
     known = dict((yield from line_stretches(owner.owner.scope, owner.turn_id)))
     found: set[tuple[int, int]] = set()
@@ -389,7 +428,7 @@ def _forget(memory_id: str) -> Steps[bool]:
     return is_known
 
 
-def _find_alive(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[Candidates]:
+def _find_alive(owner: OwnerAt, asked: _Asked) -> Steps[Candidates]:
     """Candidates, also those that a summary covers.
 
     In a past of many, what is covered counts for how common words are: that is only a measure.
@@ -400,83 +439,105 @@ def _find_alive(owner: OwnerAt, stems: Sequence[str], whole: int) -> Steps[Candi
     total = 0
     for space, last, _ in spaces:
         total += (yield t.LAST_NUMBER, {"space": space, "last": last}).scalar() or 0
-    if total > whole:
-        # Who wants few memories whole wants few scenes, too.
-        scenes = max(4, BEST_SCENES * whole // READ_WHOLE)
-        return (yield from _find_by_postings([(space, last) for space, last, _ in spaces], stems, total, scenes))
+    if total > asked.whole:
+        known = [(space, last) for space, last, _ in spaces]
+        return (yield from _find_by_postings(known, asked, total, by_turns=owner.turn_id is not None))
     rows: list[Any] = []
     for space, last, _ in spaces:
-        rows += yield t.WHOLE_PAST, {"space": space, "last": last, "most": whole}
+        rows += (yield t.WHOLE_PAST, {"space": space, "last": last, "most": asked.whole}).plain
     return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=len(rows))
 
 
 def _find_by_postings(
-    spaces: Sequence[tuple[int, int]], stems: Sequence[str], total: int, scenes: int
+    spaces: Sequence[tuple[int, int]], asked: _Asked, total: int, *, by_turns: bool
 ) -> Steps[Candidates]:
-    postings: dict[str, list[tuple[int, int]]] = {}
+    postings, counts = yield from _read_postings(spaces, asked.stems)
+    stems = sorted((stem for stem in counts if counts[stem]), key=lambda one: (counts[one], one))
+    rarities = [log(1 + total / counts[stem]) for stem in stems]
+    spots = [
+        found
+        for at, (space, _) in enumerate(spaces)
+        if (found := weigh_spots(space, [postings[stem][at] for stem in stems], rarities, by_turns=by_turns))
+    ]
+    # A turn leaves several memories, so fewer turns are as many memories.
+    per_spot = max(1, total * PLACES // (max(last for _, last in spaces) + 1)) if by_turns else 1
+    best = best_spots(spots, max(FEWEST_SPOTS, asked.spots // per_spot))
+    stretches = stretches_around(best, by_turns=by_turns, around=1 if by_turns else AROUND)
+    rows, breaks = yield from _read_stretches(spaces, stretches)
+    return Candidates(
+        rows=[row[:-1] for row in rows],
+        vectors=[row[-1] for row in rows],
+        total=total,
+        counts=counts,
+        breaks=breaks,
+    )
+
+
+def _read_postings(
+    spaces: Sequence[tuple[int, int]], stems: Sequence[str]
+) -> Steps[tuple[dict[str, list[Any]], dict[str, int]]]:
+    """The places of each stem, by space, and how many there are in all: of each the newest, then the rarest to their
+    end while the budget lasts."""
+    postings: dict[str, list[Any]] = {}
     counts: dict[str, int] = {}
-    for stem in stems:
-        counts[stem] = 0
+    for stem in dict.fromkeys(stems):
+        counts[stem], postings[stem] = 0, []
         for space, last in spaces:
             values = {"space": space, "word": stem, "last": last, "most": COUNTED}
-            places = (yield t.POSTINGS, values).scalars()
-            counts[stem] += _reckoned_count(places, last)
-            postings.setdefault(stem, []).extend((space, place) for place in places)
-    scores: dict[tuple[int, int], float] = {}
+            places = read_places((yield t.POSTINGS, values).scalar())
+            counts[stem] += _reckoned_count(places)
+            postings[stem].append(places)
     budget = POSTINGS_BUDGET
-    for stem in sorted(stems, key=lambda one: (counts[one], one)):
-        if budget <= 0 or not counts[stem]:
-            continue
-        rarity = log(1 + total / counts[stem])
-        for place in postings[stem][:budget]:
-            scores[place] = scores.get(place, 0.0) + rarity
-        budget -= len(postings[stem])
-    best = sorted(scores, key=lambda place: (-scores[place], -place[1]))[:BEST_PLACES]
-    rows = yield from _read_best_scenes(spaces, best, scores, scenes)
-    return Candidates(rows=[row[:-1] for row in rows], vectors=[row[-1] for row in rows], total=total, counts=counts)
+    for stem in sorted(counts, key=lambda one: (counts[one], one)):
+        if counts[stem] > budget:
+            break
+        for at, (space, _) in enumerate(spaces):
+            newest = postings[stem][at]
+            if len(newest) == COUNTED:
+                older = {"space": space, "word": stem, "last": int(newest.min()) - 1, "most": budget}
+                more = read_places((yield t.POSTINGS, older).scalar())
+                postings[stem][at] = concatenated(newest, more)
+        budget -= sum(map(len, postings[stem]))
+        counts[stem] = sum(map(len, postings[stem]))
+    return postings, counts
 
 
-def _reckoned_count(places: Sequence[int], last: int) -> int:
+def _reckoned_count(places: Any) -> int:
     """How many there are in all, when the newest were read: where reading stopped, by how densely they stand."""
     if len(places) < COUNTED:
         return len(places)
-    newest = places[0]
-    return int(COUNTED * max(1, newest) / max(1, newest - places[-1]))
+    newest, oldest = int(places.max()), int(places.min())
+    return int(COUNTED * max(1, newest) / max(1, newest - oldest))
 
 
-def _read_best_scenes(
-    spaces: Sequence[tuple[int, int]],
-    best: Sequence[tuple[int, int]],
-    scores: Mapping[tuple[int, int], float],
-    most: int,
-) -> Steps[list[Any]]:
-    worth: dict[tuple[int, str], float] = {}
-    for space, _ in spaces:
-        own = [place for number, place in best if number == space]
-        for some in _chunks(own):
-            for row in (yield t.SCENES_AT, {"space": space, "places": some}):
-                key = (space, row.scene)
-                worth[key] = worth.get(key, 0.0) + scores[space, row.place]
-    chosen = sorted(worth, key=lambda key: -worth[key])[:most]
+def _read_stretches(
+    spaces: Sequence[tuple[int, int]], stretches: Sequence[Stretch]
+) -> Steps[tuple[list[Any], frozenset[tuple[int, int]]]]:
+    """The rows of stretches, in their order, and the places with which one begins."""
     rows: list[Any] = []
+    breaks: set[tuple[int, int]] = set()
     for space, last in spaces:
-        scenes = [scene for number, scene in chosen if number == space]
-        for named in portions(scenes):
-            found = yield t.WHOLE_SCENES, {"space": space, "last": last, "scenes": named, "most": READ_WHOLE}
-            rows += sorted(found, key=lambda row: row.place)
-    return rows
+        own = [one for one in stretches if one.space == space and one.first <= last]
+        for start in range(0, len(own), t.MOST_STRETCHES):
+            some = few_lengths(own[start : start + t.MOST_STRETCHES])
+            values = {"space": space, "most": READ_WHOLE, "known": last}
+            for at, one in enumerate(some):
+                values |= {f"first_{at}": one.first, f"last_{at}": min(one.last, last)}
+            found = sorted((yield t.stretches(len(some)), values).plain, key=lambda row: row[1])
+            starts = iter(sorted({one.first for one in some}))
+            begin = next(starts, None)
+            for row in found:
+                if begin is not None and row[1] >= begin:
+                    breaks.add((space, row[1]))
+                    while begin is not None and row[1] >= begin:
+                        begin = next(starts, None)
+            rows += found
+    return rows, frozenset(breaks)
 
 
 def _chunks(places: Sequence[int]) -> list[list[int]]:
     """Numbers in lists of few different lengths."""
-    if not places:
-        return []
-    return [_padded(places)]
-
-
-def _padded(numbers: Sequence[int]) -> list[int]:
-    some = list(numbers)
-    return some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
+    return [few_lengths(places)] if places else []
 
 
 def _read_places(owner: Owner, places: Sequence[tuple[int, int]]) -> Steps[list[Memory]]:
@@ -542,7 +603,8 @@ def _change(memory_id: str, change: MemoryChange) -> Steps[None]:
             {
                 "memory": memory_id,
                 **{
-                    f"new_{name}": found[name] for name in ("words", "language", "signs", "dates", "vector", "embedder")
+                    f"new_{name}": found[name]
+                    for name in ("words", "stems", "language", "signs", "dates", "vector", "embedder")
                 },
             },
         )
@@ -579,6 +641,7 @@ def _row(space: int, place: int, turn_id: str | None, one: NewMemory, now: int) 
 def _findable_row(found: Findable) -> dict[str, Any]:
     return {
         "words": legible(" ".join(found.words)),
+        "stems": legible(" ".join(found.stems)),
         "language": found.language,
         "signs": found.signs,
         "dates": found.dates,

@@ -8,6 +8,9 @@ A space is what one owner has on one line. A place counts up within it: the dept
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 from sqlalchemy import (
     Column,
     Float,
@@ -16,13 +19,19 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     PrimaryKeyConstraint,
+    Select,
     Table,
     Text,
+    and_,
     bindparam,
+    cast,
     delete,
+    exists,
     func,
     insert,
     literal,
+    literal_column,
+    or_,
     select,
     update,
 )
@@ -82,6 +91,7 @@ MEMORIES = Table(
     Column("importance", Integer, nullable=False),
     Column("valence", Float, nullable=False),
     Column("words", Text, nullable=False),
+    Column("stems", Text, nullable=False, server_default=""),
     Column("language", NAME, nullable=False),
     Column("signs", Text, nullable=False),
     Column("dates", Text, nullable=False),
@@ -159,7 +169,9 @@ NEXT_LINE = select(func.coalesce(func.max(_l.line_no), 0) + 1)
 NEXT_SPACE = select(func.coalesce(func.max(_s.space_no), 0) + 1)
 ADD_LINE, ADD_LINE_TURN, ADD_SPACE = insert(LINES), insert(LINE_TURNS), insert(SPACES)
 ADD_MEMORIES, ADD_WORDS = insert(MEMORIES), insert(MEMORY_WORDS)
-SPACE_OF = select(_s.space_no, _s.names).where(_s.line_no == bindparam("line"), _s.owner == bindparam("owner"))
+SPACES_ON = select(_s.owner, _s.space_no, _s.names).where(
+    _s.line_no == bindparam("line"), _s.owner.in_(bindparam("owners", expanding=True))
+)
 SPACES_OF = select(_s.space_no, _s.line_no, _s.names).where(
     _s.owner == bindparam("owner"), _s.line_no.in_(bindparam("lines", expanding=True))
 )
@@ -167,11 +179,17 @@ OWNERS_OF = (
     select(_s.owner).where(_s.line_no.in_(bindparam("lines", expanding=True))).distinct().order_by(_s.owner).limit(500)
 )
 RENAME_SPACE = update(SPACES).where(_s.space_no == bindparam("space")).values(names=bindparam("new_names"))
-LAST_PLACE = (
-    select(_m.place, _m.number)
-    .where(_m.space_no == bindparam("space"), _m.place >= bindparam("first"), _m.place <= bindparam("last"))
-    .order_by(_m.place.desc())
-    .limit(1)
+_later = MEMORIES.alias("later")
+_last = (
+    select(func.max(_later.c.place))
+    .where(_later.c.space_no == _s.space_no, _later.c.place <= bindparam("last"))
+    .scalar_subquery()
+    .correlate(SPACES)
+)
+LAST_PLACES = (
+    select(_m.space_no, _m.place, _m.number)
+    .where(_m.space_no == _s.space_no, _m.place == _last)
+    .where(_s.space_no.in_(bindparam("spaces", expanding=True)))
 )
 KNOWN = select(_m.memory_id).where(_m.memory_id.in_(bindparam("memories", expanding=True)))
 LAST_NUMBER = select(_m.number).where(*_in_space).order_by(_m.place.desc()).limit(1)
@@ -179,27 +197,43 @@ LAST_NUMBER = select(_m.number).where(*_in_space).order_by(_m.place.desc()).limi
 
 CANDIDATE_COLUMNS = (
     _m.space_no, _m.place, _m.scene, _m.speaker, _m.words, _m.language, _m.signs, _m.dates, _m.day, _m.minute,
-    _m.importance, _m.valence, _m.at_where, _m.people, _m.pinned, _m.vector,
+    _m.importance, _m.valence, _m.at_where, _m.people, _m.pinned, _m.stems, _m.vector,
 )  # fmt: skip
 WHOLE_PAST = (
     select(*CANDIDATE_COLUMNS).where(*_in_space, _alive).order_by(_m.space_no, _m.place).limit(bindparam("most"))
 )
-WHOLE_SCENES = (
-    select(*CANDIDATE_COLUMNS)
-    .where(*_in_space, _alive, _m.scene.in_(bindparam("scenes", expanding=True)))
-    .limit(bindparam("most"))
-)
-"""Not ordered: the planner would rather walk all places in their order than sort a few."""
-POSTINGS = (
+MOST_STRETCHES = 128
+_later = MEMORIES.alias("later")
+# A belief that was changed is kept as another memory of its own scene.
+_still_believed = or_(
+    _m.kind != literal_column("'belief'"),
+    ~exists().where(
+        _later.c.space_no == _m.space_no, _later.c.scene == _m.scene, _later.c.place > _m.place,
+        _later.c.place <= bindparam("known"),
+    ),
+)  # fmt: skip
+
+
+# Each statement is made once: one that is made anew for every question is compiled anew, and crowds out others.
+@cache
+def stretches(count: int) -> Select[Any]:
+    """The memories in so many stretches of places. Not ordered: the planner would rather walk all places in their order
+    than sort a few."""
+    # The space in each of them: else SQLite walks through the whole space.
+    own = _m.space_no == bindparam("space")
+    within = [and_(own, _m.place.between(bindparam(f"first_{at}"), bindparam(f"last_{at}"))) for at in range(count)]
+    return select(*CANDIDATE_COLUMNS).where(or_(*within), _alive, _still_believed).limit(bindparam("most"))
+
+
+_newest = (
     select(_w.place)
     .where(_w.space_no == bindparam("space"), _w.word == bindparam("word"), _w.place <= bindparam("last"))
     .order_by(_w.place.desc())
     .limit(bindparam("most"))
+    .subquery()
 )
-SCENES_AT = select(_m.place, _m.scene, _m.number).where(
-    _m.space_no == bindparam("space"), _m.place.in_(bindparam("places", expanding=True))
-)
-"""With a column that is in no index: for the first two alone SQLite reads the whole index that has both."""
+POSTINGS = select(func.aggregate_strings(cast(_newest.c.place, Text), ","))
+"""The newest places of a word, as one text."""
 THESE = select(MEMORIES).where(_m.space_no == bindparam("space"), _m.place.in_(bindparam("places", expanding=True)))
 GET = (
     select(MEMORIES, _s.owner, _l.scope)
@@ -228,6 +262,7 @@ REFIND = (
     .where(_m.memory_id == bindparam("memory"))
     .values(
         words=bindparam("new_words"),
+        stems=bindparam("new_stems"),
         language=bindparam("new_language"),
         signs=bindparam("new_signs"),
         dates=bindparam("new_dates"),

@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
+from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, few_lengths, pack, spelled, unpack
 from fabula.ports.npcs import LeftTurn, NpcKey, OpenTurn, Remembered, Settled
 from fabula.story.npc import GameEvent, Lived, PlayedTag
 from fabula.story.values import Json
@@ -171,9 +171,7 @@ class SqlNpcs:
         wanted = sorted(set(numbers))[:MOST_ENTRIES]
         if not wanted:
             return []
-        # Lists of few different lengths: each length is a statement of its own.
-        wanted += wanted[-1:] * ((1 << (len(wanted) - 1).bit_length()) - len(wanted))
-        rows = await self._connection.execute(THESE, {**_named(npc), "numbers": wanted})
+        rows = await self._connection.execute(THESE, {**_named(npc), "numbers": few_lengths(wanted)})
         return [_remembered(row) for row in rows]
 
     async def after(self, npc: NpcKey, number: int, *, limit: int) -> list[Remembered]:

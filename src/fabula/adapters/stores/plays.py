@@ -49,6 +49,7 @@ from fabula.adapters.stores.play_tables import (
     UNINVITE,
     UNINVITE_ALL,
 )
+from fabula.adapters.stores.scenes import REMOVE_SCENES
 from fabula.adapters.stores.tables import Access, legible, pack, spelled, unpack
 from fabula.adapters.stores.traces import REMOVE_OF_TREE as REMOVE_TRACES
 from fabula.adapters.stores.transcript_steps import (
@@ -182,7 +183,7 @@ class SqlPlays:
             await self._connection.execute(REMOVE_TRACES, {"tree": play.tree_id})
             await self._connection.execute(REMOVE_TREE, {"tree": play.tree_id})
             await self._connection.execute(REMOVE_MEMORIES, {"scope": play.tree_id})
-            for statement in REMOVE_LAYER:
+            for statement in (*REMOVE_LAYER, REMOVE_SCENES):
                 await self._connection.execute(statement, {"tree": play.tree_id})
 
     async def set_budget(self, session_id: str, token_budget: int | None) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy.util import immutabledict
 
 from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
 from fabula.adapters.stores.play_tables import KEY_INDEX
+from fabula.adapters.stores.postgres_pool import PostgresPool
 from fabula.adapters.stores.postgres_turns import WRITERS_LOCK
 from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
 from fabula.ports.errors import StoreAway, StoreError, WriteConflict
@@ -65,8 +66,7 @@ class PostgresDatabase:
         self._url = _url(address)
         self._size = pool_size
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]
-        self._pool: Any = None
-        self._opening = asyncio.Lock()
+        self._pool: PostgresPool | None = None
 
     @property
     def place(self) -> str:
@@ -80,12 +80,8 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        try:
-            await asyncio.wait_for(pool.close(), PATIENCE_S)
-        except TimeoutError:
-            pool.terminate()
+        if pool is not None:
+            await pool.close()
 
     @asynccontextmanager
     async def transaction(self, mode: Mode, *, durable: bool = True) -> AsyncIterator[Connection]:
@@ -141,29 +137,28 @@ class PostgresDatabase:
     async def _connected(self) -> AsyncIterator[Any]:
         # Only here may the outside world be missing; an OSError of the block itself is not ours to explain.
         with self.plain_words(OSError):
-            pool = self._pool or await self._open_pool()
+            pool = self._pool = self._pool or PostgresPool(self._connect, size=self._size)
             try:
-                driver = await pool.acquire(timeout=PATIENCE_S)
+                driver = await pool.take()
             except TimeoutError as error:
                 raise StoreError(too_busy(self.place)) from error
         try:
             yield driver
+        except asyncio.CancelledError:
+            # Its statement may still run: nobody else can use the connection until it has ended.
+            _let_go(driver)
+            raise
         finally:
-            await pool.release(driver)
+            # Nothing has to be reset: every transaction is ended, and settings are local to it.
+            pool.give_back(driver)
 
-    async def _open_pool(self) -> Any:
-        async with self._opening:
-            if self._pool is None:
-                self._pool = await asyncpg.create_pool(
-                    self._url.render_as_string(hide_password=False),
-                    min_size=0,
-                    max_size=self._size,
-                    timeout=PATIENCE_S,
-                    server_settings=_server_settings(),
-                    record_class=Row,
-                    reset=_nothing_to_reset,
-                )
-            return self._pool
+    async def _connect(self) -> Any:
+        return await asyncpg.connect(
+            self._url.render_as_string(hide_password=False),
+            timeout=PATIENCE_S,
+            server_settings=_server_settings(),
+            record_class=Row,
+        )
 
 
 class PostgresConnection:
@@ -215,13 +210,9 @@ async def _roll_back(driver: Any) -> None:
 
 
 def _let_go(driver: Any) -> None:
-    """Ends a connection. The pool has taken back one that the server ended: then there is nothing left to end."""
+    """Ends a connection; one that the server ended has nothing left to end."""
     with suppress(asyncpg.InterfaceError):
         driver.terminate()
-
-
-async def _nothing_to_reset(_: Any) -> None:
-    """Units leave a connection as they found it: every transaction is ended, and settings are local to it."""
 
 
 def _url(address: str) -> URL:

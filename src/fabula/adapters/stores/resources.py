@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -24,12 +24,16 @@ from sqlalchemy import (
     update,
 )
 
+from fabula.adapters.stores.document_parts import find_part
 from fabula.adapters.stores.index_tables import (
     ADD_ENTRIES,
     ADD_WORDS,
+    DIGEST_OF_PART,
     DIGESTS,
     REMOVE_ENTRY,
+    IndexChanges,
     index_changes,
+    part_changes,
 )
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import (
@@ -39,12 +43,13 @@ from fabula.adapters.stores.tables import (
     Access,
     add_or_change,
     among,
+    legible,
     pack,
     spelled,
     unpack,
 )
 from fabula.ports.errors import Conflict, InUse, NotFound
-from fabula.ports.store import Kind, Reference, Stored
+from fabula.ports.store import Kind, PartName, Reference, Stored
 from fabula.ports.threads import run_in_thread
 from fabula.story.values import Json, JsonObject
 
@@ -213,6 +218,20 @@ class SqlResources:
         await self._index(new, {row.part: row.digest for row in rows})
         return new
 
+    async def change_part(
+        self, kind: Kind, id: str, name: PartName, change: Callable[[JsonObject], JsonObject]
+    ) -> JsonObject | None:
+        query, now = self._access.choose(GET, GET_LOCKED), self._clock.now_ms()
+        part = await self._connection.run(_change_part(query, kind, spelled(id), name, change, now))
+        if part is None:
+            return None
+        asked = {"kind": kind, "id": id, "part": legible(name.name)}
+        before = (await self._connection.execute(DIGEST_OF_PART, asked)).scalar()
+        # Of very many parts only the first ones are found by themselves.
+        if before is not None:
+            await self._write_index(part_changes(kind, id, {name.list: [part]}, name.name, before))
+        return part
+
     async def remove(self, kind: Kind, id: str) -> None:
         name = {"kind": kind, "id": spelled(id)}
         if self._access.locks:
@@ -268,7 +287,9 @@ class SqlResources:
         """Makes the resource found by what it is now."""
         what = (stored.kind, stored.id, stored.doc, before)
         large = stored.kind in MAY_BE_LARGE
-        changes = await run_in_thread(index_changes, *what) if large else index_changes(*what)
+        await self._write_index(await run_in_thread(index_changes, *what) if large else index_changes(*what))
+
+    async def _write_index(self, changes: IndexChanges) -> None:
         if changes.remove:
             await self._connection.execute(REMOVE_ENTRY, changes.remove)
         if changes.entries:
@@ -290,6 +311,20 @@ class SqlResources:
 def _read_all(query: Executable, values: dict[str, Any]) -> Steps[list[Stored]]:
     """As steps, because large documents are decoded where they are read, not on the event loop."""
     return [_stored(row) for row in (yield query, values)]
+
+
+def _change_part(
+    query: Executable, kind: Kind, id: str, name: PartName, change: Callable[[JsonObject], JsonObject], now: int
+) -> Steps[JsonObject | None]:
+    """As steps, because the whole text comes and goes."""
+    row = next(iter((yield query, {"kind": kind, "id": id})), None)
+    found = None if row is None else find_part(kind, row.doc, name)
+    if row is None or found is None:
+        return None
+    part = change(found.part)
+    values = {"new_revision": row.revision + 1, "new_doc": found.replaced(row.doc, part), "now": now}
+    yield PUT, {"kind_is": kind, "id_is": id, **values}
+    return part
 
 
 def read_revisions(names: Sequence[Reference]) -> Steps[dict[Reference, int]]:

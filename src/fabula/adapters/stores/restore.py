@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Table, delete, func, select, text
+from sqlalchemy import Float, Table, delete, func, insert, select, text
 
-from fabula.adapters.stores.backup import batches, checksum, copy_rows, kept_checksum
+from fabula.adapters.stores.backup import batches, checksum, kept_checksum
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.adapters.stores.resources import RESOURCES
 from fabula.adapters.stores.revisions import bring_up_to_date
@@ -69,9 +69,10 @@ async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restore
     async with _backup_at_newest_revision(file) as origin, store.lone_transaction() as target:
         await _empty(target)
         for done, table in enumerate(tables, 2):
-            await copy_rows(table, origin, target)
+            await _restore_rows(table, origin, target)
             progress(f"restored {table.name}", done, steps)
         await _count_on(store, target)
+        await _analyse(store, target)
         counts: dict[str, int] = {}
         for done, table in enumerate(tables, 2 + len(tables)):
             counts[str(table.name)] = await _compare(table, origin, target)
@@ -110,8 +111,11 @@ def check_backup(file: Path) -> BackupContent:
 
 
 def _revision(backup: sqlite3.Connection, file: Path) -> str:
-    tables = {name for (name,) in backup.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-    if REVISION_TABLE not in tables:
+    parts = backup.execute("SELECT type, name FROM sqlite_master").fetchall()
+    if not {"table", "index"}.issuperset(kind for kind, _ in parts):
+        # They would run while the file is read and brought up to date, perhaps without end.
+        raise StoreError(f"The backup {file} has views or triggers, which Fabula never makes. Nothing was changed.")
+    if ("table", REVISION_TABLE) not in parts:
         raise StoreError(f"The file {file} is no backup of Fabula. Nothing was changed.")
     row = backup.execute(f"SELECT version_num FROM {REVISION_TABLE}").fetchone()
     revision = "none" if row is None else str(row[0])
@@ -139,6 +143,23 @@ async def _backup_at_newest_revision(file: Path) -> AsyncIterator[Connection]:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
+async def _restore_rows(table: Table, origin: Connection, target: Connection) -> None:
+    async for rows in batches(table, origin):
+        _refuse_odd(table, rows)
+        await target.execute(insert(table), rows)
+
+
+def _refuse_odd(table: Table, rows: list[dict[str, Any]]) -> None:
+    """A SQLite file keeps anything in any column. Nobody reads a text where a number is written."""
+    for column in table.columns:
+        wanted = (float, int) if isinstance(column.type, Float) else (column.type.python_type,)
+        if any(row[column.name] is not None and type(row[column.name]) not in wanted for row in rows):
+            raise StoreError(
+                f"The backup has values of a wrong type as '{column.name}' in '{table.name}', which Fabula never "
+                "writes. Take another one; nothing was changed."
+            )
+
+
 async def _empty(target: Connection) -> None:
     for table in reversed(METADATA.sorted_tables):
         await target.execute(delete(table))
@@ -153,6 +174,13 @@ async def _count_on(store: SqlStore, target: Connection) -> None:
             last = (await target.execute(select(func.max(column)))).scalar() or 0
             names = {"table": table.name, "column": column.name, "next": last + 1}
             await target.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :next, false)"), names)
+
+
+async def _analyse(store: SqlStore, target: Connection) -> None:
+    """Postgres plans by statistics, which it would make of all these rows only after a while."""
+    if store.database.engine == "postgres":
+        for table in METADATA.sorted_tables:
+            await target.execute(text(f'ANALYZE "{table.name}"'))
 
 
 async def _compare(table: Table, origin: Connection, target: Connection) -> int:

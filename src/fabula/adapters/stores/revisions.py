@@ -26,7 +26,7 @@ async def bring_up_to_date(database: Database) -> None:
     The lock of mode `alone` keeps two processes from stepping at once; the second then finds nothing to do.
     """
     if not _is_current(await revision_of(database), database.place):
-        await database.with_sqlalchemy(partial(_upgrade, place=database.place))
+        await database.with_sqlalchemy(partial(upgrade, place=database.place))
 
 
 async def revision_of(database: Database) -> str | None:
@@ -47,8 +47,8 @@ def _is_current(found: str | None, place: str) -> bool:
     return found == REVISIONS[-1]
 
 
-def _upgrade(connection: Connection, *, place: str) -> None:
-    """Does nothing where another process was faster."""
+def upgrade(connection: Connection, *, place: str, to: str = "head") -> None:
+    """Steps to a revision. Does nothing where another process was faster."""
     found = connection.execute(REVISION).scalar() if inspect(connection).has_table(REVISION_TABLE) else None
     if _is_current(found, place):
         return
@@ -60,6 +60,6 @@ def _upgrade(connection: Connection, *, place: str) -> None:
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)
     # Not in a revision, which never changes: what things are found by is decided by the code of today.
     index_missing(connection)

@@ -11,7 +11,7 @@ as they are. SQLite gives booleans as 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -27,24 +27,30 @@ COMPILED_KEPT = 512
 
 
 class Rows:
-    """The result of a statement, read whole. A row has its columns as attributes, and `_asdict`."""
+    """The result of a statement, read whole. A row has its columns as attributes, and `_asdict`.
 
-    def __init__(self, rows: Sequence[Any], rowcount: int) -> None:
-        self._rows = rows
+    `make` gives a plain row these names. Rows that are read by hundreds are taken as `plain`, or as `scalars`, because
+    naming them takes as long as reading them.
+    """
+
+    def __init__(self, rows: Sequence[Any], rowcount: int, make: Callable[[Any], Any] | None = None) -> None:
+        self.plain = rows
         self.rowcount = rowcount
+        self._make = make
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._rows)
+        return iter(self.plain) if self._make is None else map(self._make, self.plain)
 
     def first(self) -> Any:
-        return self._rows[0] if self._rows else None
+        row = self.plain[0] if self.plain else None
+        return row if row is None or self._make is None else self._make(row)
 
     def scalar(self) -> Any:
         """The first column of the first row, or None when there is no row."""
-        return self._rows[0][0] if self._rows else None
+        return self.plain[0][0] if self.plain else None
 
     def scalars(self) -> list[Any]:
-        return [row[0] for row in self._rows]
+        return [row[0] for row in self.plain]
 
 
 Steps = Generator[Step, Rows, T]

@@ -137,7 +137,7 @@ class SqliteThread:
         if cursor.description is None:
             return Rows((), cursor.rowcount)
         row = self._row_class(compiled.sql, cursor)
-        return Rows([row._make(one) for one in cursor.fetchall()], cursor.rowcount)
+        return Rows(cursor.fetchall(), cursor.rowcount, row._make)
 
     def _row_class(self, sql: str, cursor: sqlite3.Cursor) -> Any:
         """The class of a statement's rows, which have its columns as attributes."""

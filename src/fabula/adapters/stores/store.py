@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from fabula.adapters.stores.database import Database
 from fabula.adapters.stores.keys import Keyring
+from fabula.adapters.stores.memo import put_replies
 from fabula.adapters.stores.migrations import REVISIONS
 from fabula.adapters.stores.revisions import bring_up_to_date, revision_of
 from fabula.adapters.stores.sql import Connection, Steps
@@ -30,6 +31,7 @@ from fabula.ports.plays import Finished, NewTurn, Turn
 from fabula.ports.store import StoreStatus, TurnBasis, TurnQuestion
 from fabula.ports.work import NewWork, Work
 from fabula.ports.world import Clock
+from fabula.story.values import JsonObject
 
 T = TypeVar("T")
 
@@ -93,6 +95,9 @@ class SqlStore:
             return True
         return await self._write_steps(lambda terms: commit_turn(terms, finished, work=work))
 
+    async def put_replies(self, replies: Mapping[str, JsonObject]) -> None:
+        await self._write_steps(lambda terms: put_replies(terms.clock, replies), durable=False)
+
     def lone_transaction(self) -> AbstractAsyncContextManager[Connection]:
         """For who changes everything at once: no other writer is at work meanwhile."""
         return self.database.transaction("alone")
@@ -134,8 +139,8 @@ class SqlStore:
         return None if row is None else begun(turn, work, values["now"], row)
 
     async def _commit_at_once(self, finished: Finished, work: Work) -> bool:
-        # Few turns stage changes: those take the steps, so that the one statement stays as small as it is.
-        if self.database.engine != "postgres" or finished.staged:
+        # Few turns stage changes or end a scene: those take the steps, so that the one statement stays as it is.
+        if self.database.engine != "postgres" or finished.staged or finished.scene is not None:
             return False
         from fabula.adapters.stores.postgres_turns import COMMIT_TURN, commit_values
 
@@ -143,9 +148,10 @@ class SqlStore:
         rows = await _until_no_conflict(lambda: self.database.ask("write", COMMIT_TURN, values))
         return rows.first() is not None
 
-    async def _write_steps(self, steps: Callable[[Terms], Steps[T]]) -> T:
+    async def _write_steps(self, steps: Callable[[Terms], Steps[T]], *, durable: bool = True) -> T:
         """A whole unit of work, with one wait where the engine can."""
-        return await _until_no_conflict(lambda: self.database.run("write", steps(self._terms(writes=True))))
+        terms = self._terms(writes=True)
+        return await _until_no_conflict(lambda: self.database.run("write", steps(terms), durable=durable))
 
     def _terms(self, *, writes: bool) -> Terms:
         return Terms(clock=self._clock, locks=writes and self.database.engine == "postgres")

@@ -23,6 +23,7 @@ from fabula.story.stored import Shape
 from fabula.story.values import JsonObject
 
 S = TypeVar("S", bound=Select[Any])
+V = TypeVar("V")
 
 LOCK_NAME = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text()), 0)))
 
@@ -65,6 +66,12 @@ class Access(Terms):
         if self.locks:
             await self.connection.execute(LOCK_NAME, {"name": spelled(name)})
 
+    async def analyse(self, statement: Executable) -> None:
+        """Has Postgres look at a table into which much was written. By itself it does so up to a minute later, and
+        until then any index that fits seems as good as the right one. SQLite needs no statistics."""
+        if self.locks:
+            await self.connection.execute(statement)
+
 
 def pack(shape: Shape, doc: JsonObject) -> str:
     """A document as it is kept. Text, not JSONB: it keeps key order, and NUL characters, which Postgres refuses."""
@@ -92,14 +99,22 @@ def spelled(name: str) -> str:
 
 
 def portions(names: Sequence[str]) -> Iterator[list[str]]:
-    """Names in lists of few different lengths, the last name repeated: each length is a statement of its own."""
+    """Names in lists of few different lengths."""
     for start in range(0, len(names), NAMES_AT_ONCE):
-        some = [spelled(name) for name in names[start : start + NAMES_AT_ONCE]]
-        yield some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
+        yield few_lengths([spelled(name) for name in names[start : start + NAMES_AT_ONCE]])
+
+
+def few_lengths(some: Sequence[V]) -> list[V]:
+    """A list with its last value repeated up to a power of two: each length of a list is a statement of its own."""
+    values = list(some)
+    return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
 
 
 def legible(text: str) -> str:
     """Free text as both engines can keep it: what they cannot spell becomes a question mark."""
+    # Names, and most words of a memory: every row asks for several of them.
+    if text.isascii() and "\0" not in text:
+        return text
     return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 

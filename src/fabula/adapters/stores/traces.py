@@ -80,8 +80,9 @@ class SqlTraces:
             return
         now = self._clock.now_ms()
         # In one order, so that two that write the same texts do not wait for each other in a circle.
-        for hash in sorted(texts):
-            await self._connection.execute(ADD_TEXT, {"hash": hash, "used_at_ms": now, "text": texts[hash], "now": now})
+        if texts:
+            written = [{"hash": hash, "used_at_ms": now, "text": texts[hash], "now": now} for hash in sorted(texts)]
+            await self._connection.execute(ADD_TEXT, written)
         await self._connection.execute(ADD, rows)
 
     async def of_turn(self, turn_id: str, *, limit: int = 500) -> list[StoredPart]:

@@ -34,6 +34,7 @@ from fabula.adapters.stores.play_tables import (
     UNUSED,
 )
 from fabula.adapters.stores.resources import ARE_NAMED, RESOURCES, read_revisions
+from fabula.adapters.stores.scenes import keep_scene
 from fabula.adapters.stores.sql import Rows, Steps
 from fabula.adapters.stores.tables import Terms, legible, pack, spelled, unpack
 from fabula.adapters.stores.transcript_steps import read_transcript
@@ -214,6 +215,8 @@ def _finish(terms: Terms, finished: Finished, turn: Turn) -> Steps[None]:
         },
     )
     yield from stage_changes(terms, finished.staged, tree_id=turn.tree_id, depth=turn.depth)
+    if finished.scene is not None:
+        yield from keep_scene(terms, finished.scene, turn)
     if finished.follow is not None:
         yield from begin_work(terms.clock, finished.follow)
 

@@ -18,6 +18,7 @@ from fabula.adapters.stores.memories import SqlMemories
 from fabula.adapters.stores.npcs import SqlNpcs
 from fabula.adapters.stores.plays import SqlPlays
 from fabula.adapters.stores.resources import SqlResources
+from fabula.adapters.stores.scenes import SqlScenes
 from fabula.adapters.stores.secrets import SqlSecrets
 from fabula.adapters.stores.tables import Access
 from fabula.adapters.stores.tokens import SqlTokens
@@ -89,6 +90,10 @@ class SqlUnit:
     @cached_property
     def canon_layers(self) -> SqlCanonLayers:
         return SqlCanonLayers(self._access)
+
+    @cached_property
+    def scenes(self) -> SqlScenes:
+        return SqlScenes(self._access)
 
     @cached_property
     def work(self) -> SqlWork:

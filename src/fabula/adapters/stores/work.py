@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import (
     Column,
     ColumnElement,
+    Executable,
     Index,
     Integer,
     PrimaryKeyConstraint,
@@ -90,12 +91,13 @@ BY_KEY = (
     select(WORK).where(_w.kind == bindparam("kind"), _w.key == bindparam("key"), _has_key).order_by(*_newest).limit(1)
 )
 OF_SUBJECT = select(WORK).where(_w.subject == bindparam("subject")).order_by(*_newest).limit(bindparam("limit"))
-DUE = select(WORK).where(_is_due, _of_kinds).order_by(_w.due_at_ms, _w.work_id).limit(bindparam("limit"))
+WAITING = select(WORK).where(_is_due, _of_kinds).order_by(_w.due_at_ms, _w.work_id).limit(bindparam("limit"))
 LEFT_BEHIND = (
     select(WORK).where(_is_left_behind, _of_kinds).order_by(_w.due_at_ms, _w.work_id).limit(bindparam("limit"))
 )
+DUE_NOW = (WAITING, LEFT_BEHIND)
 # Postgres passes over rows that another holder is about to take; SQLite has one writer at a time anyway.
-DUE_LOCKED, LEFT_BEHIND_LOCKED = (query.with_for_update(skip_locked=True) for query in (DUE, LEFT_BEHIND))
+DUE_LOCKED = (WAITING.with_for_update(skip_locked=True), LEFT_BEHIND.with_for_update(skip_locked=True))
 OWNERS = select(_w.owner).distinct().where(_runs)
 HELD_BY = select(_w.work_id).where(_is_mine)
 HOLD = (
@@ -231,7 +233,10 @@ class SqlWork:
         return [_work(row) for row in await self._connection.execute(OF_SUBJECT, names)]
 
     async def due(self, kinds: Sequence[str], *, gone: Sequence[str] = (), limit: int = 100) -> list[Work]:
-        return [_work(row) for row in await self._due_rows(kinds, gone, limit, locked=False)]
+        return [_work(row) for row in await self._connection.run(_due_rows(self._clock, kinds, gone, limit, DUE_NOW))]
+
+    async def first_due(self, groups: Sequence[Sequence[str]], *, gone: Sequence[str] = ()) -> list[Work | None]:
+        return await self._connection.run(_first_due(self._clock, groups, gone))
 
     async def owners(self) -> set[str]:
         return {row.owner for row in await self._connection.execute(OWNERS)}
@@ -249,7 +254,7 @@ class SqlWork:
     async def hold_due(
         self, kinds: Sequence[str], lease: Lease, *, gone: Sequence[str] = (), limit: int = 1
     ) -> list[Work]:
-        found = await self._due_rows(kinds, gone, limit, locked=True)
+        found = await self._connection.run(_due_rows(self._clock, kinds, gone, limit, DUE_LOCKED))
         held = await self._hold([row.work_id for row in found], lease, gone)
         return sorted(held, key=lambda work: (work.due_at_ms, work.work_id))
 
@@ -314,13 +319,6 @@ class SqlWork:
             await self._connection.execute(FORGET, {"these": these})
         return len(these)
 
-    async def _due_rows(self, kinds: Sequence[str], gone: Sequence[str], limit: int, *, locked: bool) -> list[Any]:
-        names = {"kinds": list(kinds), "now": self._clock.now_ms(), "limit": limit}
-        waiting = await self._connection.execute(DUE_LOCKED if locked else DUE, names)
-        names["gone"] = list(gone)
-        left_behind = await self._connection.execute(LEFT_BEHIND_LOCKED if locked else LEFT_BEHIND, names)
-        return sorted([*waiting, *left_behind], key=lambda row: (row.due_at_ms, row.work_id))[:limit]
-
     async def _hold(self, work_ids: list[str], lease: Lease, gone: Sequence[str]) -> list[Work]:
         if not work_ids:
             return []
@@ -347,6 +345,24 @@ class SqlWork:
             "now": self._clock.now_ms(),
         }
         return bool((await self._connection.execute(PUT_OFF, values)).rowcount)
+
+
+def _due_rows(
+    clock: Clock, kinds: Sequence[str], gone: Sequence[str], limit: int, queries: tuple[Executable, Executable]
+) -> Steps[list[Any]]:
+    """What waits and what was left behind, the oldest first."""
+    names = {"kinds": list(kinds), "now": clock.now_ms(), "limit": limit}
+    waiting = yield queries[0], names
+    left_behind = yield queries[1], {**names, "gone": list(gone)}
+    return sorted([*waiting, *left_behind], key=lambda row: (row.due_at_ms, row.work_id))[:limit]
+
+
+def _first_due(clock: Clock, groups: Sequence[Sequence[str]], gone: Sequence[str]) -> Steps[list[Work | None]]:
+    found: list[Work | None] = []
+    for kinds in groups:
+        rows = yield from _due_rows(clock, kinds, gone, 1, DUE_NOW)
+        found.append(_work(rows[0]) if rows else None)
+    return found
 
 
 def begin_work(clock: Clock, new: NewWork) -> Steps[Work]:

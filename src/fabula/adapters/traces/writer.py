@@ -26,7 +26,8 @@ log = logging.getLogger("fabula.traces")
 
 AFTER_S = 0.25
 MOST_WAITING = 5_000
-"""So many parts wait to be written at most; they hold on to prompts, which are large."""
+MOST_LETTERS_WAITING = 32 * 2**20
+"""So many parts, and so many letters of prompts and answers in them, wait to be written at most."""
 LONGEST_TEXT = 500_000
 REMEMBERED_S = 3600.0
 MOST_REMEMBERED = 8_192
@@ -48,7 +49,7 @@ class TraceWriter:
     ) -> None:
         self._store, self._meters, self._keeps, self._export = store, meters, keeps, export
         self._batch: DelayedBatch[TracePart] = DelayedBatch(self._write, after_s=AFTER_S)
-        self._waiting = 0
+        self._waiting, self._letters = 0, 0
         self._clock = clock
         # The texts that were lately written, and when, the oldest first. A plain dict, because a thread looks texts up.
         self._known: dict[str, float] = {}
@@ -60,10 +61,12 @@ class TraceWriter:
     def put(self, part: TracePart) -> None:
         if not self.is_on:
             return
-        if self._waiting >= MOST_WAITING:
+        letters = _letters_of(part)
+        if self._waiting >= MOST_WAITING or self._letters + letters > MOST_LETTERS_WAITING:
             self._meters.add(TRACE_PARTS, "dropped")
             return
         self._waiting += 1
+        self._letters += letters
         self._batch.put(part)
 
     async def settle(self) -> None:
@@ -83,6 +86,7 @@ class TraceWriter:
                 await self._keep(parts)
         finally:
             self._waiting -= len(parts)
+            self._letters -= sum(map(_letters_of, parts))
 
     async def _keep(self, parts: list[TracePart]) -> None:
         self._forget_old()
@@ -108,6 +112,10 @@ class TraceWriter:
             if self._known[oldest] > before and len(self._known) <= MOST_REMEMBERED:
                 break
             del self._known[oldest]
+
+
+def _letters_of(part: TracePart) -> int:
+    return sum(len(one.content) for one in part.messages) + len(part.reply) if isinstance(part, CallTrace) else 0
 
 
 @dataclass(frozen=True, kw_only=True)

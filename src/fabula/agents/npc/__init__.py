@@ -7,36 +7,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 
+from fabula.agents.compact_renderings import brief, halves, newest_cuts, newest_halves
+from fabula.agents.packed_prompts import Prompt, PromptSection, fit_prompt, section
 from fabula.agents.phrases import listed, titled
-from fabula.ports.models import Message
+from fabula.agents.session_zero import session_zero_text
 from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState, PlayedTag, Relationship, TagSpec, ToolSpec
 from fabula.story.values import Json
 
-MOST_CHARS = 60_000
+BUDGET = 16_000
+HISTORY_CUT = 8
+SHORT_BACKSTORY = 600
 
 _FOLDER = files("fabula.agents.npc") / "texts"
 # Read when this module is imported: a turn opens no file.
-_TEXTS = {name: (_FOLDER / f"{name}.txt").read_text("utf-8").strip() for name in ("role", "output", "tools", "repeats")}
+_TEXTS = {
+    name: (_FOLDER / f"{name}.txt").read_text("utf-8").strip()
+    for name in ("role", "output", "tools", "repeats", "crossed")
+}
 
 
-def write_npc_prompt(context: NpcContext) -> tuple[Message, ...]:
-    """The messages for one turn; of a history that is too long the oldest entries are left out, eight at a time."""
-    system = _system(context.state)
-    seen = context
-    while len(user := _user(seen)) > MOST_CHARS and len(seen.history) > 1:
-        seen = seen.model_copy(update={"history": seen.history[min(8, len(seen.history) - 1) :]})
-    return (Message(role="system", content=system), Message(role="user", content=user))
+def write_npc_prompt(context: NpcContext) -> Prompt:
+    """The prompt for one turn; what is over the budget is shortened, the oldest of its history first."""
+    return fit_prompt([*_system(context.state), *_user(context)], BUDGET, shorter=lambda key: _shorter(context, key))
 
 
-def _system(state: NpcState) -> str:
-    tags = listed("Your tags", map(_tag_line, state.known_tags()))
+def _system(state: NpcState) -> Iterator[PromptSection]:
     tools = listed("Your tools", map(_tool_line, state.tools))
-    parts = (_text("role"), _dossier(state.spec), _text("output"), tags, tools, _text("tools") if tools else "")
-    return "\n\n".join(part for part in parts if part)
+    yield section("role", _text("role"), system=True)
+    yield section("dossier", _dossier(state.spec), system=True)
+    yield section("output", _text("output"), system=True)
+    yield section("tags", listed("Your tags", map(_tag_line, state.known_tags())), system=True)
+    yield section("tools", tools, system=True)
+    yield section("tool_rules", _text("tools") if tools else "", system=True)
 
 
 def _dossier(spec: NpcSpec) -> str:
@@ -54,17 +60,51 @@ def _dossier(spec: NpcSpec) -> str:
     return "\n\n".join(fact for fact in facts if fact)
 
 
-def _user(context: NpcContext) -> str:
-    state = context.state
-    parts = (
-        titled("What you have lived through", "\n".join(_lived_lines(context.history, state.spec.name))),
-        titled("What this brings back to you", "\n".join(_lived_lines(context.recalled, state.spec.name))),
-        titled("Around you now", "\n".join(_surroundings(state))),
-        titled("What has just happened", _event_line(context.event)),
-        _text("repeats") if context.repeats else "",
-        f"What does {state.spec.name} do?",
-    )
-    return "\n\n".join(part for part in parts if part)
+def _user(context: NpcContext) -> Iterator[PromptSection]:
+    state, name = context.state, context.state.spec.name
+    yield section("lived", _lived_text(context.history, name))
+    yield section("recalled", _recalled_text(context.recalled, name))
+    yield section("surroundings", titled("Around you now", "\n".join(_surroundings(state))))
+    yield section("event", titled("What has just happened", _event_line(context.event)))
+    yield section("session_zero", "" if context.session_zero is None else session_zero_text(context.session_zero))
+    yield section("repeats", _text("repeats") if context.repeats else "")
+    yield section("crossed", _text("crossed").replace("{crossed}", context.crossed) if context.crossed else "")
+    yield section("question", f"What does {name} do?")
+
+
+def _lived_text(history: Iterable[Lived], name: str) -> str:
+    return titled("What you have lived through", "\n".join(_lived_lines(history, name)))
+
+
+def _recalled_text(recalled: Iterable[Lived], name: str) -> str:
+    return titled("What this brings back to you", "\n".join(_lived_lines(recalled, name)))
+
+
+def _shorter(context: NpcContext, key: str) -> Callable[[], Iterator[str]] | None:
+    spec = context.state.spec
+    match key:
+        case "lived":
+            return lambda: (_lived_text(context.history[count:], spec.name) for count in _lived_cuts(context.history))
+        case "recalled":
+            return lambda: (_recalled_text(some, spec.name) for some in newest_halves(context.recalled))
+        case "dossier":
+            return lambda: (_dossier(less) for less in _short_specs(spec))
+        case _:
+            return None
+
+
+def _lived_cuts(history: Sequence[Lived]) -> Iterator[int]:
+    yield from newest_cuts(len(history), HISTORY_CUT)
+    if len(history) > 1:
+        yield len(history) - 1
+
+
+def _short_specs(spec: NpcSpec) -> Iterator[NpcSpec]:
+    """With less of its past, then with less of what it knows."""
+    short = spec.model_copy(update={"backstory": brief(spec.backstory, SHORT_BACKSTORY)})
+    yield short
+    for known in halves(spec.knowledge):
+        yield short.model_copy(update={"knowledge": known})
 
 
 def _surroundings(state: NpcState) -> Iterable[str]:

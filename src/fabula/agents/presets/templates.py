@@ -1,6 +1,7 @@
 """The built-in prompts: which modules and entries a role's prompt has before an author changes any.
 
-What never changes stands first and what changes each turn stands last, so that each prompt extends the one before.
+What never changes stands first and what changes each turn stands last, so that each prompt extends the one before. The
+scene stands where it began in the history.
 The words themselves are the text files beside this module.
 """
 
@@ -64,12 +65,12 @@ _STATIC: Final[dict[PromptRole, tuple[str, ...]]] = {
         "world_state_schema",
         "player_state_schema",
     ),
-    "director": ("lorebook_base", "player", "player_state_schema", "current_cast"),
-    "actor": ("lorebook_base", "player", "current_cast"),
-    "narrator": ("lorebook_base", "player", "player_state_schema", "current_cast"),
+    "director": ("lorebook_base", "player", "player_state_schema", "current_cast", "canon"),
+    "actor": ("lorebook_base", "player", "current_cast", "canon"),
+    "narrator": ("lorebook_base", "player", "player_state_schema", "current_cast", "canon"),
     "keeper": ("lorebook_base", "player", "world_state_schema", "player_state_schema", "current_cast"),
     "replyer": ("lorebook_base", "player", "player_state_schema", "current_cast"),
-    "swift": ("lorebook_base", "player", "world_state_schema", "player_state_schema", "current_cast"),
+    "swift": ("lorebook_base", "player", "world_state_schema", "player_state_schema", "current_cast", "canon"),
 }
 
 _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
@@ -87,23 +88,27 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     ),
     "director": (
         "story_so_far",
+        "earlier_history",
+        "current_node",
+        "scene_lore",
         "shared_history",
         "memories",
-        "canon",
         "lorebook_matched",
-        "current_node",
+        "news",
         "story_time",
         "world_state",
         "transitioned_this_turn",
     ),
     "actor": (
         "story_so_far",
+        "earlier_history",
+        "current_node",
+        "scene_lore",
         "shared_history",
         "private_memory",
         "memories",
-        "canon",
         "lorebook_matched",
-        "current_node",
+        "news",
         "story_time",
         "world_state",
         "transitioned_this_turn",
@@ -111,24 +116,27 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     ),
     "narrator": (
         "story_so_far",
+        "earlier_history",
+        "current_node",
+        "scene_lore",
         "shared_history",
         "memories",
-        "canon",
         "lorebook_matched",
         "previous_node",
         "previous_cast",
-        "current_node",
+        "news",
         "story_time",
         "world_state",
         "transitioned_this_turn",
         "narrator_purpose",
     ),
     "keeper": (
+        "earlier_history",
+        "current_node",
         "shared_history",
         "lorebook_matched",
         "previous_node",
         "previous_cast",
-        "current_node",
         "story_time",
         "node_change",
         "progression_hints",
@@ -151,12 +159,14 @@ _DYNAMIC: Final[dict[PromptRole, tuple[str, ...]]] = {
     ),
     "swift": (
         "story_so_far",
+        "earlier_history",
+        "current_node",
+        "scene_lore",
         "shared_history",
         "memories",
-        "canon",
         "lorebook_matched",
         "previous_node",
-        "current_node",
+        "news",
         "story_time",
         "progression_hints",
         "world_state",

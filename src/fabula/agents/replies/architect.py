@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pydantic import Field, TypeAdapter
 
@@ -12,6 +13,9 @@ from fabula.story.graph import Comparison, Graph, MeantBy, Node, Transition, gra
 from fabula.story.schemas import SchemaFields, schema_problems
 from fabula.story.state import StateOp
 from fabula.story.values import Id, Sparse, Value
+
+MOST_NODES: Final = 64
+"""Of one section; a few are asked for, and the whole graph is looked at again with every section."""
 
 
 class ProposedTransition(Sparse):
@@ -131,10 +135,12 @@ def _checked(proposal: Proposal, problems: list[str]) -> tuple[Proposal | None, 
 def _section_problems(
     proposal: SectionProposal, *, existing: Collection[str], characters: Collection[str]
 ) -> list[str]:
+    if len(proposal.nodes) > MOST_NODES:
+        return [f"a section may have {MOST_NODES} nodes"]
     ids = [node.id for node in proposal.nodes]
     known = {*existing, *ids}
     problems = [f"the node id '{one}' exists already" for one in ids if one in existing]
-    problems += [f"the node id '{one}' is used twice" for one in sorted({one for one in ids if ids.count(one) > 1})]
+    problems += [f"the node id '{one}' is used twice" for one, times in sorted(Counter(ids).items()) if times > 1]
     for source, ways in _ways(proposal):
         if source not in known:
             problems.append(f"a transition patch names the node '{source}', which does not exist")

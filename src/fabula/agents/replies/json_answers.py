@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TypeVar
+from typing import Final, TypeVar
 
+import orjson
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
 
+from fabula.formats.json_bounds import bounds_problem, value_count
+from fabula.ports.models import MOST_REPLY_VALUES
+from fabula.story.misfits import misfits
 from fabula.story.values import Json
 
 Shape = TypeVar("Shape")
@@ -17,16 +20,19 @@ _FENCE = "```"
 _LANGUAGE = re.compile(r"\A[A-Za-z]*+")
 _DECODER = json.JSONDecoder()
 _MOST_STARTS = 50
+_MOST_READINGS = 2
+"""How often all letters of a reply are read in looking for JSON: one that never ends is read to its end each time."""
+_NO_JSON: Final = "the reply holds no JSON object that can be read"
+_TOO_MANY: Final = f"the reply holds more than {MOST_REPLY_VALUES} values"
 
 
 def json_in(text: str) -> tuple[Json, list[str]]:
     """The JSON object in a reply; remarks around it and markdown fences do no harm."""
-    for candidate in (text, *_fenced(text)):
-        value, found = _whole(candidate.strip())
-        if found:
-            return value, []
-    value, found = _embedded(text)
-    return (value, []) if found else (None, ["the reply holds no JSON object that can be read"])
+    for candidate in (text, *_fenced(text), _embedded(text)):
+        value, problem = _whole(candidate.strip())
+        if problem in (None, _TOO_MANY):
+            return value, [problem] if problem else []
+    return None, [_NO_JSON]
 
 
 def _fenced(text: str) -> list[str]:
@@ -36,31 +42,39 @@ def _fenced(text: str) -> list[str]:
     return [_LANGUAGE.sub("", part) for part in closed]
 
 
-def _whole(text: str) -> tuple[Json, bool]:
+def _whole(text: str) -> tuple[Json, str | None]:
+    """The value of a text that is JSON and nothing else, or why there is none."""
     if not text.startswith(("{", "[")):
-        return None, False
+        return None, _NO_JSON
+    body = text.encode("utf-8", "replace")
+    if value_count(body) > MOST_REPLY_VALUES:
+        return None, _TOO_MANY
     try:
-        value: Json = from_json(text, allow_inf_nan=False)
+        # Read as requests are: what cannot be kept, like numbers of any length, is no value of a proposal.
+        return (None, _NO_JSON) if bounds_problem(body) else (orjson.loads(body), None)
     except ValueError:
-        return None, False
-    return value, True
+        return None, _NO_JSON
 
 
-def _embedded(text: str) -> tuple[Json, bool]:
+def _embedded(text: str) -> str:
     """The longest JSON object that begins somewhere in the text."""
-    best = ""
+    best, left = "", _MOST_READINGS * len(text)
     place = text.find("{")
     for _ in range(_MOST_STARTS):
-        if place < 0:
+        if place < 0 or left < 0:
             break
+        read = end = place + 1
         try:
             _, end = _DECODER.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            read = error.pos
         except (ValueError, RecursionError):
-            end = place + 1
+            read = len(text)
         else:
-            best = max(best, text[place:end], key=len)
+            best, read = max(best, text[place:end], key=len), end
+        left -= read - place
         place = text.find("{", end)
-    return _whole(best)
+    return best
 
 
 def fitted(value: Json, shape: TypeAdapter[Shape]) -> tuple[Shape, list[str]] | tuple[None, list[str]]:
@@ -68,7 +82,7 @@ def fitted(value: Json, shape: TypeAdapter[Shape]) -> tuple[Shape, list[str]] | 
     try:
         return shape.validate_python(value), []
     except ValidationError as error:
-        return None, [_sentence(one["loc"], one["type"], one["msg"]) for one in error.errors()[:8]]
+        return None, [_sentence(one["loc"], one["type"], one["msg"]) for one in misfits(error)[:8]]
     except RecursionError:
         return None, ["the reply is nested too deeply"]
 

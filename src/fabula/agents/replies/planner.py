@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 SHORTEST_PLAN = 20
+LONGEST_PLAN = 40_000
+MOST_SECTIONS = 64
 
 _FENCE = re.compile(r"^```[A-Za-z]*\s*$", re.MULTILINE)
 _HEADING = re.compile(r"^[#*_\s]*([A-Za-z][A-Za-z ]{2,40}?)[*_]*:[*_]*[ \t]*(.*)$")
@@ -17,7 +19,19 @@ _HEADINGS = frozenset({"title", _OPENING, _BEATS, "possible endings", "endings",
 def read_plan(text: str) -> tuple[str, list[str]]:
     """The plan without fences, and why it cannot be used."""
     plan = _FENCE.sub("", text).strip()
-    return (plan, []) if len(plan) >= SHORTEST_PLAN else ("", ["the plan is empty or too short"])
+    if len(plan) < SHORTEST_PLAN:
+        return "", ["the plan is empty or too short"]
+    if len(plan) > LONGEST_PLAN:
+        return "", [f"the plan is longer than {LONGEST_PLAN} letters"]
+    problems = outline_problems(outline_sections(plan))
+    return ("", problems) if problems else (plan, [])
+
+
+def outline_problems(sections: list[str]) -> list[str]:
+    """Why a story of these sections is not built: each of them is drawn by itself, and several times if need be."""
+    if len(sections) <= MOST_SECTIONS:
+        return []
+    return [f"the plan falls into {len(sections)} sections, and {MOST_SECTIONS} are the most"]
 
 
 def outline_sections(plan: str) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from fabula.actions.canon.changes import ChangeView, ListChanges
 from fabula.actions.canon.play_canon import list_canon_changes, list_known_entities, list_known_facts
-from fabula.actions.canon.questions import FactsAsked, InWorld
+from fabula.actions.canon.questions import EntityView, FactsAsked, InWorld
 from fabula.actions.plays.sessions import ShowVariables, get_variables
 from fabula.canon.sentences import sentence_of
 from fabula.cli.player.player_session import PlayerSession
+from fabula.language.words import words_of
 from fabula.ports.actors import OPERATOR
 from fabula.story.canon import FactContent
 from fabula.story.checks import PLAYER
@@ -23,17 +25,19 @@ OWNING: Final = frozenset(["owns", "carries", "has", "holds", "wears"])
 
 
 async def facts(player_session: PlayerSession, rest: str) -> None:
-    """What is true, as far as the player may know it: all of it, or what is about somebody."""
-    writer, asked = player_session.writer, FactsAsked(about=rest or None, limit=MOST_READ)
+    """What is true, as far as the player may know it: all of it, or what is about somebody, by name or id."""
+    writer, there = player_session.writer, await _entities(player_session)
+    asked = FactsAsked(about=one_named(rest, there) if rest else None, limit=MOST_READ)
     listed = await list_known_facts(player_session.house, OPERATOR, player_session.session_id, asked)
     # What only others know is told to those who read thoughts as well.
     known = [one for one in listed.changes if player_session.telling.thoughts or _may_know(one)]
     if not known:
         writer.say(f"You know nothing about {rest} that is canon." if rest else "Nothing is canon in this play yet.")
+    names = {one.entity_id: one.name for one in there}
     for change in known[:SHOWN]:
-        writer.say(sentence_of(change.content), indent=2)
+        writer.say(sentence_of(change.content, names), indent=2)
     if len(known) > SHOWN:
-        writer.say(f"These are the first {SHOWN}. /facts ID shows what is about somebody.", "dim")
+        writer.say(f"These are the first {SHOWN}. /facts NAME shows what is about somebody.", "dim")
 
 
 async def entities(player_session: PlayerSession, _: str) -> None:
@@ -55,8 +59,9 @@ async def canon(player_session: PlayerSession, _: str) -> None:
     listed = await list_canon_changes(house, OPERATOR, player_session.session_id, ListChanges(limit=SHOWN))
     if not listed.changes:
         writer.say("Nothing was proposed in this play yet.")
+    names = await _names(player_session)
     for change in listed.changes:
-        writer.say(f"{change.status}: {sentence_of(change.content)}", indent=2)
+        writer.say(f"{change.status}: {sentence_of(change.content, names)}", indent=2)
         if change.verdict is not None and change.status != "committed":
             writer.say(change.verdict.sentence, "dim", indent=4)
 
@@ -89,6 +94,33 @@ def _things(value: Json) -> list[str]:
             return [value] if value.strip() else []
         case _:
             return []
+
+
+async def _names(player_session: PlayerSession) -> dict[str, str]:
+    """What canon calls those of whom it speaks, by id."""
+    return {one.entity_id: one.name for one in await _entities(player_session)}
+
+
+async def _entities(player_session: PlayerSession) -> list[EntityView]:
+    asked = InWorld(limit=MOST_READ)
+    listed = await list_known_entities(player_session.house, OPERATOR, player_session.session_id, asked)
+    return listed.entities
+
+
+def one_named(text: str, entities: Sequence[EntityView]) -> str:
+    """The id of who or what is meant: by its id, its name or another name, or by words that only one has in its name.
+    A text that names nobody may be an id that is not among these, and stays as it is."""
+    said = _without_article(words_of(text))
+    names = {one.entity_id: [_without_article(words_of(name)) for name in (one.name, *one.aliases)] for one in entities}
+    if text in names:
+        return text
+    whole = [id for id, called in names.items() if said in called]
+    part = [id for id, called in names.items() if said and any(set(said) <= set(words) for words in called)]
+    return whole[0] if whole else part[0] if len(part) == 1 else text
+
+
+def _without_article(words: list[str]) -> list[str]:
+    return words[1:] if words[:1] in (["the"], ["a"], ["an"]) else words
 
 
 def _may_know(change: ChangeView) -> bool:

@@ -33,6 +33,7 @@ from fabula.actions.plays.play_memories import (
     search_memories,
 )
 from fabula.actions.plays.recap_session import RecapSession, recap_session
+from fabula.actions.plays.scenes import ListScenes, list_scenes
 from fabula.actions.plays.sessions import (
     RenameSession,
     SessionView,
@@ -46,17 +47,23 @@ from fabula.actions.rules.game_systems import NameGameSystem, get_game_system
 from fabula.actions.rules.roll_dice import RollDice, roll_dice
 from fabula.actions.rules.sheets import NameSheet, get_sheet
 from fabula.actions.views import Nothing, Paging
+from fabula.cli.player.boundaries_command import boundaries
 from fabula.cli.player.canon_commands import canon, entities, facts, inventory
+from fabula.cli.player.context_command import context
 from fabula.cli.player.history import show_history
 from fabula.cli.player.lines import typed_number
+from fabula.cli.player.people_commands import conflicts, relations
 from fabula.cli.player.player_session import PlayerSession
 from fabula.cli.player.sentences import counted
+from fabula.cli.player.talk_commands import build, talk
 from fabula.cli.player.terminal_writer import TerminalWriter
 from fabula.cli.player.trees import drawn_tree, leaves_of
 from fabula.cli.player.turn_trace import find_trace, show_trace
+from fabula.cli.player.zero_command import zero
 from fabula.ports.actors import OPERATOR
 from fabula.recall.perception import PLAYER_OWNER
 from fabula.story.journals import JournalStatus
+from fabula.story.scenes import SceneOutcome
 
 Outcome = Literal["go_on", "leave"]
 
@@ -95,6 +102,9 @@ class PlayerCommand(Generic[S]):
 
 Commands = Mapping[str, PlayerCommand[S]]
 
+COLUMN = 18
+"""How wide the commands stand in their list."""
+
 
 def is_command(line: str) -> bool:
     return line.startswith("/")
@@ -111,7 +121,8 @@ async def run_command(player_session: S, line: str, commands: Commands[S]) -> Ou
 
 
 def _unknown(name: str, commands: Collection[str]) -> str:
-    near = get_close_matches(name.lower(), commands, n=1)
+    typed = name.lower()
+    near = [one for one in commands if typed and one.startswith(typed)] or get_close_matches(typed, commands, n=1)
     guess = f" Did you mean /{near[0]}?" if near else ""
     return f"There is no command /{name}.{guess} /help lists them all; anything without a slash is said or done."
 
@@ -301,6 +312,45 @@ async def _character(player_session: Seated, rest: str) -> None:
         writer.say(", ".join(system.conditions[str(name)].display_name for name in there), "yellow")
 
 
+async def _end_scene(player_session: PlayerSession, _: str) -> None:
+    await player_session.end_scene()
+
+
+async def _flashback(player_session: PlayerSession, text: str) -> None:
+    if not text:
+        player_session.writer.say("Say what you remember: /flashback Two days ago, at the Long Bridge.", "yellow")
+        return
+    await player_session.flashback(text)
+
+
+async def _out_of_character(player_session: PlayerSession, text: str) -> None:
+    if not text:
+        player_session.writer.say("Say what you wish of the telling: /ooc Shorter, please.", "yellow")
+        return
+    if player_session.telling.ended:
+        player_session.writer.say("This play has ended: nothing more is told.", "yellow")
+        return
+    await player_session.say(f"(({text.replace('(', '[').replace(')', ']')}))")
+
+
+async def _scenes(player_session: PlayerSession, _: str) -> None:
+    listed = await list_scenes(player_session.house, OPERATOR, player_session.session_id, ListScenes())
+    for scene in reversed(listed.scenes):
+        how = "now" if scene.outcome is None else SCENE_OUTCOMES[scene.outcome]
+        player_session.writer.say(f"{scene.title} ({how})", "bold")
+        if scene.summary:
+            player_session.writer.say(scene.summary, indent=2)
+
+
+SCENE_OUTCOMES: Mapping[SceneOutcome, str] = {
+    "left": "left",
+    "met": "done",
+    "asked": "ended",
+    "turns": "it had gone on for long",
+    "ended": "the last",
+}
+
+
 async def _recap(player_session: Seated, _: str) -> None:
     recap = await recap_session(player_session.house, OPERATOR, player_session.session_id, RecapSession())
     player_session.writer.say(recap.text or "Nothing has happened yet.")
@@ -339,7 +389,11 @@ def _with_help(sentence: str, commands: Commands[S]) -> Commands[S]:
         player_session.writer.say(f"{sentence} Or use a command:")
         for name, command in table.items():
             call = f"/{name} {command.arguments}".strip()
-            player_session.writer.row(f"{call:<18}{command.sentence}", indent=2)
+            # One that is too long for its column has a line of its own.
+            if len(call) >= COLUMN:
+                player_session.writer.row(call, indent=2)
+                call = ""
+            player_session.writer.row(f"{call:<{COLUMN}}{command.sentence}", indent=2)
 
     table: Commands[S] = {"help": PlayerCommand(sentence="Lists the commands.", run=help), **commands}
     return table
@@ -366,9 +420,31 @@ _OF_ALL: Commands[Seated] = {
     "quit": PlayerCommand(sentence="Leaves. You can come back at any time.", run=_quit),
 }
 _OF_SCENES: Commands[PlayerSession] = {
+    "talk": PlayerCommand(arguments="NAME ...", sentence="Talks with up to four of them; alone, ends it.", run=talk),
+    "end-scene": PlayerCommand(sentence="Ends the scene of a free play; the world moves on.", run=_end_scene),
+    "flashback": PlayerCommand(
+        arguments="TEXT", sentence="Plays a scene of the past; /end-scene returns to the present.", run=_flashback
+    ),
+    "ooc": PlayerCommand(
+        arguments="TEXT",
+        sentence="Tells the storyteller something out of character; ((text)) in a line does, too.",
+        run=_out_of_character,
+    ),
+    "scenes": PlayerCommand(sentence="Lists the scenes so far, and what came of them.", run=_scenes),
+    "build": PlayerCommand(sentence="Builds the world of this play by talking about it.", run=build),
+    "boundaries": PlayerCommand(
+        arguments="[line|veil|drop|rating WORDS]",
+        sentence="Shows or sets what this table does not want.",
+        run=boundaries,
+    ),
+    "zero": PlayerCommand(sentence="Asks what this play is about, and what it must not do.", run=zero),
     "suggest": PlayerCommand(arguments="[N]", sentence="Suggests what you might say or do.", run=_suggest),
     "time": PlayerCommand(sentence="Tells what time it is in the story.", run=_time),
     "journal": PlayerCommand(sentence="Lists what you set out to do, and what became of it.", run=_journal),
+    "relations": PlayerCommand(
+        arguments="[WHO]", sentence="Tells how others stand to you, or how somebody stands to all.", run=relations
+    ),
+    "conflicts": PlayerCommand(sentence="Tells what people are at odds about, and how far it has come.", run=conflicts),
     "memories": PlayerCommand(
         arguments="[WHO]", sentence="Lists what you, or a character by its id, remember.", run=_memories
     ),
@@ -379,6 +455,9 @@ _OF_SCENES: Commands[PlayerSession] = {
     "entities": PlayerCommand(sentence="Lists who and what canon knows.", run=entities),
     "inventory": PlayerCommand(sentence="Lists what you carry.", run=inventory),
     "canon": PlayerCommand(sentence="Shows what was proposed in this play, and what became of it.", run=canon),
+    "context": PlayerCommand(
+        arguments="[TEXT]", sentence="Shows what models would be told next, and what would be left out.", run=context
+    ),
     "why": PlayerCommand(arguments="WORDS", sentence="Shows what some words bring back to you, and why.", run=_why),
     "thoughts": PlayerCommand(sentence="Shows or hides what characters think.", run=_thoughts),
 }

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from fabula.actions.plays.sessions import SessionView
+from collections.abc import Sequence
+
+from fabula.actions.plays.sessions import MessageLine, SessionView
 from fabula.cli.player.terminal_writer import TerminalWriter
 
 
 def show_history(writer: TerminalWriter, session: SessionView, *, most: int | None) -> None:
     """The transcript, or only what was said in turn `most`. What somebody does and says stands together."""
+    show_lines(writer, [one for one in session.history if most is None or one.turn_index == most])
+
+
+def show_lines(writer: TerminalWriter, lines: Sequence[MessageLine]) -> None:
+    """Some lines of the transcript."""
     speaker = ""
-    for message in session.history:
-        if most is not None and message.turn_index != most:
-            continue
+    for message in lines:
         if message.kind in ("action", "dialogue") and message.speaker_id != speaker:
             writer.gap()
         speaker = message.speaker_id

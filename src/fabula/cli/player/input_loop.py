@@ -36,6 +36,8 @@ async def open_play(player_session: PlayerSession) -> None:
             writer.gap()
             writer.say(" ".join(paragraph.split()))
         player_session.telling.heading(session.snapshot.world_state.current_node)
+        if session.history:
+            show_history(writer, session, most=0)
         _hint(player_session)
     else:
         _resume(player_session, session)

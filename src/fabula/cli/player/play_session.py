@@ -35,22 +35,34 @@ async def play_session(
     ink: Path | None = None,
     model: str | None = None,
     rules: str | None = None,
+    world: str | None = None,
 ) -> int:
     """Opens the house and plays; answers how many turns failed."""
     if ink is not None and (session is not None or story is not None):
         raise InvalidRequest("Give --ink alone: the file is the story.")
+    if world is not None and (session is not None or story is not None or ink is not None):
+        raise InvalidRequest("Give --world alone: free play in a world has no story.")
     if session is not None and (story is not None or profile is not None):
         raise InvalidRequest("A play knows its story and its player: give --session alone.")
     writer = TerminalWriter(console)
     async with open_house(settings, tends_turns=True) as house:
         await install_samples_at_first(house)
         lines = open_lines(writer, settings.data_folder / "play-history", [f"/{name}" for name in COMMANDS])
-        if session is None and story is None and ink is None:
+        if session is None and story is None and ink is None and world is None:
             session = await pick_play(house, writer, lines)
         group = None if model is None else await group_of_model(house, OPERATOR, model)
         if session is None:
             session = await _start(
-                house, writer, lines, story=story, profile=profile, seed=seed, ink=ink, group=group, rules=rules
+                house,
+                writer,
+                lines,
+                story=story,
+                profile=profile,
+                seed=seed,
+                ink=ink,
+                group=group,
+                rules=rules,
+                world=world,
             )
         elif group is not None:
             await update_config(house, OPERATOR, session, UpdateConfig(api_group_id=group))
@@ -74,10 +86,14 @@ async def _start(
     ink: Path | None,
     group: str | None,
     rules: str | None = None,
+    world: str | None = None,
 ) -> str:
     """Starts a new play of the story that is named, written in a file, or picked; answers its session."""
     if ink is not None:
         story = await publish_file(house, ink)
-    story = story or await pick_story(house, writer, lines)
-    command = StartSession(story_id=story, player_profile_id=profile, api_group_id=group, seed=seed, rules=rules)
+    if world is None:
+        story = story or await pick_story(house, writer, lines)
+    command = StartSession(
+        story_id=story, world_id=world, player_profile_id=profile, api_group_id=group, seed=seed, rules=rules
+    )
     return (await start_session(house, OPERATOR, command)).session_id

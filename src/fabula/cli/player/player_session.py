@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from fabula.actions.campaigns.end_scene import end_scene
+from fabula.actions.campaigns.flashback import BeginFlashback, begin_flashback
+from fabula.actions.campaigns.story_loop import lead_on
 from fabula.actions.house import House
 from fabula.actions.library.characters import NameCharacter, get_character
 from fabula.actions.library.stories import NameStory, StoryView, get_story
@@ -13,8 +16,8 @@ from fabula.actions.library.story_resources import NameStoryResources, get_story
 from fabula.actions.plays.session_characters import list_session_characters
 from fabula.actions.plays.sessions import SessionView, ShowSession, get_session
 from fabula.actions.turns.run_turn import Regenerate, RetryTurn, RunTurn, regenerate, retry_turn, run_turn
-from fabula.actions.views import Paging
-from fabula.cli.player.history import show_history
+from fabula.actions.views import Nothing, Paging
+from fabula.cli.player.history import show_history, show_lines
 from fabula.cli.player.lines import Lines
 from fabula.cli.player.sentences import plain
 from fabula.cli.player.teller import Telling
@@ -80,6 +83,9 @@ class PlayerSession:
         title = self.telling.titles.get(world.current_node, world.current_node)
         self.writer.say(f"{self.story.display_name}: {title}", "bold")
         self.writer.say(f"Turn {session.turn_index}, {session.status}. Here: {present}.")
+        if session.conversation is not None:
+            talking = ", ".join(self.telling.names.get(id, id) for id in session.conversation.character_ids)
+            self.writer.say(f"You talk with {talking}, apart from the others. /talk ends it.")
         if session.snapshot.time is not None:
             self.writer.say(f"{session.snapshot.time.text}.")
         for variable in self.story.common_variables:
@@ -105,6 +111,32 @@ class PlayerSession:
         self.suggested.clear()
         self.telling.ended = False
         await hear_turn(self.house, turn, self.telling)
+        if self.telling.scene_ended:
+            await self._lead_on(lambda: lead_on(self.house, self.session_id))
+
+    async def end_scene(self) -> None:
+        """Ends the scene, and shows the next one."""
+        await self._lead_on(lambda: end_scene(self.house, OPERATOR, self.session_id, Nothing()))
+
+    async def flashback(self, text: str) -> None:
+        """Plays a scene of the past."""
+        command = BeginFlashback(text=text)
+        await self._lead_on(lambda: begin_flashback(self.house, OPERATOR, self.session_id, command))
+
+    async def _lead_on(self, go_on: Callable[[], Awaitable[object]]) -> None:
+        """Shows how a free play goes on after a scene."""
+        self.telling.scene_ended = False
+        seen = {message.message_id for message in (await self.session()).history}
+        await go_on()
+        session = await self.session()
+        if seen.issuperset(message.message_id for message in session.history):
+            return
+        here = session.snapshot.world_state.current_node
+        if here != self.telling.shown:
+            self.telling.heading(here)
+        show_lines(self.writer, [message for message in session.history if message.message_id not in seen])
+        if session.status == "ended":
+            self.telling.the_end()
 
     def _next_seed(self) -> int | None:
         if self.seed is None:

@@ -22,7 +22,7 @@ class Presenter(Protocol):
     ) -> str: ...
 
 
-PRESENTERS: Mapping[str, Presenter] = {"graph": present_scenes, "ink": present_ink}
+PRESENTERS: Mapping[str, Presenter] = {"graph": present_scenes, "free": present_scenes, "ink": present_ink}
 
 
 async def present(house: House, session_id: str, *, seed: int | None, writer: TerminalWriter, lines: Lines) -> str:

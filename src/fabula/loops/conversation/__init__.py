@@ -1,4 +1,4 @@
-"""The conversation loop: one run per turn of an Ink play, in which characters may talk back."""
+"""The loop of Ink plays: one run per turn, in which characters may talk back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation loop as a graph: decide, evaluate, tell_on, persist_turn_artifacts.
+"""The loop of Ink plays as a graph: decide, evaluate, tell_on, persist_turn_artifacts.
 
 Each node's outcome is checkpointed. Only a talk passes through decide and evaluate; a choice goes straight on. Which of
 the two a turn is, is known before it begins, so each is a line of its own: a fork in the graph costs every turn time.
@@ -73,11 +73,12 @@ async def play_knots(run: InkRun, saver: Any, *, thread_id: str, resumed: bool) 
     run.stage.tell(TurnStarted(next_turn_index=index, player_input=run.turn.player_input))
     start: KnotState | None = None if known else {"v": VERSION, "turn_id": run.turn.turn_id}
     with untraced():
-        await _compiled(saver, talks=run.talks).ainvoke(start, config, context=run, durability="async")
+        await compiled_knots(saver, talks=run.talks).ainvoke(start, config, context=run, durability="async")
 
 
 @lru_cache(maxsize=8)
-def _compiled(saver: Any, *, talks: bool) -> CompiledStateGraph[KnotState, InkRun, Any, Any]:
+def compiled_knots(saver: Any, *, talks: bool) -> CompiledStateGraph[KnotState, InkRun, Any, Any]:
+    """The graph of a talk, or of any other turn."""
     return knot_graph(talks=talks).compile(checkpointer=saver)
 
 

@@ -47,7 +47,8 @@ async def _move(telling: Telling, waiting: Waiting, said: str) -> None:
     story = telling.story
     if waiting.kind == "choice":
         place = chosen_index(waiting, said)
-        telling.heard([Heard(kind="choice", text=waiting.choices[place].text)])
+        # A line may have been drawn since the choice was offered.
+        telling.heard([Heard(kind="choice", text=telling.asker.keep_to_limits("story", waiting.choices[place].text))])
         with story_errors():
             story.choose(place)
         return

@@ -48,11 +48,26 @@ async def decide(run: InkRun) -> Decision:
 
 
 async def evaluate(run: InkRun, decision: Decision) -> Decision:
-    """The decision as it may be shown: one that tells too much is rewritten once, then cut."""
+    """The decision as it may be shown: one that may not be told is rewritten once, then cut."""
     talk_context = await talk_context_of(run)
     watch: Evaluator = talk_context.evaluator
-    if watch.findings(decision):
-        again = await run.asker.rewrite(talk_context.context, run.ink.ai_seed)
+    crossed = run.asker.guardrails.objection_to(*_shown(decision).values())
+    if crossed is not None or watch.findings(decision):
+        run.asker.note("ink_agent", crossed)
+        rule = None if crossed is None else crossed.rule
+        again = await run.asker.rewrite(talk_context.context, run.ink.ai_seed, crossed=rule)
         if again is not None:
             decision = again.model_copy(update={"outcome": decision.outcome, "weights": decision.weights})
-    return watch.fit(decision, talk_context.character, run.turn.player_input)
+    decision = watch.fit(decision, talk_context.character, run.turn.player_input)
+    cut = {name: run.asker.keep_to_limits("ink_agent", text) for name, text in _shown(decision).items()}
+    return decision.model_copy(update=cut)
+
+
+def _shown(decision: Decision) -> dict[str, str]:
+    """What a client sees of a decision, by the names of its fields."""
+    return {
+        "reply": decision.reply,
+        "bridge_text": decision.bridge_text,
+        "guidance": decision.guidance,
+        "reason": decision.reason,
+    }

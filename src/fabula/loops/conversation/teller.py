@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fabula.ink import InkEditedError, InkError, Story
 from fabula.knots.evaluation import text_evaluator
@@ -20,7 +20,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.story.contexts import InkGenerateContext
 from fabula.story.error_values import Hint
 from fabula.story.events import GeneratedText, InkChoices, InkInputRequested, InkText, StoryEnded
-from fabula.story.ink_stories import Heard, InkPlay, Waiting
+from fabula.story.ink_stories import Heard, InkPlay, Waiting, labelled
 from fabula.story.seeds import derived_seed
 from fabula.story.turn_results import InkChoiceView
 
@@ -86,12 +86,24 @@ class Telling:
         await self.take(lambda: self.story.resume(text))
 
     def _show(self, lines: Iterable[Line]) -> None:
-        for line in lines:
+        for line in map(self._keep_to_limits, lines):
             self.lines.append(line)
             self.heard([Heard(kind="context" if line.context else "text", text=line.text)])
             if not line.context:
                 self._tell_written(line.text)
                 self.tell(InkText(text=line.text, tags=tuple(line.tags)))
+
+    def _keep_to_limits(self, line: Line) -> Line:
+        """A line as it may be told at this table, whoever wrote it."""
+        text = self.asker.keep_to_limits("story", line.text)
+        return line if text == line.text else replace(line, text=text)
+
+    def _offer(self, waiting: Waiting) -> Waiting:
+        """What the story waits for, as it may be shown at this table; a choice can be made all the same."""
+        offered = [(self.asker.keep_to_limits("story", one.text), one.tags) for one in waiting.choices]
+        if [text for text, _ in offered] == [one.text for one in waiting.choices]:
+            return waiting
+        return waiting.model_copy(update={"choices": labelled(offered)})
 
     def _tell_written(self, shown: str) -> None:
         """Tells the written texts that the reader is about to see; a context line or a variable keeps them quiet."""
@@ -102,7 +114,7 @@ class Telling:
 
     async def _stopped(self) -> InkPlay:
         many = len(self.story.current_choices) > FEW_CHOICES
-        waiting = await run_in_thread(waiting_for, self.story) if many else waiting_for(self.story)
+        waiting = self._offer(await run_in_thread(waiting_for, self.story) if many else waiting_for(self.story))
         for choice in waiting.choices:
             self._tell_written(choice.text)
         tell_waiting(self.tell, waiting)

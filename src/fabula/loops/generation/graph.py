@@ -22,14 +22,16 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from fabula.agents.replies.architect import OpeningProposal, SectionProposal
-from fabula.agents.replies.planner import outline_sections
+from fabula.agents.replies.planner import outline_problems, outline_sections
 from fabula.loops.checkpoint_version import is_of_version, loop_version
 from fabula.loops.generation.draft_setup import seeded
 from fabula.loops.generation.section_run import Opened, SectionRun, section_of
 from fabula.loops.generation.section_writer import draw_opening, draw_plan, draw_section, findings_of
 from fabula.loops.model_questions import Answer
 from fabula.loops.untraced import untraced
+from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import ModelError, ModelUnusable
+from fabula.ports.threads import run_in_thread
 from fabula.story.events import Progress
 from fabula.story.values import JsonObject
 
@@ -70,7 +72,10 @@ async def plan(state: GenerationState, runtime: Runtime[SectionRun]) -> Generati
 
 async def outline(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
     """The sections of the plan."""
-    return {"sections": outline_sections(state["plan"])}
+    sections = outline_sections(state["plan"])
+    if problems := outline_problems(sections):
+        raise InvalidRequest(f"This cannot be built: {problems[0]}. Join some of its paragraphs.")
+    return {"sections": sections}
 
 
 async def draw(state: GenerationState, runtime: Runtime[SectionRun]) -> GenerationState:
@@ -113,7 +118,7 @@ async def lint(state: GenerationState, runtime: Runtime[SectionRun]) -> Generati
     drawn, kept = state["drawn"], state.get("kept")
     if drawn is None:
         return {"redraws": MOST_REDRAWS}
-    problems = findings_of(runtime.context, _proposal(runtime.context, drawn))
+    problems = await run_in_thread(findings_of, runtime.context, _proposal(runtime.context, drawn))
     if kept is not None and len(state["problems"]) <= len(problems):
         return {}
     return {"kept": drawn, "problems": problems}
@@ -159,7 +164,7 @@ def _proposal(run: SectionRun, raw: JsonObject) -> OpeningProposal | SectionProp
 async def build_section(run: SectionRun, saver: Any, *, thread_id: str) -> None:
     """Builds one section; a run of the same section that was interrupted goes on where it stopped."""
     config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-    graph = _compiled(saver)
+    graph = compiled_generation(saver)
     before = await graph.aget_state(config)
     same = before.values.get("run") == run.run and is_of_version(before.values, VERSION)
     goes_on = same and bool(before.next)
@@ -171,7 +176,8 @@ async def build_section(run: SectionRun, saver: Any, *, thread_id: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def _compiled(saver: Any) -> CompiledStateGraph[GenerationState, SectionRun, Any, Any]:
+def compiled_generation(saver: Any) -> CompiledStateGraph[GenerationState, SectionRun, Any, Any]:
+    """The graph with its checkpointer."""
     return generation_graph().compile(checkpointer=saver)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from fabula.loops.guardrails import Guardrails
 from fabula.loops.npc.driver import Npc
 from fabula.loops.npc.floor import Floor
 from fabula.loops.npc.signals import (
@@ -47,6 +48,11 @@ class Company:
     @property
     def is_empty(self) -> bool:
         return not self._npcs
+
+    @property
+    def guardrails(self) -> Guardrails:
+        """What the game wants kept, now."""
+        return self._run.guardrails()
 
     def hear(self, message: GameMessage) -> None:
         """Passes a message of the game on."""
@@ -116,7 +122,7 @@ class Company:
                 sentence = f"A connection may speak of {MOST_AGENTS} agents. Open another one for more."
                 self._send(NpcProblem(name="busy", message=sentence, agent_id=agent_id))
                 return None
-            floor = Floor(agent_id, new_id=self._new_id)
+            floor = Floor(agent_id, new_id=self._new_id, guardrails=self._run.guardrails)
             self._npcs[agent_id] = Npc(self._run, agent_id, floor=floor, send=self._send)
         return self._npcs[agent_id]
 

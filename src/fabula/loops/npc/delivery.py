@@ -2,7 +2,9 @@
 
 1. The one tag parser reads the pieces, however they are cut.
 2. Tags that are not visible stay here; atomic ones are sent whole when they close.
-3. A line that may be a repetition is held back until it differs, or turns out to be one.
+3. What is sent passes the guardrails of the game. The first refusal ends the reply: the NPC is asked once more.
+   In its second reply marks stand in the place of what is refused, and a tool call with such words is not made.
+4. A line that may be a repetition is held back until it differs, or turns out to be one.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from fabula.loops.guardrails import NO_GUARDRAILS, CheckedStream, Guardrails
 from fabula.loops.npc.repetition import Words, is_one_of, may_become
+from fabula.rules.guardrails import Objection
 from fabula.story.npc import SAY, TOOL, NpcState, PlayedStatus, PlayedTag, TagSpec
 from fabula.story.npc_events import NpcEvent, TagClosed, TagOpened, TagText
 from fabula.story.tags import Closed, Opened, TagEvent, TagParser, Text
@@ -28,9 +32,18 @@ class _Sent:
 
 
 class Delivery:
-    """One turn's events. `repeats` tells that the reply says an old line again; what follows it is not read."""
+    """One turn's events. `repeats` tells that the reply says an old line again, `crossed` which line of the game's
+    boundaries it crosses; what follows is not read."""
 
-    def __init__(self, *, agent_id: str, turn_id: str, state: NpcState, old_lines: tuple[Words, ...] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        turn_id: str,
+        state: NpcState,
+        old_lines: tuple[Words, ...] = (),
+        guardrails: Guardrails = NO_GUARDRAILS,
+    ) -> None:
         self._agent_id, self._turn_id = agent_id, turn_id
         self._tags = state.tag_set()
         self._specs = {tag.name.lower(): tag for tag in state.known_tags()}
@@ -39,6 +52,11 @@ class Delivery:
         self._waiting: Opened | None = None
         self._held = ""
         self.repeats = False
+        self.crossed: str | None = None
+        self._guardrails, self._asks_again = guardrails, True
+        self._checked: CheckedStream | None = None
+        self._objections: list[Objection] = []
+        self._left_out = False
         self._parser = TagParser(self._tags)
 
     @property
@@ -69,6 +87,7 @@ class Delivery:
         """Reads another reply in the same turn; tags that were sent stay, and an open one is closed."""
         self._parser = TagParser(self._tags)
         self.repeats, self._waiting, self._held = False, None, ""
+        self.crossed, self._asks_again, self._checked, self._left_out = None, False, None, False
         return self._close_sent(complete=False) if self.open_tag_id is not None else []
 
     def stay_silent(self) -> list[NpcEvent]:
@@ -81,10 +100,20 @@ class Delivery:
     def _events(self, tags: list[TagEvent]) -> list[NpcEvent]:
         events: list[NpcEvent] = []
         for tag in tags:
-            if self.repeats:
+            if self.stops:
                 break
             events += self._of(tag)
         return events
+
+    @property
+    def stops(self) -> bool:
+        """Whether the rest of the reply is not read."""
+        return self.repeats or self.crossed is not None
+
+    def objections(self) -> list[Objection]:
+        """What guardrails objected to since this was last asked."""
+        found, self._objections = self._objections, []
+        return found
 
     def _of(self, event: TagEvent) -> list[NpcEvent]:
         spec = self._spec(event.tag)
@@ -92,13 +121,56 @@ class Delivery:
             return []
         match event:
             case Opened():
-                return self._opened(event, spec)
+                return self._allowed(event, spec)
             case Text():
-                return self._text(event.delta)
+                return self._passed("" if self._left_out else self._check(event.delta))
             case Closed():
-                return self._closed(event)
+                return self._finished(event)
             case _:
                 assert_never(event)
+
+    def _allowed(self, event: Opened, spec: TagSpec) -> list[NpcEvent]:
+        """Opens a tag, unless its attributes have what may not be told."""
+        self._left_out = self._object(self._guardrails.objection_to(*event.attrs.values()))
+        # A tool call is JSON, in which no mark may stand: it is looked at when it is whole.
+        self._checked = None if event.tag == TOOL else self._guardrails.stream(asks_again=self._asks_again)
+        return [] if self._left_out else self._opened(event, spec)
+
+    def _check(self, delta: str, *, ends: bool = False) -> str:
+        """What of a tag's text may be sent now."""
+        checked = self._checked
+        if checked is None:
+            return delta
+        text = checked.take(delta) + (checked.close() if ends else "")
+        if checked.denied is not None:
+            self.crossed = checked.denied.rule
+        if ends or checked.denied is not None:
+            self._objections += checked.objections
+            self._checked = None
+        return text
+
+    def _passed(self, text: str) -> list[NpcEvent]:
+        return self._text(text) if text else []
+
+    def _finished(self, event: Closed) -> list[NpcEvent]:
+        """Closes a tag with what is left of its text; one that was left out has nothing to close."""
+        if self._left_out:
+            self._left_out = False
+            return []
+        if event.tag == TOOL and self._object(self._guardrails.objection_to(event.text)):
+            self._waiting, self._held = None, ""
+            return []
+        events = self._passed(self._check("", ends=True))
+        return events if self.stops else [*events, *self._closed(event)]
+
+    def _object(self, found: Objection | None) -> bool:
+        """Notes an objection; the NPC is asked once more for what was refused."""
+        if found is None:
+            return False
+        self._objections.append(found)
+        if self._asks_again:
+            self.crossed = found.rule
+        return True
 
     def _opened(self, event: Opened, spec: TagSpec) -> list[NpcEvent]:
         held_back = event.tag == SAY and bool(self._old_lines)

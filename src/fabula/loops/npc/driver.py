@@ -19,6 +19,7 @@ from fabula.loops.npc.signals import (
     Effect,
     Happening,
     NoLongerWaitFor,
+    Note,
     Notice,
     ReplyFailed,
     Settle,
@@ -75,6 +76,8 @@ class Npc:
                 self._send(effect.event)
             case Begin():
                 self._begin(effect)
+            case Note():
+                self._run.note(self._agent_id, effect.objections)
             case Stop():
                 self._stop(effect.turn_id)
             case WaitFor():

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, assert_never
 
+from fabula.loops.guardrails import NO_GUARDRAILS, Guardrails
 from fabula.loops.npc.delivery import Delivery
 from fabula.loops.npc.repetition import old_lines
 from fabula.loops.npc.signals import (
@@ -29,6 +30,7 @@ from fabula.loops.npc.signals import (
     Gone,
     Happening,
     NoLongerWaitFor,
+    Note,
     Notice,
     PieceCame,
     ReplyEnded,
@@ -48,6 +50,7 @@ from fabula.loops.npc.tools import tool_event
 from fabula.story.npc import GameEvent, Lived, NpcState
 from fabula.story.npc_events import (
     InterruptReason,
+    NpcEvent,
     NpcProblem,
     NpcTurnFinished,
     NpcTurnInterrupted,
@@ -86,10 +89,16 @@ class _Speaking:
 
 
 class Floor:
-    """The floor of one NPC. `new_id` makes names of requests and turns."""
+    """The floor of one NPC. `new_id` makes names of requests and turns; `guardrails` are what the game wants kept."""
 
-    def __init__(self, agent_id: str, *, new_id: Callable[[str], str]) -> None:
-        self._agent_id, self._new_id = agent_id, new_id
+    def __init__(
+        self,
+        agent_id: str,
+        *,
+        new_id: Callable[[str], str],
+        guardrails: Callable[[], Guardrails] = lambda: NO_GUARDRAILS,
+    ) -> None:
+        self._agent_id, self._new_id, self._guardrails = agent_id, new_id, guardrails
         self._phase: _Fetching | _Preparing | _Speaking | None = None
         self._queue: deque[GameEvent] = deque()
         self._state: NpcState | None = None
@@ -191,6 +200,7 @@ class Floor:
             turn_id=ready.turn_id,
             state=phase.state,
             old_lines=old_lines([*filter(None, says)]),
+            guardrails=self._guardrails(),
         )
         self._phase = _Speaking(event=phase.event, turn_id=ready.turn_id, state=phase.state, delivery=delivery)
         _remember(self._turns, ready.turn_id)
@@ -203,11 +213,12 @@ class Floor:
         speaking = self._speaking(piece.turn_id, piece.attempt)
         if speaking is None:
             return []
-        told: list[Effect] = [Tell(event=event) for event in speaking.delivery.feed(piece.text)]
-        return [*told, *self._once_more(speaking)] if speaking.delivery.repeats else told
+        told = _told(speaking, speaking.delivery.feed(piece.text))
+        return [*told, *self._once_more(speaking)] if speaking.delivery.stops else told
 
     def _once_more(self, speaking: _Speaking) -> list[Effect]:
-        """An NPC that says the same again is asked once more, and then stays silent."""
+        """An NPC that says the same again is asked once more, and then stays silent. One that crosses a line is asked
+        once more, too; what crosses a line then is left out."""
         stop = Stop(turn_id=speaking.turn_id)
         if speaking.attempt > 1:
             silence = [Tell(event=event) for event in speaking.delivery.stay_silent()]
@@ -219,6 +230,7 @@ class Floor:
             state=speaking.state,
             attempt=speaking.attempt,
             pending=tuple(self._unsettled.values()),
+            crossed=speaking.delivery.crossed,
         )
         return [stop, *(Tell(event=event) for event in speaking.delivery.begin_again()), again]
 
@@ -226,8 +238,8 @@ class Floor:
         speaking = self._speaking(ended.turn_id, ended.attempt)
         if speaking is None:
             return []
-        told: list[Effect] = [Tell(event=event) for event in speaking.delivery.close()]
-        if speaking.delivery.repeats:
+        told = _told(speaking, speaking.delivery.close())
+        if speaking.delivery.stops:
             return [*told, *self._once_more(speaking)]
         return [*told, *self._finish(speaking, ended)]
 
@@ -350,6 +362,13 @@ class Floor:
                 name=name, message=message, agent_id=self._agent_id, turn_id=turn_id, request_id=request_id
             )
         )
+
+
+def _told(speaking: _Speaking, events: list[NpcEvent]) -> list[Effect]:
+    """What a piece of a reply brings about, and what was left out of it."""
+    told: list[Effect] = [Tell(event=event) for event in events]
+    found = speaking.delivery.objections()
+    return [*told, Note(objections=tuple(found))] if found else told
 
 
 def _remember(names: OrderedDict[str, None], name: str) -> None:

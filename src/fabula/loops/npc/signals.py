@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from fabula.rules.guardrails import Objection
 from fabula.story.npc import GameEvent, Lived, NpcState, PlayedTag, ToolResult
 from fabula.story.npc_events import EndReason, NpcEvent
 
@@ -120,13 +121,22 @@ class Tell:
 
 @dataclass(frozen=True, kw_only=True)
 class Begin:
-    """Keep the turn, recall, and ask the model. `pending` is what was sent lately and is not settled yet."""
+    """Keep the turn, recall, and ask the model. `pending` is what was sent lately and is not settled yet; `crossed` is
+    the line that the first reply crossed."""
 
     turn_id: str
     event: GameEvent
     state: NpcState
     attempt: int = 1
     pending: tuple[Lived, ...] = ()
+    crossed: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """Write down what guardrails objected to."""
+
+    objections: tuple[Objection, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,4 +183,4 @@ class Notice:
     event: GameEvent = field(default_factory=GameEvent)
 
 
-Effect = Tell | Begin | Stop | WaitFor | NoLongerWaitFor | Settle | Drop | Notice
+Effect = Tell | Begin | Note | Stop | WaitFor | NoLongerWaitFor | Settle | Drop | Notice

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from fabula.agents.npc import write_npc_prompt
+from fabula.loops.guardrails import Guardrails, guardrails_of
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.repetition import TURNS_WATCHED
 from fabula.loops.npc.signals import Begin, Happening, PieceCame, ReplyEnded, ReplyFailed, TurnReady
@@ -20,8 +21,11 @@ from fabula.ports.models import CallOrigin, GuardedModel, Message, ModelRequest
 from fabula.ports.npcs import NpcKey, Remembered
 from fabula.ports.store import Store, Unit
 from fabula.ports.world import Clock
+from fabula.rules.guardrails import Objection
+from fabula.story.boundaries import Boundaries
 from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived
+from fabula.story.session_zero import SessionZero
 
 HISTORY_STEP = 16
 MOST_TOKENS = 1024
@@ -41,6 +45,7 @@ class NpcRun:
 
     `recall` answers which entries before a number an event brings back; `remember` has what an NPC lived through
     written down as memories, of a turn also if its word came late, and waits for nothing; `remembered` does.
+    `boundaries` are those that the game has set by now; `note` writes down what guardrails object to.
     """
 
     game_id: str
@@ -54,7 +59,13 @@ class NpcRun:
     recall: Callable[[Unit, NpcKey, GameEvent, int], Awaitable[Sequence[int]]]
     remember: Callable[[NpcKey, str | None], None]
     remembered: Callable[[], Awaitable[None]]
+    note: Callable[[str, Sequence[Objection]], None]
     seconds: float
+    boundaries: Callable[[], Boundaries | None] = lambda: None
+
+    def guardrails(self) -> Guardrails:
+        """What the game wants kept, now."""
+        return guardrails_of(self.boundaries())
 
 
 async def take_turn(run: NpcRun, agent_id: str, begin: Begin, tell: Callable[[Happening], None]) -> None:
@@ -99,8 +110,17 @@ async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
         event=begin.event,
         history=[*(one.lived for one in recent), *begin.pending],
         recalled=brought_back,
-        repeats=begin.attempt > 1,
+        repeats=begin.attempt > 1 and begin.crossed is None,
+        crossed=begin.crossed,
+        session_zero=_agreed(run.boundaries()),
     )
+
+
+def _agreed(boundaries: Boundaries | None) -> SessionZero | None:
+    """The boundaries of a game, as roles are told of them."""
+    if boundaries is None or not boundaries.has_limits:
+        return None
+    return SessionZero.model_construct(**dict(boundaries))
 
 
 def _window(recent: list[Remembered]) -> list[Remembered]:
@@ -117,7 +137,7 @@ def _last_says(context: NpcContext) -> tuple[str, ...]:
 
 
 def _request(run: NpcRun, agent_id: str, begin: Begin, context: NpcContext) -> ModelRequest:
-    messages = write_npc_prompt(context)
+    messages = write_npc_prompt(context).messages
     run.saw_prompt(agent_id, begin.turn_id, messages)
     return ModelRequest(
         origin=CallOrigin(agent="npc", turn_id=begin.turn_id),

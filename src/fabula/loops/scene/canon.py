@@ -3,8 +3,11 @@ after the turn, by the canon keeper."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fabula.canon.sentences import sentence_of
-from fabula.canon.staging import WORLD, mark_canon, proposals_of, staged_change
+from fabula.canon.staging import AGENDAS, WORLD, mark_canon, proposals_of, staged_change
+from fabula.loops.scene.off_screen import off_screen_proposals
 from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.story.canon import Change
@@ -45,6 +48,7 @@ def stage_canon(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> tupl
         told=[entry.text for entry in said if entry.kind in ("narration", "action", "dialogue")],
         from_model=from_model,
     )
+    sources = [(RULES, proposed), (AGENDAS, off_screen_proposals(run, play))]
     changes = [
         staged_change(
             one,
@@ -52,13 +56,19 @@ def stage_canon(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> tupl
             world_id=world_id,
             session_id=run.turn.session_id,
             turn_id=run.turn.turn_id,
-            proposer=RULES,
+            proposer=proposer,
         )
-        for one in proposed
+        for proposer, some in sources
+        for one in some
     ]
-    for change in changes:
+    for change in seen_changes(changes):
         run.stage.tell(ChangeStaged(change_id=change.change_id, sentence=said_of(run, change)))
     return mark_canon(run.before, play, run.turn.turn_id, [one.content for one in changes]), changes
+
+
+def seen_changes(changes: Iterable[Change]) -> list[Change]:
+    """Those that happened before the player's eyes; what comes to pass off-screen is told when it is noticed."""
+    return [change for change in changes if change.proposer != AGENDAS]
 
 
 def said_of(run: SceneRun, change: Change) -> str:

@@ -11,6 +11,11 @@ from fabula.language.spoilers import Guard
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.recall.inner_life import InnerTurn, outward
 from fabula.recall.perception import PLAYER_OWNER, has_noticed
+from fabula.recall.social_beats import in_words, stands_in_words
+from fabula.rules.conflicts import due_in
+from fabula.rules.off_screen import circumstances, news_here
+from fabula.rules.story_templates import due_beats
+from fabula.story.agendas import FiredAgenda
 from fabula.story.changes import LONGEST_HISTORY, lines_left_out, newest_within
 from fabula.story.checks import PLAYER, Resolution
 from fabula.story.contexts import (
@@ -18,12 +23,16 @@ from fabula.story.contexts import (
     ActorPurpose,
     CanonNote,
     CastMember,
+    ConflictNote,
     DirectorContext,
+    DueBeat,
     KeeperContext,
     KeeperPhase,
     Lore,
     NarratorContext,
     NarratorPurpose,
+    NewsNote,
+    PastScene,
     PlayerCard,
     Pointer,
     ProgressionHint,
@@ -32,24 +41,35 @@ from fabula.story.contexts import (
     StateView,
     SwiftContext,
 )
+from fabula.story.directives import EVERYONE as ALL_TARGETS
+from fabula.story.directives import TELLING_AGENTS, Directive, holding
 from fabula.story.graph import Comparison, Node, tests_of
-from fabula.story.knowledge import Reader, is_revealed, known_to, told_pieces, waited_for
+from fabula.story.intent_verdicts import IntentVerdict
+from fabula.story.knowledge import EVERYONE, Piece, Reader, is_revealed, known_to, told_pieces, waited_for
 from fabula.story.lore import SceneText, active_lore, readable_lore, scene_began
 from fabula.story.minds import Mind
+from fabula.story.people import goals_now
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.resources import CharacterContent
 from fabula.story.state import MemoryEntry
 from fabula.story.templates import cast_member
-from fabula.story.values import Value
+from fabula.story.values import JsonObject, Value
 
 MOST_ABSENT = 40
+MOST_DUE = 3
+"""So many beats of a template are told at once."""
+UNFELT = ("seed", "aftermath")
+MOST_CONFLICT_NOTES = 2
+MOST_STANDS = 4
+"""So many things a role is told of how somebody stands to those in the scene."""
 
 
 class Scene(Value):
     """Where a turn stands: the node it came from, and what everyone has noticed since the turn began.
 
-    `understood` is the player's line as the rules read it at that node, `resolutions` what the dice decided about it.
+    `understood` is the player's line as the rules read it at that node, `resolutions` what the dice decided about it,
+    `verdicts` what of it cannot be done like that.
     """
 
     previous_node_id: str
@@ -58,6 +78,7 @@ class Scene(Value):
     noticed: list[MemoryEntry] = []
     understood: Understood | None = None
     resolutions: list[Resolution] = []
+    verdicts: list[IntentVerdict] = []
 
     def after(self, entries: list[MemoryEntry]) -> Scene:
         """The scene after more was said and done; thoughts are noticed by nobody."""
@@ -102,17 +123,18 @@ class SceneTeller:
         wish: str | None = None,
         so_far: str = "",
         recalled: Mapping[str, Sequence[RecalledLine]] | None = None,
+        own_past: Mapping[str, str] | None = None,
         canon: Sequence[CanonNote] = (),
         inner: InnerTurn | None = None,
     ) -> None:
         """`past` is the end of the transcript before this turn, as far back as a role is told.
 
         `turn_index` is the turn that was last begun, `wish` how the player wants it told, `so_far` the summary of what
-        happened before that, `recalled` what comes to mind of it, by who remembers it, `canon` what is true in the
-        story's world; `inner` is what goes on in minds.
+        happened before that, `recalled` what comes to mind of it, by who remembers it, `own_past` how characters sum it
+        up for themselves, `canon` what is true in the story's world; `inner` is what goes on in minds.
         """
         self._inner = inner
-        self._recalled, self._canon = recalled or {}, canon
+        self._recalled, self._own_past, self._canon = recalled or {}, own_past or {}, canon
         self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
         self._bundle, self._play, self._scene, self._input = setup, play, scene, player_input
         self._node = setup.nodes[play.world.current_node]
@@ -133,6 +155,8 @@ class SceneTeller:
             **self._shared(self._told),
             memories=self._remembered(PLAYER_OWNER),
             minds=self._shown_minds(),
+            directives=self._directives("director", *self.here()),
+            due=self._due(),
             player_fields=self._bundle.player_schema.fields,
         )
 
@@ -141,6 +165,7 @@ class SceneTeller:
             **self._shared(self._told_on_the_way),
             memories=self._remembered(PLAYER_OWNER),
             minds=self._shown_minds(),
+            directives=self._directives("narrator"),
             purpose=purpose,
             player_fields=self._bundle.player_schema.fields,
             previous_node=self._previous_node(),
@@ -151,23 +176,25 @@ class SceneTeller:
         """The speaker knows the world as far as it may, what it noticed itself, and its own mind.
 
         It knows neither the player's variables nor the summary of what happened: that tells of scenes without it, too.
+        In its place stand the summaries among its own memories.
         """
         reader = Reader.character(speaker_id)
         world = self._play.world
         own = {speaker_id: world.character_state.get(speaker_id, {})}
         hears = self._hears_the_player(speaker_id)
         known = {
-            "world_state": StateView(custom=world.custom, character_state=own),
+            "world_state": StateView(custom=self._variables(reader), character_state=own),
             "shared_history": [entry for entry in self._history if has_noticed(speaker_id, entry)],
-            "so_far": "",
+            "so_far": self._own_past.get(speaker_id, ""),
             "unheard": not hears,
-            **({} if hears else {"understood": None, "resolutions": []}),
+            **({} if hears else {"understood": None, "resolutions": [], "verdicts": []}),
         }
         return ActorContext(
             **{**self._shared(reader, listener=speaker_id), **known},
             actor=self.member(speaker_id, reader),
             memories=self._remembered(speaker_id),
             minds=self._own_mind(speaker_id),
+            directives=self._directives("actor", speaker_id),
             purpose=purpose,
             private_memory=world.actor_private_memory.get(speaker_id, []),
         )
@@ -175,7 +202,7 @@ class SceneTeller:
     def keeper(self, phase: KeeperPhase, completed_beats: list[MemoryEntry]) -> KeeperContext:
         moved = f"{self._scene.previous_node_id} -> {self._node.id}" if self._scene.transitioned else None
         return KeeperContext(
-            **self._shared(self._told),
+            **{**self._shared(self._told), **self._without_scene_lore(self._told)},
             phase=phase,
             world_fields=self._bundle.world_schema.fields,
             player_fields=self._bundle.player_schema.fields,
@@ -197,10 +224,15 @@ class SceneTeller:
         )
 
     def swift(self) -> SwiftContext:
+        """Who plays everybody at once is told what somebody here may know. A role played by rule tells nothing of the
+        variables, and is told them all."""
+        known = {"world_state": self._state(self._play.world.custom)} if self._bundle.is_by_rule("director") else {}
         return SwiftContext(
-            **self._shared(self._told),
+            **{**self._shared(self._told), **known},
             memories=self._remembered(*self.here()),
             minds=self._shown_minds(),
+            directives=self._directives(*TELLING_AGENTS, *self.here()),
+            due=self._due(),
             player_fields=self._bundle.player_schema.fields,
             world_fields=self._bundle.world_schema.fields,
             previous_node=self._previous_node(),
@@ -242,8 +274,11 @@ class SceneTeller:
         told = [entry.text for entry in self._history if entry.kind != "player_input"]
         guests = [guest.display_name for guest in self._play.session_characters.values()]
         player = [self._play.player_name, self._play.snapshot.player_description]
+        news = [one.told for one in self._news(self._told_on_the_way)]
         return self._bundle.spoilers.guard(
-            visited=self._play.visited, state=self._play.world, allowed=[*told, *guests, *player]
+            visited=self._bundle.open_scenes(self._play),
+            state=self._play.world,
+            allowed=[*told, *guests, *player, *news],
         )
 
     def knows(self, id: str) -> bool:
@@ -260,23 +295,62 @@ class SceneTeller:
         """Who tells the scene knows what somebody in it may tell."""
         return Reader.scene(self._play.world.active_characters)
 
+    def _directives(self, *targets: str) -> list[Directive]:
+        """What these agents and characters are told to do and to leave, and everyone is."""
+        said = self._bundle.told_directives(self._play)
+        return holding(said, (ALL_TARGETS, *targets), self._play.minute) if said else []
+
+    def _due(self) -> list[DueBeat]:
+        """What the template of the play needs next."""
+        followed = self._bundle.followed(self._play)
+        if followed is None:
+            return []
+        return [
+            DueBeat(
+                title=beat.title,
+                text=beat.text,
+                people=list(self._bundle.names_of(beat.people, self._play).values()),
+                places=[node.title for id in beat.places if (node := self._bundle.nodes.get(id)) is not None],
+                outcomes=[one.text for one in beat.outcomes if one.text],
+            )
+            for beat in due_beats(*followed, self._play)[:MOST_DUE]
+        ]
+
     def _remembered(self, *owners: str) -> list[RecalledLine]:
         """What comes to mind to these, and to nobody else."""
         return [line for owner in owners for line in self._recalled.get(owner, ())]
 
     def _own_mind(self, id: str) -> list[Mind]:
         """What a character knows of itself; nothing where nothing goes on in it."""
-        mind = None if self._inner is None else self._inner.minds.get(id)
-        return [] if mind is None or mind == Mind(id=mind.id, name=mind.name, valence=mind.valence) else [mind]
+        mind = self._mind(id)
+        return [] if mind == Mind(id=mind.id, name=mind.name, valence=mind.valence) else [mind]
+
+    def _mind(self, id: str, *, told_of: bool = False) -> Mind:
+        """What goes on in a character, with how it stands to those in the scene: as it would say itself, or as it is
+        `told_of` it."""
+        known = None if self._inner is None else self._inner.minds.get(id)
+        mind = known or Mind(id=id, name=self.name_of(id))
+        if not told_of and self._bundle.world is not None and id in self._bundle.world.people:
+            goals = goals_now(self._bundle.world.people[id], self._play.world, self._play.relations)
+            mind = mind.model_copy(update={"wants": [one.goal.text for one in goals if one.stance == "pursued"]})
+        mine = self._play.relations.get(id)
+        if not mine:
+            return mind
+        here = {one: self.name_of(one) for one in self.here() if one != id}
+        if self._play.conversation is None:
+            # In a conversation how it stands to the player is told with that.
+            here = {PLAYER: self._play.player_name, **here}
+        felt = [(name, mine[one]) for one, name in here.items() if one in mine]
+        words = [stands_in_words(one, name) if told_of else [in_words(one, name)] for name, one in felt]
+        stands = [text for some in words for text in some if text][:MOST_STANDS]
+        return mind.model_copy(update={"stands": stands, "relation": mine.get(PLAYER) if stands else None})
 
     def _shown_minds(self) -> list[Mind]:
         """What everybody sees of those in the scene."""
-        if self._inner is None:
-            return []
-        came = self._inner.flashback
+        came = None if self._inner is None else self._inner.flashback
         told = "" if came is None else came.told
-        seen = [outward(mind, told) for id in self.here() for mind in self._own_mind(id)]
-        return [one for one in seen if one.mood or one.presented or one.relived]
+        seen = [outward(self._mind(id, told_of=True), told) for id in self.here()]
+        return [one for one in seen if one.mood or one.presented or one.relived or one.stands]
 
     def _cast(self, ids: list[str], reader: Reader) -> list[CastMember]:
         return [self.member(id, reader) for id in ids if self.knows(id)]
@@ -316,33 +390,81 @@ class SceneTeller:
         return [ProgressionHint(to=way.to, condition=way.condition) for way in self._node.transitions]
 
     def _shared(self, reader: Reader, listener: str | None = None) -> dict[str, Any]:
-        world = self._play.world
         return {
             "lore": self._lore(reader, listener),
             "player": PlayerCard(name=self._play.player_name, description=self._play.snapshot.player_description),
             "current_cast": self._cast(self._play.world.active_characters, reader),
             "current_node": self._seen(self._node, reader),
             "transitioned_this_turn": self._scene.transitioned,
-            "world_state": StateView(
-                custom=world.custom, player_state=world.player_state, character_state=world.character_state
-            ),
+            "world_state": self._state(self._variables(reader)),
             "shared_history": self._history,
+            **self._told_scenes(reader, listener),
             "understood": self._scene.understood,
             "wish": self._wish,
             "so_far": self._so_far,
             "resolutions": self._scene.resolutions,
+            "verdicts": self._scene.verdicts,
             "canon": [note for note in self._canon if self._may_know(note, reader)],
+            "news": [NewsNote(text=one.told, known_to=one.known_to) for one in self._news(reader)],
             "time": self._play.snapshot.time,
+            "session_zero": self._bundle.agreed(self._play),
+            "conflicts": self._conflicts(reader, listener),
             **(self._by_rule(reader) if self._bundle.by_rule else {}),
         }
 
+    def _state(self, of_world: JsonObject) -> StateView:
+        world = self._play.world
+        return StateView(custom=of_world, player_state=world.player_state, character_state=world.character_state)
+
+    def _variables(self, reader: Reader) -> JsonObject:
+        """The variables of the world that a reader may know: who tells a scene, those that somebody in it may tell."""
+        world, fields = self._play.world, self._bundle.world_schema.fields
+        closed = {
+            key: Piece(known_by=field.known_by)
+            for key, field in fields.items()
+            if field.known_by not in (None, EVERYONE)
+        }
+        if not closed:
+            return world.custom
+        return {
+            key: value
+            for key, value in world.custom.items()
+            if key not in closed or reader.may_read(closed[key], world)
+        }
+
+    def _news(self, reader: Reader) -> list[FiredAgenda]:
+        """What came to pass off-screen, and the reader notices as the scene begins."""
+        if not self._scene.transitioned or self._play.off_screen is None:
+            return []
+        return news_here(self._play, reader.ids | {PLAYER} if reader.tells else reader.ids)
+
+    def _conflicts(self, reader: Reader, listener: str | None) -> list[ConflictNote]:
+        """What those in the scene are at odds about, as far as the reader knows of it; the fiercest first."""
+        off_screen = self._play.off_screen
+        if off_screen is None or not self._bundle.conflicts:
+            return []
+        around = circumstances(self._play)
+        knowing = reader.ids | {PLAYER} if reader.tells else reader.ids
+        found = []
+        for one in self._bundle.conflicts:
+            now = off_screen.conflicts.get(one.conflict_id) or one.start
+            here = [id for id in one.people if id in self._play.world.active_characters and self.knows(id)]
+            is_felt = bool(here) or self._node.id in one.where
+            is_known = not one.known_to or not knowing.isdisjoint(one.known_to)
+            if is_felt and is_known and now.phase not in UNFELT and (listener is None or listener in one.people):
+                own = next((part.wants for part in one.stakeholders if part.who == listener), "")
+                due = due_in(one, now, around) if reader.tells else ""
+                people = [self.name_of(id) for id in here]
+                note = ConflictNote(
+                    title=one.title, phase=now.phase, stakes=one.stakes, people=people, due=due, own=own
+                )
+                found.append((-now.intensity, note))
+        return [note for _, note in sorted(found, key=lambda pair: pair[0])][:MOST_CONFLICT_NOTES]
+
     def _may_know(self, note: CanonNote, reader: Reader) -> bool:
         """Whether a truth of the world holds now, and the reader knows it; a teller knows what the player knows."""
-        now = self._play.minute
-        if (note.since is not None and note.since > now) or (note.until is not None and note.until <= now):
-            return False
         knowing = reader.ids | {PLAYER} if reader.tells else reader.ids
-        return not note.known_to or not knowing.isdisjoint(note.known_to)
+        return note.holds_at(self._play.minute) and note.is_known_to(knowing)
 
     def _by_rule(self, reader: Reader) -> dict[str, Any]:
         """What only roles that are played by rule are told: models would have to read it all."""
@@ -379,16 +501,55 @@ class SceneTeller:
         heard = [entry.text if is_noticed else "" for entry, is_noticed in zip(self._history, noticed, strict=True)]
         said = self._input if listener is None or self._hears_the_player(listener) else ""
         known = readable_lore(self._bundle.lore, reader, self._play.world)
-        lore = active_lore(known, [node.title, node.scene, node.goal, said], heard, self._scenes())
+        lore = active_lore(known, [node.title, node.scene, node.goal, said], heard, self._scene_texts)
         return lore if all(noticed) else _placed_among(lore, noticed)
 
-    def _scenes(self) -> list[SceneText]:
-        """The scenes on the way here, each at the line with which it began."""
+    @cached_property
+    def _scene_texts(self) -> list[SceneText]:
         return [
-            SceneText(
-                texts=[node.title, node.scene, node.goal],
-                began=scene_began(self._history, self._turn_index - mark.turn_index, complete=self._reaches_back),
-            )
+            SceneText(texts=[one.node.title, one.node.scene, one.node.goal], began=one.began) for one in self._scenes
+        ]
+
+    @cached_property
+    def _scenes(self) -> list[PastScene]:
+        """The scenes on the way here that the history tells of, each at the line with which it began.
+
+        The one that was on when the history begins stands at its first line, for as long as it does.
+        """
+        began = [
+            (mark, scene_began(self._history, self._turn_index - mark.turn_index, complete=self._reaches_back))
             for mark in self._play.scenes
+        ]
+        hidden = sum(place is None for _, place in began)
+        return [
+            PastScene(node=node, began=place or 0, lore=mark.lore)
+            for mark, place in began[max(0, hidden - 1) :]
             if (node := self._bundle.nodes.get(mark.node_id)) is not None
         ]
+
+    def _without_scene_lore(self, reader: Reader) -> dict[str, Any]:
+        """What the keeper is told otherwise than all others: all variables, and nothing that is only talk."""
+        past = self._told_scenes(reader, None)["past_scenes"]
+        return {
+            "world_state": self._state(self._play.world.custom),
+            "scene_lore": [],
+            "past_scenes": [one.model_copy(update={"lore": []}) for one in past],
+        }
+
+    def _told_scenes(self, reader: Reader, listener: str | None) -> dict[str, Any]:
+        """Where in the history a reader is told of the present scene, and which scenes before it stay told of.
+
+        Who was not there knows nothing of a scene, so a listener is told of the present one alone.
+        """
+        if not self._scenes:
+            return {"scene_began": 0, "past_scenes": []}
+        *past, here = self._scenes
+        if not reader.tells:
+            # Who tells a scene knows what somebody in it knew as it began; the others know what they know themselves.
+            lore = [one for one in here.lore if not one.known_to or not reader.ids.isdisjoint(one.known_to)]
+            here = here.model_copy(update={"lore": lore})
+        if listener is not None:
+            heard = sum(has_noticed(listener, entry) for entry in self._history[: here.began])
+            return {"scene_began": heard, "past_scenes": [], "scene_lore": here.lore}
+        seen = [one.model_copy(update={"node": self._seen(one.node, reader)}) for one in past]
+        return {"scene_began": here.began, "past_scenes": seen, "scene_lore": here.lore}

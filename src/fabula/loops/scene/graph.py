@@ -22,13 +22,16 @@ from fabula.loops.checkpoint_version import can_go_on, loop_version
 from fabula.loops.scene.beats import beat_question, is_told, said_in
 from fabula.loops.scene.checks import apply_check
 from fabula.loops.scene.contexts import Scene
+from fabula.loops.scene.feasibility import tell_verdicts
 from fabula.loops.scene.inner_turns import tell_flashback
 from fabula.loops.scene.keeper import Kept, after_beats, applied, ask_keeper, heard_in, keeper_question
 from fabula.loops.scene.narration import come_and_go, perform
+from fabula.loops.scene.off_screen import let_the_world_move
 from fabula.loops.scene.persistence import persist
-from fabula.loops.scene.player_line import understand
+from fabula.loops.scene.player_line import understand, understand_again
 from fabula.loops.scene.questions import Question, ask_ahead
 from fabula.loops.scene.resolution import before_beats, first_keeper, let_time_pass, make_plan, move_on, record_input
+from fabula.loops.scene.scene_lore import with_scene_lore
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly
 from fabula.loops.turns.cut import CutShort
@@ -87,6 +90,7 @@ async def load_context(run: SceneRun) -> PlayState:
     with run.stage.recorder.step("load_context"):
         play = record_input(run)
         await understand(run, play)
+        tell_verdicts(run)
         play = apply_check(run, play)
         tell_flashback(run)
         return play
@@ -103,6 +107,7 @@ async def _set_out(run: SceneRun) -> dict[str, Loaded | str]:
 async def resolve(state: Loaded, runtime: Runtime[SceneRun]) -> Resolved:
     """Keeper, transition, director."""
     run = runtime.context
+    await understand_again(run)
     decided = await _resolve(run, run.handover.play or PlayState.model_validate(state["play"]))
     play, scene = run.handover.standing()
     return {**decided, "play": play.as_json(), "scene": scene.as_json()}
@@ -112,6 +117,8 @@ async def _resolve(run: SceneRun, play: PlayState) -> Decided:
     kept = await first_keeper(run, play)
     play, scene, way = move_on(run, kept.play)
     play = let_time_pass(run, play, scene)
+    play = let_the_world_move(run, play, scene)
+    play = with_scene_lore(run, play, scene)
     director = await make_plan(run, play, scene)
     plan = director.response_plan
     play = come_and_go(run, play, plan)
@@ -161,6 +168,7 @@ async def play_swiftly(run: SceneRun) -> None:
 async def narrate(state: Resolved, runtime: Runtime[SceneRun]) -> Narrated:
     """The beats of the plan. A turn that is cut before anything was told ends here, with nothing."""
     run = runtime.context
+    await understand_again(run)
     play, scene = _standing(run, state)
     play, beats = await perform(run, play, scene, ResponsePlan.model_validate(state["director"]["response_plan"]))
     said, asked = said_in(beats), None
@@ -240,6 +248,9 @@ async def play_scene(run: SceneRun, saver: Any, *, thread_id: str, resumed: bool
             await play_swiftly(run)
             return
         known = resumed and await can_go_on(saver, config, VERSION)
+        if known and run.setup.system is not None:
+            # The check is found again, with what a model proposed for it, before a node asks what came of it.
+            await understand(run, run.before)
         start = None if known else await _set_out(run)
         with untraced():
             await scene_graph(saver).ainvoke(start, config, context=run, durability="async")

@@ -19,7 +19,8 @@ def flashback_of(run: SceneRun) -> Flashback | None:
         return None
     is_player = came.owner == PLAYER_OWNER
     name = run.before.player_name if is_player else run.inner_name(came.owner)
-    seed = derived_seed(run.turn.tree_id, f"flashback:{run.turn.turn_index}")
+    play = run.turn.tree_id if run.before.dice_seed is None else str(run.before.dice_seed)
+    seed = derived_seed(play, f"flashback:{run.turn.turn_index}")
 
     def worded(told: str) -> str:
         return flashback_text(name, told=told, cue=came.cue, emotion=came.emotion, is_player=is_player, seed=seed)

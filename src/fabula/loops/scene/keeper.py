@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fabula.agents.replies.keeper import read_state_update
+from fabula.loops.guardrails import note_objections
 from fabula.loops.scene.contexts import Scene
 from fabula.loops.scene.judgement import judged, ops_by_rule, settle
-from fabula.loops.scene.questions import Question, attempt, output_view, propose
+from fabula.loops.scene.player_line import check_of
+from fabula.loops.scene.questions import Question, attempt, propose, shown_output
 from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.rules.guardrails import Objection
 from fabula.story.changes import apply_all, progression_ops
 from fabula.story.contexts import KeeperContext, KeeperPhase
-from fabula.story.events import StateOpRefused
+from fabula.story.events import AgentDegraded, StateOpRefused
 from fabula.story.gate import Heard, ProposedUpdate, is_unsure
 from fabula.story.graph import Transition
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.resources import AgentRole
-from fabula.story.state import MemoryEntry, StateUpdate
-from fabula.story.values import JsonObject
+from fabula.story.state import MemoryEntry, SetState, StateOp, StateUpdate
+from fabula.story.values import JsonObject, texts_in
+
+T = TypeVar("T")
 
 # Clients read the output's fields unasked, so a keeper who was not asked, or was of no use, has an empty one.
 NOTHING_SAID: JsonObject = {
@@ -78,7 +84,7 @@ async def ask_keeper(
         if not run.setup.is_weak("keeper"):
             proposal = await propose(run, keeper_call(phase), context, read=read_state_update, fallback=ProposedUpdate)
             note_shape(run, "keeper", proposal.reply is not None)
-            update, output = proposal.value, output_view(proposal.reply)
+            update, output = proposal.value, shown_output(run, "keeper", proposal.reply)
         if output is None and phase == "after_player_input" and read is not None and is_unsure(read):
             read = run.handover.understood = await settle(run, play, read)
     first = phase == "after_player_input"
@@ -111,12 +117,53 @@ def applied(
 
     What the line itself brings about by rule is applied with the `first` update of a turn.
     """
+    update = _kept_to_limits(run, update)
     by_rule = ops_by_rule(run, play, read) if first else []
     by_story = [] if way is None else progression_ops(way, update)
-    ops = [*judged(run, play, update, read, heard, by_rule=by_rule), *by_story]
+    wanted = [*judged(run, play, update, read, heard, by_rule=by_rule), *by_story]
+    ops = [op for op in wanted if not _is_lost(run, op)]
     done = apply_all(ops, play.world, run.setup.bounds(play))
+    for op in wanted:
+        if op not in ops:
+            run.stage.tell(StateOpRefused(op=op, reason=DICE_AGAINST))
+            run.stage.recorder.refuse(op, DICE_AGAINST)
     for refused in done.refused:
         run.stage.tell(StateOpRefused(op=refused.op, reason=refused.reason))
         run.stage.recorder.refuse(refused.op, refused.reason)
     run.stage.recorder.accept(done.ops, by_rule=by_rule, by_story=by_story)
     return Kept(play=play.with_world(done.state), update=StateUpdate(ops=list(done.ops)), output=output)
+
+
+CROSSES = "It would cross a line of this table."
+DICE_AGAINST = "The dice were against it: what somebody keeps to themselves was not told."
+
+
+def _kept_to_limits(run: SceneRun, update: StateUpdate) -> StateUpdate:
+    """The proposed operations that say nothing which may not be told at this table: players see what variables say."""
+    rails = run.setup.guardrails(run.before, "keeper")
+    if rails.is_empty:
+        return update
+    crossed = [rails.objection_to(*texts_in(op.as_json())) for op in update.ops]
+    if not any(crossed):
+        return update
+    # Whoever drew the line is not told what crosses it: only that something was refused.
+    note_objections(run.stage.recorder, "keeper", [one for one in crossed if one is not None])
+    run.stage.tell(AgentDegraded(agent="keeper", reason=CROSSES))
+    kept: dict[str, object] = {"ops": _left(update.ops, crossed)}
+    if isinstance(update, ProposedUpdate):
+        kept["because"] = _left(update.because, crossed)
+    return update.model_copy(update=kept)
+
+
+def _left(values: Sequence[T], crossed: Sequence[Objection | None]) -> list[T]:
+    """The values of those operations to which nothing was objected; reasons stand beside them, or are missing."""
+    return [one for one, found in zip(values, crossed, strict=False) if found is None]
+
+
+def _is_lost(run: SceneRun, op: StateOp) -> bool:
+    """Whether an operation would have somebody of a free play tell what the dice of this turn say they did not."""
+    if run.setup.free is None or not isinstance(op, SetState):
+        return False
+    check = check_of(run)
+    failed = check is not None and not check.resolved.resolution.succeeded
+    return failed and any(one.key == op.key for one in run.setup.free.discoveries)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from fabula.loops.scene.audience import settle_audience
-from fabula.loops.scene.canon import said_of, stage_canon
+from fabula.loops.scene.canon import said_of, seen_changes, stage_canon
 from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.inner_turns import flashback_of, keep_inner_life
 from fabula.loops.scene.keeper import Kept
+from fabula.loops.scene.off_screen import keep_conflicts, keep_template, keep_threads
+from fabula.loops.scene.people import adapt_people
 from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.resolution import player_entry
+from fabula.loops.scene.scene_ends import close_free_scene, scene_end
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.follow import follow_up
 from fabula.loops.turns.turn_state_cache import Standing, entry_of
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
-from fabula.story.events import KeeperApplied, StoryEnded, event_fields
+from fabula.story.events import KeeperApplied, SceneCompleted, SocialBeat, StoryEnded, event_fields
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.state_hash import stored_state_hash
@@ -35,18 +39,30 @@ async def persist(
     said: list[MemoryEntry],
     second: Kept,
     cut: bool = False,
+    social: Sequence[SocialBeat] = (),
+    closing: Callable[[PlayState], PlayState] = lambda play: play,
 ) -> None:
     """Commits the turn and tells its result. One that has ended meanwhile, elsewhere, is not done again.
 
-    `cut` says that it ended early.
+    `cut` says that it ended early. In a conversation `social` are its social beats, and `closing` does what is left to
+    do to the state.
     """
     run.stage.tell(KeeperApplied(phase="after_turn_outputs", update=second.update, snapshot=second.play.snapshot))
     kept, lines = settle_audience(second.play, [*_first_lines(run), *said])
     messages = spoken(run, kept, lines)
     play = kept.model_copy(update={"message_count": kept.message_count + len(messages), "ended": _ends_here(run, kept)})
-    play = keep_inner_life(run, play)
+    play = adapt_people(run, keep_inner_life(run, play), lines)
+    play = close_free_scene(run, closing(play))
     play = mark_world(run.before, play, run.turn.turn_id, run.setup.world)
+    play = keep_conflicts(run, play)
     play, staged = stage_canon(run, play, said)
+    play = keep_threads(run, play, [(change, said_of(run, change)) for change in staged])
+    play = keep_template(run, play, lines)
+    scene = scene_end(run, play, lines)
+    if scene is not None:
+        run.stage.tell(
+            SceneCompleted(scene_id=scene.scene_id, title=scene.title, outcome=scene.outcome, summary=scene.summary)
+        )
     if play.ended and not run.before.ended:
         node = run.setup.nodes[play.world.current_node]
         run.stage.tell(StoryEnded(node_id=node.id, title=node.title))
@@ -68,11 +84,14 @@ async def persist(
     check = check_of(run)
     if check is not None:
         result["resolutions"] = [check.resolved.resolution.as_json()]
-    if staged:
-        result["staged"] = [{"change_id": one.change_id, "sentence": said_of(run, one)} for one in staged]
+    seen = seen_changes(staged)
+    if seen:
+        result["staged"] = [{"change_id": one.change_id, "sentence": said_of(run, one)} for one in seen]
     came = flashback_of(run)
     if came is not None:
         result["flashback"] = event_fields(came)
+    if social:
+        result["social_beats"] = [event_fields(beat) for beat in social]
     finished = Finished(
         turn_id=run.turn.turn_id,
         state=state,
@@ -81,8 +100,9 @@ async def persist(
         messages=messages,
         ended=play.ended,
         cut=cut,
-        follow=follow_up(run.ids, run.turn, run.before, play, wants_lore=run.setup.wants_bundle),
+        follow=follow_up(run.ids, run.turn, run.before, play, wants_lore=run.setup.wants_lore),
         staged=staged,
+        scene=scene,
     )
     with run.stage.recorder.step("commit"):
         is_committed = await run.store.commit_turn(finished, work=run.held)
@@ -125,5 +145,7 @@ def spoken(run: SceneRun, play: PlayState, said: list[MemoryEntry]) -> list[Mess
 
 
 def _ends_here(run: SceneRun, play: PlayState) -> bool:
-    """A node without a way on is an ending."""
+    """A node without a way on is an ending; talking ends nothing, and a free play ends by the story loop."""
+    if play.conversation is not None or play.free is not None:
+        return run.before.ended
     return not run.setup.nodes[play.world.current_node].transitions

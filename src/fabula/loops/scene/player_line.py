@@ -6,11 +6,17 @@ answer it, also after going back.
 
 from __future__ import annotations
 
-from fabula.loops.scene.checks import check_line
+import re
+
+from fabula.language.words import stem, words_of
+from fabula.loops.scene.checks import check_by_rule, check_line, check_with_model
+from fabula.loops.scene.feasibility import judge_line
+from fabula.loops.scene.gate_judge import judge_with_model
 from fabula.loops.scene.scene_run import LineCheck, SceneRun
 from fabula.ports.threads import run_in_thread
+from fabula.story.checks import Check
 from fabula.story.plays import PlayState
-from fabula.story.readings import AskBack, OpenQuestion, Understood
+from fabula.story.readings import AskBack, OpenQuestion, Stay, TakeWay, Understood
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import Somebody, scene_text
 from fabula.understudy.reading.ways import SceneText
@@ -18,27 +24,70 @@ from fabula.understudy.reading.ways import SceneText
 MOST_SCENES = 256
 """So many scenes of a play are kept in words."""
 SHORT_LINE = 300
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 
 
 async def understand(run: SceneRun, play: PlayState) -> Understood:
-    """Reads the player's line, before anybody asks what it means; in a thread where that may take long."""
-    if run.handover.understood is None and not _is_quick(run, play):
-        return await run_in_thread(understood, run, play)
-    return understood(run, play)
+    """Reads the player's line, before anybody asks what it means, and rolls for it where it needs that.
+
+    In a thread where the reading may take long; what a check is held against a model may have a say in.
+    """
+    if run.handover.understood is None:
+        read = _read(run, play) if _is_quick(run, play) else await run_in_thread(_read, run, play)
+        read, verdicts = judge_line(run.setup, play, read, run.past)
+        read, run.handover.verdicts = await judge_with_model(run, play, read, verdicts)
+        check = _check(run, read)
+        if check is not None:
+            check = await check_with_model(run, check)
+        run.handover.understood, run.handover.check = check_line(run, read, check)
+    return run.handover.understood
+
+
+async def understand_again(run: SceneRun) -> None:
+    """In a turn that is resumed behind its beginning: what a model said to the line comes from the memo."""
+    if run.handover.understood is None and run.setup.gate_asks_model:
+        await understand(run, run.before)
 
 
 def understood(run: SceneRun, play: PlayState) -> Understood:
-    """What the player's line means at the node where the turn begins."""
+    """What the player's line means at the node where the turn begins; it was read when the turn set out."""
     if run.handover.understood is None:
-        read = read_line(
-            run.turn.player_input,
-            _scene(run, play),
-            question=run.before.question,
-            turns_in_scene=play.turns_in_scene,
-            before=said_before(run.before),
-        )
-        run.handover.understood, run.handover.check = check_line(run, read)
+        read, run.handover.verdicts = judge_line(run.setup, play, _read(run, play), run.past)
+        run.handover.understood, run.handover.check = check_line(run, read, _check(run, read))
     return run.handover.understood
+
+
+def _check(run: SceneRun, read: Understood) -> Check | None:
+    """The check that a line needs; nothing is rolled for what cannot be done."""
+    return None if any(one.stops for one in run.handover.verdicts) else check_by_rule(run, read)
+
+
+def _read(run: SceneRun, play: PlayState) -> Understood:
+    # Tags are no words of a player: an attribute called `trust` is no deed. Roles are not told them either.
+    read = read_line(
+        _TAG.sub(" ", run.turn.player_input),
+        _scene(run, play),
+        question=run.before.question,
+        turns_in_scene=play.turns_in_scene,
+        before=said_before(run.before),
+    )
+    if run.setup.free is not None and isinstance(read.decision, TakeWay) and _is_of_absent(run, play, read):
+        return read.model_copy(update={"decision": Stay()})
+    return read
+
+
+def _is_of_absent(run: SceneRun, play: PlayState, read: Understood) -> bool:
+    """Whether a deed is done to somebody who is elsewhere: `I beg Cuthwin` begs nobody else who is here."""
+    here = set(play.world.active_characters)
+    away = {word for id, one in run.setup.characters.items() if id not in here for word in words_of(one.name)}
+    there = {word for id, one in run.setup.characters.items() if id in here for word in words_of(one.name)}
+    for intent in read.intents:
+        words = words_of(intent.text)
+        at = next((place for place, word in enumerate(words) if stem(word) == stem(intent.verb)), len(words))
+        whom = {word for word in words[at + 1 : at + 4] if len(word) > 2}
+        if whom & away - there and not whom & there:
+            return True
+    return False
 
 
 def check_of(run: SceneRun) -> LineCheck | None:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
+from fabula.agents.packed_prompts import Prompt
 from fabula.agents.presets.templates import PromptRole
-from fabula.agents.prompts import Prompt, write_prompt
+from fabula.agents.prompts import write_prompt
 from fabula.agents.replies.shapes import output_schema, repair_messages
+from fabula.loops.guardrails import note_objections
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable
@@ -94,8 +96,7 @@ def attempt(call: str, number: int) -> str:
 
 
 def _degraded(run: SceneRun, context: RoleContext, reason: str) -> str:
-    run.stage.tell(AgentDegraded(agent=context.role, reason=reason))
-    return reason
+    return tell_degraded(run, context.role, reason)
 
 
 async def ask(run: SceneRun, question: Question) -> PendingAnswer:
@@ -169,6 +170,23 @@ def call_seed(turn_seed: int, call: str) -> int:
 def preset_role(context: RoleContext) -> AgentRole:
     """Whose preset and model a context is for; the swift pace is the director's."""
     return "director" if context.role == "swift" else context.role
+
+
+def tell_degraded(run: SceneRun, agent: str, reason: str) -> str:
+    """Tells that an agent was of no use, and answers why. The reason may quote it, so it passes the guardrails, too."""
+    checked = run.setup.guardrails(run.before, agent).cut(reason)
+    note_objections(run.stage.recorder, agent, checked.objections)
+    run.stage.tell(AgentDegraded(agent=agent, reason=checked.text))
+    return checked.text
+
+
+def shown_output(run: SceneRun, who: str, reply: ModelReply | None) -> JsonObject | None:
+    """A reply as the result of a turn shows it, or nothing of one that has what may not be told at this table."""
+    crossed = None if reply is None else run.setup.guardrails(run.before, who).objection_to(reply.text)
+    if crossed is None:
+        return output_view(reply)
+    note_objections(run.stage.recorder, who, [crossed])
+    return None
 
 
 def output_view(reply: ModelReply | None) -> JsonObject | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.agents.replies.director import fallback_plan, read_response_plan
+from fabula.loops.guardrails import note_objections
 from fabula.loops.scene.audience import heard_at_first
 from fabula.loops.scene.checks import check_entry
 from fabula.loops.scene.contexts import Scene
@@ -23,7 +24,7 @@ from fabula.story.events import (
 from fabula.story.gate import is_unsure
 from fabula.story.graph import Transition, open_transition
 from fabula.story.passing_time import pass_time
-from fabula.story.plans import DirectorResult, ResponsePlan
+from fabula.story.plans import ActorBeat, CreateAndEnter, DirectorResult, ResponsePlan
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry, StateUpdate
 
@@ -41,14 +42,16 @@ def record_input(run: SceneRun) -> PlayState:
 
 
 def player_entry(run: SceneRun) -> MemoryEntry:
-    """The player's words as those in the scene notice them."""
-    entry = MemoryEntry(
-        speaker_id=PLAYER,
-        speaker_name=run.before.player_name,
-        kind="player_input",
-        text=run.turn.player_input,
-    )
-    return heard_at_first(run, entry)
+    """The player's words as those in the scene notice them: found out once a turn."""
+    if run.handover.entry is None:
+        entry = MemoryEntry(
+            speaker_id=PLAYER,
+            speaker_name=run.before.player_name,
+            kind="player_input",
+            text=run.turn.player_input,
+        )
+        run.handover.entry = heard_at_first(run, entry)
+    return run.handover.entry
 
 
 def scene_here(run: SceneRun, play: PlayState) -> Scene:
@@ -62,6 +65,7 @@ def scene_here(run: SceneRun, play: PlayState) -> Scene:
         noticed=noticed,
         understood=read,
         resolutions=[] if check is None else [check.resolved.resolution],
+        verdicts=run.handover.verdicts,
     )
 
 
@@ -119,7 +123,8 @@ def let_time_pass(run: SceneRun, play: PlayState, scene: Scene) -> PlayState:
     if run.setup.world is None:
         return play
     node = run.setup.nodes[play.world.current_node]
-    return pass_time(run.setup.world, play, run.turn.player_input, node, moved=scene.transitioned)
+    later = pass_time(run.setup.world, play, run.turn.player_input, node, moved=scene.transitioned)
+    return later.arrived() if scene.transitioned else later
 
 
 async def make_plan(run: SceneRun, play: PlayState, scene: Scene) -> DirectorResult:
@@ -152,4 +157,22 @@ async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePla
             fallback=lambda: fallback_plan(transitioned=scene.transitioned, cast=cast),
         )
     note_shape(run, "director", proposal.reply is not None)
-    return proposal.value
+    return _kept_to_limits(run, proposal.value)
+
+
+def _kept_to_limits(run: SceneRun, plan: ResponsePlan) -> ResponsePlan:
+    """The plan without guests who are described by what may not be told at this table."""
+    rails, out = run.setup.guardrails(run.before, "director"), set[str]()
+    for action in plan.role_actions:
+        if isinstance(action, CreateAndEnter) and (crossed := rails.objection_to(*_guest_words(action))) is not None:
+            note_objections(run.stage.recorder, "director", [crossed])
+            out.add(action.session_character_id)
+    if not out:
+        return plan
+    actions = [one for one in plan.role_actions if one.session_character_id not in out]
+    beats = [one for one in plan.beats if not isinstance(one, ActorBeat) or one.speaker_id not in out]
+    return plan.model_copy(update={"role_actions": actions, "beats": beats})
+
+
+def _guest_words(guest: CreateAndEnter) -> tuple[str, ...]:
+    return guest.display_name, guest.personality, guest.style, guest.system_prompt

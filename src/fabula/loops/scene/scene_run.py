@@ -23,8 +23,10 @@ from fabula.ports.world import Clock, Ids
 from fabula.recall.inner_life import InnerTurn
 from fabula.rules.resolution import Resolved
 from fabula.story.contexts import CanonNote, RecalledLine
+from fabula.story.intent_verdicts import IntentVerdict
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
+from fabula.story.scene_lore import PlaceLore
 from fabula.story.state import MemoryEntry
 
 PIECES_AT_ONCE = 16
@@ -93,7 +95,7 @@ class LineCheck:
 @dataclass(kw_only=True)
 class Handover:
     """What a step hands to the next one as it is: where the play stands, what was said, and the question it sent;
-    and the player's line as it was understood, which is read once, with what came of the check that it needed.
+    and the player's line, as it was noticed and as it was understood, with what came of the check that it needed.
 
     The graph has all but the question, too, as JSON; a turn that is resumed finds only that.
     """
@@ -102,8 +104,10 @@ class Handover:
     scene: Scene | None = None
     said: list[MemoryEntry] | None = None
     asked: PendingAnswer | None = None
+    entry: MemoryEntry | None = None
     understood: Understood | None = None
     check: LineCheck | None = None
+    verdicts: list[IntentVerdict] = field(default_factory=list)
 
     def put(
         self,
@@ -134,9 +138,11 @@ class SceneRun:
     """`before` is the state that the turn starts from, `past` the end of the transcript up to there;
     `deadline` is the end of the whole turn; `cut` says when it is to end early with what was told;
     `first_played` says that no model can have been asked for it before;
-    `so_far` sums up what happened before `past`, `recalled` are single things from there by who remembers them;
+    `so_far` sums up what happened before `past`, `own_past` does for each character what it lived through itself,
+    `recalled` are single things from there by who remembers them;
     `canon` is what is true in the story's world around those in the scene;
     `inner` is what goes on in the minds of the cast, where anything does;
+    `places` is what may be said at the places that the scene leads to;
     `handover` is what the step before left for the next one.
     """
 
@@ -156,8 +162,10 @@ class SceneRun:
     first_played: bool = False
     so_far: PastSummary | None = None
     recalled: Mapping[str, Sequence[RecalledLine]] = field(default_factory=dict)
+    own_past: Mapping[str, str] = field(default_factory=dict)
     canon: Sequence[CanonNote] = ()
     inner: InnerTurn | None = None
+    places: Mapping[str, PlaceLore] = field(default_factory=dict)
     handover: Handover = field(default_factory=Handover)
 
     def inner_name(self, id: str) -> str:
@@ -176,6 +184,7 @@ class SceneRun:
             wish=self.turn.wish,
             so_far="" if self.so_far is None else self.so_far.text,
             recalled=self.recalled,
+            own_past=self.own_past,
             canon=self.canon,
             inner=self.inner,
         )

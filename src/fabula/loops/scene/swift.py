@@ -11,16 +11,26 @@ from dataclasses import replace
 from fabula.agents.replies.keeper import read_state_update
 from fabula.language.guarded_stream import GuardedStream
 from fabula.loops.scene.audience import heard_beat
-from fabula.loops.scene.beats import ActorStage, Beat, NarratorStage, agreeing_stream, instead, said_in, told_again
+from fabula.loops.scene.beats import (
+    ActorStage,
+    Beat,
+    NarratorStage,
+    agreeing_stream,
+    checked_stream,
+    instead,
+    is_a_model,
+    said_in,
+    told_again,
+)
 from fabula.loops.scene.checks import correction_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.keeper import note_shape
 from fabula.loops.scene.narration import remembered
 from fabula.loops.scene.player_line import check_of
-from fabula.loops.scene.questions import Question, ask, output_view
+from fabula.loops.scene.questions import Question, ask, shown_output, tell_degraded
 from fabula.loops.scene.scene_run import SceneRun, during
 from fabula.loops.turns.cut import CutShort
-from fabula.story.events import AgentDegraded
+from fabula.rules.guardrails import Refuse
 from fabula.story.gate import ProposedUpdate
 from fabula.story.plans import NarratorBeatPurpose
 from fabula.story.plays import PlayState
@@ -51,7 +61,8 @@ async def perform_swiftly(
             reply = await asked.read(lambda text: writing.take(parser.feed(text)))
             writing.take(parser.close())
             if writing.denies:
-                again = told_again(swift_question(run, play, scene), writing.resume())
+                crossed = writing.crossed
+                again = told_again(swift_question(run, play, scene), writing.resume(), crossed)
                 parser = TagParser(SWIFT_TAGS)
                 reply = await (await ask(run, again)).read(lambda text: writing.take(parser.feed(text)))
                 writing.take(parser.close())
@@ -72,7 +83,7 @@ async def perform_swiftly(
     for beat in beats:
         play = remembered(run, play, beat)
     shown = reply if not writing.held else replace(reply, text=_shown(beats))
-    return play, beats, _update(run, writing.updates), output_view(shown)
+    return play, beats, _update(run, writing.updates), shown_output(run, "narrator", shown)
 
 
 def _shown(beats: list[Beat]) -> str:
@@ -88,7 +99,7 @@ def _update(run: SceneRun, texts: list[str]) -> ProposedUpdate:
         if problems:
             note_shape(run, "keeper", update is not None)
             reason = f"its update could not be used: {'; '.join(problems[:3])}"
-            run.stage.tell(AgentDegraded(agent="keeper", reason=reason))
+            tell_degraded(run, "keeper", reason)
         if update is not None:
             ops += update.ops
             because += update.because
@@ -105,18 +116,27 @@ class _Writing:
         self._actor: ActorStage | None = None
         self.updates: list[str] = []
         self._guard = self.teller.guard()
+        self._asks_again = is_a_model(run, "director")
         self.held = False
 
     @property
     def denies(self) -> bool:
-        """Whether the telling stopped, because it claimed the opposite of what the dice decided."""
-        return self._narrator is not None and self._narrator.denies
+        """Whether the telling stopped: it claimed the opposite of what the dice decided, or a guardrail refused it."""
+        return self.crossed is not None or (self._narrator is not None and self._narrator.denies)
+
+    @property
+    def crossed(self) -> Refuse | None:
+        """Why a guardrail stopped the telling."""
+        told = self._narrator or self._actor
+        return None if told is None else told.crossed
 
     def resume(self) -> str:
         """Makes ready for another telling; what the first one would have changed was founded on what did not happen."""
         self.updates = []
+        self._asks_again = False
         told = [entry.text for entry in said_in(self._beats) if entry.kind == "narration"]
-        return " ".join([*told, self._narrator.resume() if self._narrator is not None else ""]).strip()
+        going = self._narrator or self._actor
+        return " ".join([*told, going.resume() if going is not None else ""]).strip()
 
     def take(self, events: list[TagEvent]) -> None:
         for event in events:
@@ -168,9 +188,13 @@ class _Writing:
         self._end_beat()
         first = self._scene.transitioned and not self._beats
         purpose: NarratorBeatPurpose = "DescribeTransition" if first else "DescribeResult"
-        watch = GuardedStream(self._guard)
         self._narrator = NarratorStage(
-            run=self._run, index=len(self._beats), purpose=purpose, watch=watch, agreeing=agreeing_stream(self._run)
+            run=self._run,
+            index=len(self._beats),
+            purpose=purpose,
+            watch=GuardedStream(self._guard),
+            agreeing=agreeing_stream(self._run),
+            checked=checked_stream(self._run, "narrator", asks_again=self._asks_again),
         )
         self._narrator.start()
 
@@ -183,6 +207,7 @@ class _Writing:
             speaker_id=speaker,
             speaker_name=self.teller.name_of(speaker),
             guard=self._guard,
+            checked=checked_stream(self._run, "actor", speaker, asks_again=self._asks_again),
         )
         self._actor.start()
 
@@ -206,7 +231,7 @@ class _Writing:
         for told in (self._narrator, self._actor):
             if told is not None:
                 self._beats.append(told.end())
-                self.held = self.held or (told.watch.held if isinstance(told, NarratorStage) else told.held)
+                self.held = self.held or told.held
         self._narrator = self._actor = None
 
     def _speaker(self, who: str) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from fabula.agents.prompts import Prompt
+from fabula.agents.packed_prompts import Prompt
 from fabula.story.contexts import RoleContext
 from fabula.story.state import StateOp
 from fabula.story.values import JsonObject
@@ -94,6 +94,11 @@ class TurnRecorder:
     def refuse(self, op: StateOp, reason: str, *, by: str = "keeper") -> None:
         """Notes an operation that was refused."""
         self.operations.append(RecordedOp(op=op, by=by, refused=reason))
+
+    def judge(self, *, rule: str, result: str, sentence: str, who: str = "player") -> None:
+        """Notes a verdict on what somebody said or wanted to tell; all but `allow` go to the audit."""
+        row: JsonObject = {"rule": rule, "result": result, "sentence": sentence, "who": who}
+        self.rows.setdefault("verdicts", []).append(row)
 
 
 def recorded(step: Any) -> Any:

@@ -6,16 +6,29 @@ as long as the turn exists, on every machine, and a play that goes on where this
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
 
 from fabula.ports.plays import SpokenMessage, Turn
 from fabula.story.plays import PlayState
+from fabula.story.sizes import memory_size
 from fabula.story.state import MemoryEntry
+from fabula.story.values import Json
 
 STANDINGS_KEPT = 256
+STANDINGS_BYTES = 16 * 2**20
+"""All that are kept take about so much together, however large the variables and lines of plays are."""
+LARGE_STATE_BYTES = 128 * 2**10
+"""A state that takes more is large: what a turn leaves behind of it is worth looking for."""
+READ_KEPT = 64
+"""So many states that were read, and are not large, are kept."""
+LARGE_AT_ONCE = 4
+"""So many turns of large states are played at once. Each has its state many times over while it runs: in checkpoints,
+contexts and prompts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +53,11 @@ class Standing:
     so_far: PastSummary | None = None
     as_stored: bool = True
 
+    @property
+    def weight(self) -> int:
+        """About the bytes that it takes in memory. Lines that several standings share count for each."""
+        return variables_weight(self.play) + sum(len(entry.text) for entry in self.past)
+
     def after(self, play: PlayState, said: Sequence[MemoryEntry]) -> Standing:
         """The standing after one more turn."""
         past = [*self.past, *said]
@@ -48,11 +66,30 @@ class Standing:
 
 
 class TurnStateCache:
-    """The states after the turns that were played last."""
+    """The states after the turns that were played last: so many, and so large together."""
 
-    def __init__(self, *, kept: int = STANDINGS_KEPT) -> None:
-        self._kept: LRUCache[str, Standing] = LRUCache(kept)
+    def __init__(self, *, kept: int = STANDINGS_KEPT, most_bytes: int = STANDINGS_BYTES) -> None:
+        least = most_bytes // kept
+        self._has_large = False
+        self._large_turns = asyncio.Semaphore(LARGE_AT_ONCE)
+
+        def size(standing: Standing) -> int:
+            weight = standing.weight
+            self._has_large |= weight > LARGE_STATE_BYTES
+            return min(most_bytes, max(least, weight))
+
+        self._kept: LRUCache[str, Standing] = LRUCache(most_bytes, getsizeof=size)
         self._newest: LRUCache[str, str] = LRUCache(kept)
+        self._read: LRUCache[str, PlayState] = LRUCache(READ_KEPT)
+
+    def take_large(self) -> bool:
+        """Whether a large state was kept since this was last asked."""
+        found, self._has_large = self._has_large, False
+        return found
+
+    def room_for(self, play: PlayState) -> AbstractAsyncContextManager[object]:
+        """What a turn that begins at this state waits for, and has while it is played."""
+        return self._large_turns if variables_weight(play) > LARGE_STATE_BYTES else nullcontext()
 
     def keep(self, turn: Turn, standing: Standing) -> None:
         """Remembers how a turn left the play, unless the store would spell its words differently."""
@@ -68,6 +105,23 @@ class TurnStateCache:
     def after(self, turn_id: str) -> Standing | None:
         """The standing after a turn, if it is still remembered."""
         return self._kept.get(turn_id)
+
+    def state_after(self, turn_id: str) -> PlayState | None:
+        """The state after a turn, if it was played or read lately."""
+        standing = self._kept.get(turn_id)
+        return self._read.get(turn_id) if standing is None else standing.play
+
+    def keep_read(self, turn_id: str, play: PlayState) -> None:
+        """Remembers a state that was read: what follows a turn reads it for the world, the memories and the summary."""
+        if variables_weight(play) <= LARGE_STATE_BYTES:
+            self._read[turn_id] = play
+
+
+def variables_weight(play: PlayState) -> int:
+    """About the bytes that the variables of a play take in memory."""
+    world = play.world
+    variables: list[Json] = [world.custom, world.player_state, *world.character_state.values()]
+    return memory_size(variables)
 
 
 def entry_of(message: SpokenMessage) -> MemoryEntry:

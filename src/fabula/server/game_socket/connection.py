@@ -20,7 +20,7 @@ from fabula.actions.house import House
 from fabula.actions.npcs.address_npc import address_npc, gather_company, take_up_turns
 from fabula.loops.npc.company import Company
 from fabula.ports.actors import Actor
-from fabula.ports.errors import FabulaError
+from fabula.ports.errors import FabulaError, LineCrossed, TooMany
 from fabula.ports.threads import run_in_thread
 from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
@@ -44,6 +44,7 @@ from fabula.server.game_socket.wire import (
     welcome,
     written,
 )
+from fabula.story.boundaries import Boundaries
 from fabula.story.npc_events import GameMessage, NoticeCame, NpcEvent, StateCame
 from fabula.story.values import JsonObject
 
@@ -71,6 +72,7 @@ class Connection:
         self._places, self._seated = places, False
         self._states = HeldStates(states, lambda: self._actor)
         self._game = ""
+        self._boundaries: Boundaries | None = None
         self.connection_id = house.ids.new("connection")
         self._send_queue = SendQueue(sending_on(socket))
         self._pace = Pace(house.clock.monotonic)
@@ -229,7 +231,12 @@ class Connection:
         elif isinstance(told, NoticeCame) and not self._pace.allows(len(raw) * company.listeners(told)):
             self._complain()
         else:
-            await address_npc(self._house, actor, company, told)
+            try:
+                await address_npc(self._house, actor, company, told)
+            except TooMany as error:
+                self._send(problem("busy", error.message, agent_id=getattr(message, "agent_id", None)))
+            except LineCrossed as error:
+                self._send(problem("line_crossed", error.message, agent_id=getattr(message, "agent_id", None)))
 
     def _too_much(self, told: GameMessage, raw: str | bytes, company: Company) -> Problem | None:
         """Why something is not passed on although it can be read: each NPC keeps its own copy."""
@@ -245,6 +252,8 @@ class Connection:
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):
             self._game = name
+        if hello.boundaries is not None:
+            self._boundaries = hello.boundaries
         resume = await self._resumed(actor, hello.resume)
         self._send(welcome(self.connection_id, resume))
 
@@ -280,6 +289,7 @@ class Connection:
                 connection_id=self.connection_id,
                 send=self._tell,
                 saw_prompt=self._log.saw_prompt,
+                boundaries=lambda: self._boundaries,
             )
         return self._company
 

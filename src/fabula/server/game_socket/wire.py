@@ -14,6 +14,8 @@ from pydantic import StringConstraints, ValidationError
 from typing_extensions import TypedDict, TypeIs
 
 from fabula.formats.json_bounds import value_count
+from fabula.story.boundaries import Boundaries
+from fabula.story.misfits import misfits, place_of
 from fabula.story.npc import (
     GameEvent,
     Name,
@@ -62,13 +64,17 @@ LONGEST_EVENT_ID = 1_000
 
 
 class Hello(Tolerant):
-    """Comes first, if at all. `client` names the game, `token` opens the door, `resume` is an old connection's id."""
+    """Comes first, if at all. `client` names the game, `token` opens the door, `resume` is an old connection's id.
+
+    `boundaries` are what must not happen in this game, and what is not shown: they count from the next turn on.
+    """
 
     type: Literal["hello"] = "hello"
     protocol: int = PROTOCOL
     client: str | JsonObject | None = None
     token: str | None = None
     resume: str | None = None
+    boundaries: Boundaries | None = None
 
 
 class Ping(Tolerant):
@@ -512,8 +518,8 @@ def _flat(frame: JsonObject) -> JsonObject:
 
 
 def _explained(error: ValidationError, frame: JsonObject) -> Problem:
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part)[:100] for part in first["loc"]) or "type"
+    first = misfits(error)[0]
+    field = place_of(first) or "type"
     if first["type"] == "missing":
         return _problem("missing_field", f"The field `{field}` is missing.", frame, field=field)
     sentence = f"The field `{field}` cannot be used: {first['msg']}."

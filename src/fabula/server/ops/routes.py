@@ -43,6 +43,8 @@ def ops_routes(house: House, siblings: Siblings | None = None) -> APIRouter:
     router = APIRouter()
     # Anybody may ask as often as they like, and a disk that is full must not be filled with lines that say so.
     lines = LineLimit(house.clock.monotonic, LINES_A_MINUTE)
+    # Who waits for a start asks ten times a second: a reason is told when it is new, and once a minute while it stays.
+    of_reason: dict[str, LineLimit] = {}
     disk = DiskSpace(house.settings.data_folder, least_mib=house.settings.min_free_mib, monotonic=house.clock.monotonic)
 
     @router.get("/healthz")
@@ -53,8 +55,12 @@ def ops_routes(house: House, siblings: Siblings | None = None) -> APIRouter:
     async def readyz() -> JSONResponse:
         found = await readiness(house, disk.problem)
         if not found.ready:
-            if lines.allows():
-                log.warning("not ready: %s", found.detail or found.reason)
+            told = found.detail or found.reason or ""
+            if told not in of_reason:
+                of_reason.clear()
+                of_reason[told] = LineLimit(house.clock.monotonic, 1)
+            if of_reason[told].allows() and lines.allows():
+                log.warning("not ready: %s", told)
             return JSONResponse({"status": "not ready", "reason": found.reason}, status_code=503)
         return JSONResponse({"status": "ready", "store": found.engine, "revision": found.revision})
 

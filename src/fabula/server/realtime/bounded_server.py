@@ -98,11 +98,16 @@ def checked_receive(receive: Receive) -> Receive:
     return checked
 
 
-async def checked_body(receive: Receive) -> Receive | None:
-    """The body of a request, to be read again; None if it holds what is no packet, or too many."""
+async def checked_body(receive: Receive, *, may_be_empty: bool = False) -> Receive | None:
+    """The body of a request, to be read again; None if it holds what is no packet, or too many, or nobody is there.
+
+    The library fails loudly at a request whose client has left, and anybody may leave.
+    """
     body = await whole_body(receive)
+    if body is None or (may_be_empty and body):
+        return None
     packets = body.decode("utf-8", "replace").split(_BETWEEN_PACKETS)
-    if len(packets) > MOST_PACKETS or not all(map(is_packet, packets)):
+    if len(packets) > MOST_PACKETS or not (may_be_empty or all(map(is_packet, packets))):
         return None
     whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

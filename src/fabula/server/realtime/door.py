@@ -55,12 +55,10 @@ class RealtimeDoor:
             await self._siblings.pass_on(holder, scope, receive, send)
         elif scope["type"] == "websocket":
             await self._server.handle_request(scope, checked_receive(receive), send)
-        elif scope["method"] != "POST":
-            await self._server.handle_request(scope, receive, send)
-        elif (body := await checked_body(receive)) is not None:
+        elif (body := await checked_body(receive, may_be_empty=scope["method"] != "POST")) is not None:
             await self._server.handle_request(scope, body, send)
         else:
-            problem = InvalidRequest("This body holds no packets of Socket.IO, or too many of them.")
+            problem = InvalidRequest("This body holds no packets of Socket.IO, or too many of them, or is not whole.")
             await error_response(problem)(scope, receive, send)
 
     async def _connect(self, sid: str, environ: Any, auth: object) -> None:

@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabula.actions import search
-from fabula.actions.canon import changes, entities, export_world, play_canon, promotion, questions, worlds
+from fabula.actions.building import build_world
+from fabula.actions.campaigns import end_scene, flashback
+from fabula.actions.canon import (
+    advance_world,
+    changes,
+    clocks,
+    conflicts,
+    entities,
+    export_world,
+    known_canon,
+    play_canon,
+    plot_threads,
+    promotion,
+    questions,
+    worlds,
+)
 from fabula.actions.care import (
     audit,
     backups,
@@ -17,8 +32,10 @@ from fabula.actions.care import (
     whoami,
     work_list,
 )
+from fabula.actions.conversations import close_conversation, open_conversation
 from fabula.actions.drafts import build_story, story_drafts
 from fabula.actions.followers import outbox
+from fabula.actions.governance import directives, story_templates
 from fabula.actions.library import (
     api_groups,
     api_trials,
@@ -39,19 +56,26 @@ from fabula.actions.library import (
 )
 from fabula.actions.listing import Listing
 from fabula.actions.plays import (
+    boundaries,
     branches,
+    explain_context,
     export_session,
     find_lines,
     journal,
     list_turn_notes,
+    loops,
     masks,
     messages,
     play_memories,
     player,
     preview_prompts,
     recap_session,
+    relations,
+    scene_lore,
+    scenes,
     session_characters,
     session_turns,
+    session_zero,
     sessions,
     start_session,
     suggest_replies,
@@ -149,6 +173,7 @@ def _authoring() -> list[Method]:
         *_schemas(),
         *_game_systems(),
         *_canon(),
+        *_building(),
         *_lorebooks(),
         *_profiles(),
         *_characters(),
@@ -205,7 +230,24 @@ def _canon() -> list[Method]:
         m("world.list", Paging, w.list_worlds, w.WorldsListed),
         m("world.update", w.UpdateWorld, w.update_world, w.WorldView),
         m("world.delete", w.NameWorld, w.delete_world, w.WorldDeleted),
-        m("world.export", export_world.ExportWorld, export_world.export_world, export_world.WorldExported),
+        free_method("world.export", export_world.ExportWorld, export_world.export_world, export_world.WorldExported),
+        free_method(
+            "world.advance",
+            advance_world.AdvanceWorld,
+            advance_world.advance_world,
+            advance_world.WorldAdvancedView,
+        ),
+        free_method("clock.list", clocks.ListClocks, clocks.list_clocks, clocks.ClocksListed),
+        free_method("clock.create", clocks.CreateClock, clocks.create_clock, clocks.ClockView),
+        free_method("clock.update", clocks.UpdateClock, clocks.update_clock, clocks.ClockView),
+        free_method("conflict.list", conflicts.ListConflicts, conflicts.list_conflicts, conflicts.ConflictsListed),
+        free_method("conflict.get", conflicts.NameConflict, conflicts.get_conflict, conflicts.ConflictDetailView),
+        m("conflict.create", conflicts.CreateConflict, conflicts.create_conflict, conflicts.ConflictDetailView),
+        free_method(
+            "conflict.update", conflicts.UpdateConflict, conflicts.update_conflict, conflicts.ConflictDetailView
+        ),
+        free_method("thread.list", plot_threads.ListThreads, plot_threads.list_threads, plot_threads.ThreadsListed),
+        free_method("thread.update", plot_threads.UpdateThread, plot_threads.update_thread, plot_threads.ThreadView),
         m("canon.policy.get", w.NameWorld, w.get_policy, w.PolicyView),
         m("canon.policy.update", w.UpdatePolicy, w.update_policy, w.PolicyView),
         free_method("canon.propose", c.Propose, p.propose_changes, c.ChangesProposed),
@@ -215,18 +257,29 @@ def _canon() -> list[Method]:
         free_method("canon.review", c.Review, p.review_canon, c.Reviewed),
         free_method("canon.undo", c.Undo, p.undo_canon, c.ChangeView),
         session_method("canon.promote", promotion.Promote, promotion.promote_canon, c.Reviewed),
+        session_method("canon.known", known_canon.AskKnown, known_canon.tell_known_canon, known_canon.KnownCanon),
         session_method("canon.commits", p.ListCommits, p.list_commits, p.CommitsListed),
         m("canon.since", c.Since, c.changes_since, c.CanonSince),
-        m("canon.graph", q.AskGraph, q.ask_graph, q.GraphView),
-        m("canon.path", q.AskPath, q.ask_path, q.PathView),
-        m("canon.who_knows", q.NameFact, q.ask_who_knows, q.KnowersListed),
-        m("timeline.list", q.AskTimeline, q.list_timeline, q.TimelineListed),
+        free_method("canon.graph", q.AskGraph, q.ask_graph, q.GraphView),
+        free_method("canon.path", q.AskPath, q.ask_path, q.PathView),
+        free_method("canon.who_knows", q.NameFact, q.ask_who_knows, q.KnowersListed),
+        free_method("timeline.list", q.AskTimeline, q.list_timeline, q.TimelineListed),
         m("entity.update", entities.UpdateEntity, entities.update_entity, q.EntityView),
         m("entity.merge", entities.MergeEntities, entities.merge_entities, entities.EntitiesMerged),
         free_method("entity.list", q.InWorld, p.list_known_entities, q.EntitiesListed),
         free_method("entity.get", q.NameEntity, p.show_entity, q.EntityView),
         free_method("fact.list", q.FactsAsked, p.list_known_facts, c.ChangesListed),
         free_method("relationship.list", q.InWorld, p.list_known_relationships, c.ChangesListed),
+    ]
+
+
+def _building() -> list[Method]:
+    m, b = method, build_world
+    return [
+        m("building.open", b.OpenBuilding, b.open_building, b.BuildingView),
+        progress_method("building.say", b.SayInBuilding, b.say_in_building, b.BuildingView),
+        m("building.undo", b.UndoInBuilding, b.undo_in_building, b.ItemUndone),
+        m("building.close", b.NameBuilding, b.close_building, b.BuildingClosed),
     ]
 
 
@@ -381,6 +434,7 @@ def _overview() -> list[Method]:
         m("access.whoami", Nothing, whoami.tell_caller, whoami.Caller),
         m("config.get_global", Nothing, o.get_global_config, o.GlobalConfig),
         m("dashboard.get", Nothing, o.get_dashboard, o.Dashboard),
+        m("loop.list", Nothing, loops.list_loops, loops.LoopsListed),
         m("search.find", search.Find, search.find_anything, search.SearchFound),
         m("usage.list", usage.ListUsage, usage.list_usage, usage.UsageListed),
     ]
@@ -394,6 +448,10 @@ def _sessions() -> list[Method]:
         *_tree(),
         *_turns(),
         *turn_methods(),
+        *_conversations(),
+        *_session_zero(),
+        *_directives(),
+        *_story_templates(),
         *_guests(),
         *_messages(),
     ]
@@ -413,6 +471,8 @@ def _session_keeping() -> list[Method]:
         m("session.update", s.RenameSession, s.update_session, s.SessionView),
         m("session.delete", Nothing, s.delete_session, s.SessionDeleted),
         m("session.get_runtime_snapshot", Nothing, s.get_runtime_snapshot, s.RuntimeSnapshot),
+        m("session.end_scene", Nothing, end_scene.end_scene, end_scene.SceneEnded),
+        m("session.flashback", flashback.BeginFlashback, flashback.begin_flashback, flashback.FlashbackBegun),
         m("session.roll", roll_dice.RollDice, roll_dice.roll_dice, roll_dice.DiceRolled),
         m("sheet.get", sheets.NameSheet, sheets.get_sheet, sheets.SheetView),
         m("sheet.update", sheets.UpdateSheet, sheets.update_sheet, sheets.SheetView),
@@ -442,6 +502,7 @@ def _reading() -> list[Method]:
     return [
         m("session.find", f.FindLines, f.find_lines, f.LinesFound),
         m("journal.list", journal.ListJournal, journal.list_journal, journal.JournalListed),
+        m("scene.list", scenes.ListScenes, scenes.list_scenes, scenes.ScenesListed),
         m("session.recap", r.RecapSession, r.recap_session, r.Recap),
         m("session.export_prepare", e.ExportSession, e.prepare_session_export, e.SessionExportPrepared),
     ]
@@ -459,6 +520,7 @@ def _memories() -> list[Method]:
         m("memory.delete", a.NameMemory, a.delete_memory, a.MemoryForgotten),
         m("memory.knows", a.AskKnowledge, a.ask_knowledge, a.Knowledge),
         m("belief.list", a.ListBeliefs, a.list_beliefs, a.BeliefsListed),
+        m("relation.list", relations.ListRelations, relations.list_relations, relations.RelationsListed),
         m("mask.get", masks.NameMask, masks.get_mask, masks.MaskView),
         m("mask.update", masks.UpdateMask, masks.update_mask, masks.MaskView),
     ]
@@ -477,14 +539,56 @@ def _tree() -> list[Method]:
 
 
 def _turns() -> list[Method]:
-    m, t, n = session_method, session_turns, list_turn_notes
+    m, t, n, x = session_method, session_turns, list_turn_notes, explain_context
     return [
+        m("session.explain_context", x.ExplainContext, x.explain_context, x.ContextExplained),
+        m("session.scene_lore", scene_lore.ShowSceneLore, scene_lore.show_scene_lore, scene_lore.SceneLoreShown),
         m("session.explain_turn", explain_turn.ExplainTurn, explain_turn.explain_turn, explain_turn.TurnTraceView),
+        m("loop.state", loops.AskLoop, loops.get_loop_state, loops.LoopState),
         m("session_turn.get", t.GetTurn, t.get_turn, t.SessionTurn),
         m("session_turn.notes", n.ListTurnNotes, n.list_turn_notes, n.TurnNotesListed),
         m("session_turn.list", t.ListTurns, t.list_turns, t.TurnsListed),
         m("session_turn.siblings", t.FindSiblings, t.find_siblings, t.SiblingsFound),
         m("session_turn.update", t.UpdateTurn, t.update_turn, t.SessionTurn),
+    ]
+
+
+def _conversations() -> list[Method]:
+    o, c = open_conversation, close_conversation
+    return [
+        free_method("conversation.open", o.OpenConversation, o.open_conversation, o.ConversationOpened),
+        session_method("conversation.close", Nothing, c.close_conversation, c.ConversationClosed),
+    ]
+
+
+def _session_zero() -> list[Method]:
+    f, z = free_method, session_zero
+    b = boundaries
+    return [
+        f("boundary.get", b.AskBoundaries, b.get_boundaries, b.BoundariesView),
+        f("boundary.update", b.UpdateBoundaries, b.update_boundaries, b.BoundariesView),
+        f("session_zero.get", z.AskSessionZero, z.get_session_zero, z.SessionZeroView),
+        f("session_zero.update", z.AnswerSessionZero, z.update_session_zero, z.SessionZeroView),
+    ]
+
+
+def _directives() -> list[Method]:
+    f, d = free_method, directives
+    return [
+        f("directive.list", d.ListDirectives, d.list_directives, d.DirectivesListed),
+        f("directive.create", d.CreateDirective, d.create_directive, d.DirectiveView),
+        f("directive.delete", d.NameDirective, d.delete_directive, d.DirectiveDeleted),
+    ]
+
+
+def _story_templates() -> list[Method]:
+    t = story_templates
+    return [
+        method("story_template.list", t.ListTemplates, t.list_templates, t.TemplatesListed),
+        method("story_template.update", t.UpdateTemplate, t.update_template, t.TemplateView),
+        method("story_template.delete", t.NameTemplate, t.delete_template, t.TemplateDeleted),
+        session_method("story_template.follow", t.FollowTemplate, t.follow_story_template, t.TemplateChecked),
+        session_method("story_template.check", Nothing, t.check_template, t.TemplateChecked),
     ]
 
 

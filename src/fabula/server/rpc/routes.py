@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fabula.actions.care.audit import note_violation
+from fabula.actions.audit_notes import note_violation
 from fabula.actions.house import House
 from fabula.actions.turns.run_turn import TurnAccepted
 from fabula.actions.views import Nothing, View
@@ -19,7 +20,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.access.places import LargeAnswers
 from fabula.server.access.rules import MIB
-from fabula.server.error_codes import error_payload, http_status, retry_headers
+from fabula.server.error_codes import INSIDE, error_payload, http_status, retry_headers
 from fabula.server.json_answers import json_response
 from fabula.server.rpc.dispatch import answer, note_call, prepare, refusal
 from fabula.server.rpc.envelopes import Malformed, read_request, write_error, write_result
@@ -29,6 +30,8 @@ from fabula.server.rpc.progress import is_watched, progress_response
 from fabula.server.rpc.streams import StreamingMethod
 from fabula.server.stream.routes import turn_response
 from fabula.story.values import JsonObject
+
+log = logging.getLogger("fabula.rpc")
 
 PATH = "/rpc"
 SHORT_BODY = 64 * 1024
@@ -111,6 +114,10 @@ def rpc_endpoint(house: House, catalogue: Catalogue) -> RpcEndpoint:
             # A stream that does not begin is refused with the status of its code; other errors are results.
             status = http_status(error) if streams else 200
             return json_response(refusal(parsed, error), status=status, headers=retry_headers(error))
+        except Exception:
+            log.exception("%s could not begin", parsed.method[:100])
+            note_call(house, method, parsed, INSIDE.name, started)
+            return json_response(refusal(parsed, INSIDE), status=http_status(INSIDE) if streams else 200)
         if is_watched(prepared):
             return await progress_response(house, prepared)
         if prepared.method.may_answer_at_length:

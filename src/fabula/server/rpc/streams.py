@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fabula.actions.authority import least_role
+from fabula.actions.conversations.open_conversation import SayInConversation, say_in_conversation
 from fabula.actions.house import House
 from fabula.actions.turns import run_turn
 from fabula.actions.views import Command, View
@@ -58,4 +59,5 @@ def turn_methods() -> list[Method]:
         streaming_method("session.retry_turn", run_turn.RetryTurn, run_turn.retry_turn),
         streaming_method("session.regenerate", run_turn.Regenerate, run_turn.regenerate),
         streaming_method("session.replay", run_turn.Replay, run_turn.replay),
+        streaming_method("conversation.say", SayInConversation, say_in_conversation),
     ]

@@ -51,6 +51,7 @@ Shape = Literal[
     "canon_change",
     "canon_verdict",
     "canon_decision",
+    "scene",
 ]
 
 Step = Callable[[Json], JsonObject]
@@ -88,6 +89,7 @@ STEPS: Mapping[Shape, tuple[Step, ...]] = {
     "canon_change": (),
     "canon_verdict": (),
     "canon_decision": (),
+    "scene": (),
 }
 
 CURRENT: Mapping[Shape, int] = {shape: len(steps) + 1 for shape, steps in STEPS.items()}

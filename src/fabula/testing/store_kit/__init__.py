@@ -18,6 +18,7 @@ from fabula.testing.store_kit.places import StorePlace
 from fabula.testing.store_kit.references import ReferencesLaw
 from fabula.testing.store_kit.repositories import BlobsLaw, CallsLaw, MemoLaw, UploadsLaw
 from fabula.testing.store_kit.resources import ResourcesLaw
+from fabula.testing.store_kit.scenes import ScenesLaw
 from fabula.testing.store_kit.secrets import SecretsLaw, TokensLaw
 from fabula.testing.store_kit.traces import TracesLaw
 from fabula.testing.store_kit.turns import TurnsLaw
@@ -43,6 +44,7 @@ class StoreKit(
     GraphLaw,
     AuditLaw,
     CanonLayersLaw,
+    ScenesLaw,
     TracesLaw,
     MemoriesLaw,
     LoreBundlesLaw,

@@ -7,7 +7,7 @@ import pytest
 from fabula.ports.canon import ChangeQuestion
 from fabula.ports.errors import Conflict, NotFound
 from fabula.ports.store import Store, Unit
-from fabula.story.canon import Change, Decision, FactContent, Step, Verdict
+from fabula.story.canon import Change, Decision, EntityContent, FactContent, Step, Verdict
 
 DECISION = Decision(by="keeper", at_ms=1, reason="it is so")
 
@@ -65,6 +65,21 @@ class CanonLaw:
         async with store.reading() as unit:
             assert await _true(unit) == ["c1", "c2"] and await unit.canon.version("w") == 2
 
+    async def test_changes_that_are_true_from_the_first_moment_are_kept_together_or_not(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.canon.propose(_change("c0", subject="c0"))
+            await _commit(unit, "c0")
+            many = [(_change(f"n{n:04}", subject=f"n{n}"), _verdict()) for n in range(300)]
+            await unit.canon.commit_new(many, DECISION)
+            assert len(await _true(unit)) == 301 and await unit.canon.version("w") == 301
+            row = await unit.canon.get("n0299")
+            assert row is not None and (row.status, row.version, row.decision) == ("committed", 301, DECISION)
+        with pytest.raises(Conflict):
+            async with store.writing() as unit:
+                await unit.canon.commit_new([(_change("x1"), _verdict()), (_change("c0"), _verdict())], DECISION)
+        async with store.reading() as unit:
+            assert await unit.canon.get("x1") is None
+
     async def test_what_is_replaced_is_kept_and_is_true_again_when_that_is_undone(self, store: Store) -> None:
         async with store.writing() as unit:
             await unit.canon.propose(_change("c1"))
@@ -78,6 +93,40 @@ class CanonLaw:
             assert await unit.canon.undo("c2", DECISION) is False
             assert await _true(unit) == ["c1"]
             assert [row.change.change_id for row in await unit.canon.since("w", 1)] == ["c2"]
+
+    async def test_a_pending_change_is_reworded_and_found_by_its_new_ends(self, store: Store) -> None:
+        async with store.writing() as unit:
+            await unit.canon.propose(_change("c1"))
+            content = FactContent(subject="mara", predicate="keeps", object="boat", since=4)
+            await unit.canon.reword("c1", content)
+            await _commit(unit, "c1")
+            (row,) = await unit.canon.touching("w", ["mara"], limit=5)
+            assert row.change.content == content
+            (edge,) = await unit.graph.edges("w", ["boat"], limit=5)
+            assert (edge.subject, edge.predicate, edge.begins) == ("mara", "keeps", 4)
+            with pytest.raises(Conflict):
+                await unit.canon.reword("c1", content)
+
+    async def test_those_whose_place_another_took_are_named_until_that_is_undone(self, store: Store) -> None:
+        def who(name: str, id: str) -> Change:
+            content = EntityContent(entity_id=id, entity_kind="character", name=id)
+            return _change(name).model_copy(update={"content": content})
+
+        async with store.writing() as unit:
+            for name, id in (("c1", "orr"), ("c2", "man"), ("c3", "orr"), ("c4", "orr"), ("c5", "king")):
+                await unit.canon.propose(who(name, id))
+            await _commit(unit, "c1")
+            await _commit(unit, "c2")
+            await _commit(unit, "c3", "c1", "c2")
+            await _commit(unit, "c4", "c3")
+            assert await unit.canon.mergers("w", limit=5) == {"man": "orr"}
+            await _commit(unit, "c5", "c4")
+            assert await unit.canon.mergers("w", limit=5) == {"man": "orr", "orr": "king"}
+            assert await unit.canon.mergers("w", limit=1) == {"orr": "king"}
+            assert await unit.canon.mergers("other", limit=5) == {}
+            for name in ("c5", "c4", "c3"):
+                await unit.canon.undo(name, DECISION)
+            assert await unit.canon.mergers("w", limit=5) == {}
 
     async def test_a_rejected_change_and_its_verdict_are_kept_and_a_note_leaves_it_pending(self, store: Store) -> None:
         async with store.writing() as unit:
@@ -115,6 +164,14 @@ class CanonLaw:
             near = await unit.canon.touching("w", ["orr"], limit=10)
             assert [row.change.change_id for row in near] == ["c1", "c2"]
             assert len(await unit.canon.touching("w", ["orr", "cave"], limit=2)) == 2
+            entity = EntityContent(entity_id="orr", entity_kind="character", name="Orr")
+            await unit.canon.propose(_change("c4").model_copy(update={"content": entity}))
+            await _commit(unit, "c4")
+            who = await unit.canon.touching("w", ["orr"], limit=10, entities=True)
+            assert [row.change.change_id for row in who] == ["c1", "c2", "c4"]
+            assert len(await unit.canon.touching("w", ["orr"], limit=10)) == 2
+            assert len(await unit.canon.saying("w", ["located_in"], limit=10)) == 3
+            assert await unit.canon.saying("w", ["owns"], limit=10) == await unit.canon.saying("w", [], limit=10) == []
 
     async def test_worlds_and_layers_of_plays_do_not_see_each_other(self, store: Store) -> None:
         async with store.writing() as unit:

@@ -63,6 +63,8 @@ class CanonLayersLaw:
             about = await unit.canon_layers.at("t2", about=["ilse", "boat"])
             assert [row.change.change_id for row in about] == ["c2", "c3"]
             assert [row.change.change_id for row in await unit.canon_layers.at("t2", limit=1)] == ["c3"]
+            assert len(await unit.canon_layers.at("t2", kind="fact")) == 3
+            assert await unit.canon_layers.at("t2", kind="entity") == []
 
     async def test_what_was_decided_on_one_branch_is_open_on_another_and_before_it(self, store: Store) -> None:
         await _two_branches(store)
@@ -74,6 +76,21 @@ class CanonLayersLaw:
             assert await unit.canon_layers.commit(_record("o2"), [_ruling("c1", "rejected")])
             assert (await _seen(unit, "o2"))[0] == ("c1", "rejected")
             assert (await _seen(unit, "t2"))[0] == ("c1", "committed")
+            open = await unit.canon_layers.at("o2", only_open=True)
+            assert [row.change.change_id for row in open] == ["c2"]
+
+    async def test_none_is_missing_of_very_many_and_beside_the_many_of_another_branch(self, store: Store) -> None:
+        await _two_branches(store)
+        async with store.writing() as unit:
+            await unit.canon_layers.stage([_change(f"o{number:04}", "o2", object="coin") for number in range(2500)])
+            await unit.canon_layers.stage([_change(f"m{number:04}", "t2", subject="mara") for number in range(2100)])
+            await unit.canon_layers.commit(_record("t2"), [_ruling(f"m{n:04}", "rejected") for n in range(2100)])
+            assert [name for name, _ in await _seen(unit, "t1")] == ["c1", "c2"]
+            seen = [name for name, _ in await _seen(unit, "t2")]
+            assert seen == ["c1", "c2", "c3", *(f"m{number:04}" for number in range(2100))]
+            open = await unit.canon_layers.at("t2", only_open=True, limit=2)
+            assert [row.change.change_id for row in open] == ["c2", "c3"]
+            assert len(await unit.canon_layers.at("o2", about=["coin", "boat"])) == 2501
 
     async def test_the_last_ruling_on_a_line_counts(self, store: Store) -> None:
         await _two_branches(store)
@@ -101,8 +118,12 @@ class CanonLayersLaw:
             (old, *_), (other, *_) = await unit.canon_layers.at("t2"), await unit.canon_layers.at("o2")
             assert (old.replaced_by, old.is_true) == ("c3", False)
             assert (other.replaced_by, other.is_true) == (None, True)
-            assert await unit.canon_layers.replaced("t2") == {"c1", "of-the-world"}
-            assert await unit.canon_layers.replaced("o2") == frozenset()
+            assert await unit.canon_layers.replaced("t2") == {"c1": "c3", "of-the-world": "c3"}
+            assert await unit.canon_layers.replaced("o2") == {}
+            (alone,) = await unit.canon_layers.at("t2", about=["tower"], limit=1)
+            assert alone.change.change_id == "c3"
+            found, elsewhere = await unit.canon_layers.find("t2", "c1"), await unit.canon_layers.find("o2", "c3")
+            assert found == old and elsewhere is None and await unit.canon_layers.find("t2", "c9") is None
 
     async def test_a_turn_stages_its_changes_when_it_is_committed(self, store: Store) -> None:
         await opened(store)

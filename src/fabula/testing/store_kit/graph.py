@@ -97,6 +97,25 @@ class GraphLaw:
             assert names == {"mara": NodeName(kind="character", name="Mara")}
             assert await unit.graph.entities("w", []) == {} == await unit.graph.entities("other", ["orr"])
 
+    async def test_an_entity_that_was_reworded_is_called_by_its_new_name(self, store: Store) -> None:
+        async with store.writing() as unit:
+            change = Change(change_id="c1", world_id="w", content=_entity("orr"), authority="gm", proposer="author")
+            await unit.canon.propose(change)
+            await unit.canon.reword("c1", EntityContent(entity_id="orr", entity_kind="place", name="Orr's Rock"))
+            await unit.canon.commit([("c1", VERDICT)], DECISION)
+            assert await unit.graph.names("w", ["orr"]) == {"orr": NodeName(kind="place", name="Orr's Rock")}
+
+    async def test_the_longest_names_that_a_world_may_have_are_kept_and_found(self, store: Store) -> None:
+        # Letters that no engine packs: all different, four bytes each.
+        id, name, what = "i" * 128, *("".join(chr(0x20000 + 7 * n + k) for n in range(200)) for k in (0, 3))
+        async with store.writing() as unit:
+            await _say(unit, EntityContent(entity_id=id, entity_kind="place", name=name), "a" * 128, "w" * 128)
+            await _say(unit, EventContent(what=what, who=[id], where=id[:-1], at=1), "b" * 128, "w" * 128)
+            await _say(unit, FactContent(subject=id, predicate="p" * 60, object=name), "c" * 128, "w" * 128)
+            edges = await unit.graph.edges("w" * 128, [id], limit=9)
+            assert {(edge.predicate, edge.object) for edge in edges} == {(what, id[:-1]), ("p" * 60, name)}
+            assert [one.name for one in (await unit.graph.names("w" * 128, [id])).values()] == [name]
+
     async def test_what_is_about_somebody_is_read_in_parts_in_the_order_of_proposal(self, store: Store) -> None:
         async with store.writing() as unit:
             for number in range(6):

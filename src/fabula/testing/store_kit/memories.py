@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fabula.ports.memories import Findable, Memory, MemoryChange, NewMemory, Owner, OwnerAt
 from fabula.ports.store import Store, Unit
 from fabula.testing.plays_kit import opened, played
@@ -40,8 +42,8 @@ async def _texts(unit: Unit, owner: OwnerAt) -> list[str]:
     return [one.text for one in await unit.memories.page(owner, order="oldest")]
 
 
-async def _found(unit: Unit, owner: OwnerAt, *stems: str) -> list[str]:
-    found = await unit.memories.candidates(owner, stems)
+async def _found(unit: Unit, owner: OwnerAt, *stems: str, whole: int = 700) -> list[str]:
+    found = await unit.memories.candidates(owner, stems, whole=whole)
     places = [(row[0], row[1]) for row in found.rows]
     return [one.text for one in await unit.memories.at_places(owner, places)]
 
@@ -71,6 +73,8 @@ class MemoriesLaw:
                 expected = [f"Rain at {turn_id}." for turn_id in known]
                 assert await _texts(unit, at(head, scope=tree)) == expected
                 assert await _found(unit, at(head, scope=tree), "rain") == expected
+                # Also where it is too much to be read whole.
+                assert await _found(unit, at(head, scope=tree), "rain", whole=0) == expected
                 assert await _texts(unit, at(head, "orr", scope=tree)) == []
             assert await unit.memories.owners(tree, "t3") == ["mara"]
 
@@ -141,7 +145,7 @@ class MemoriesLaw:
             assert [one.text for one in older] == ["Night 0."]
             assert await unit.memories.names(here) == ["Orr"]
 
-    async def test_of_many_memories_whole_scenes_of_those_with_the_rarest_stems_are_candidates(
+    async def test_of_many_memories_those_with_the_rarest_stems_are_candidates_with_those_around_them(
         self, store: Store
     ) -> None:
         many = [new_memory(f"rain number{n}", scene=f"scene{n // 10}", id=f"m{n}") for n in range(1200)]
@@ -149,8 +153,42 @@ class MemoriesLaw:
             for start in range(0, 1200, 300):
                 await unit.memories.add("game", None, many[start : start + 300])
             found = await unit.memories.candidates(at(None, scope="game"), ["number777", "number13", "never"])
-        assert [row[2] for row in found.rows] == ["scene1"] * 10 + ["scene77"] * 10
+        said = [row[4].split()[-1] for row in found.rows]
+        assert {f"number{n}" for n in (12, 13, 14, 776, 777, 778)} <= set(said)
+        assert len(said) < 30 and said == sorted(said, key=lambda one: int(one.removeprefix("number")))
+        # What was left out between them is marked, so that nobody takes them for neighbours.
+        assert len(found.breaks) == 2
         assert (found.total, found.counts) == (1200, {"number777": 1, "number13": 1, "never": 0})
+
+    async def test_of_many_memories_an_old_one_that_has_several_of_the_stems_is_a_candidate(self, store: Store) -> None:
+        words = ["storm fog", *["rain"] * 5, *["storm"] * 320, *["rain"] * 5, *["fog"] * 320]
+        here = at(None, scope="game")
+        async with store.writing() as unit:
+            made = [new_memory(text, scene=f"scene{n}", id=f"m{n}") for n, text in enumerate(words)]
+            await unit.memories.add("game", None, made)
+            found = await unit.memories.candidates(here, ["storm", "fog"], whole=1)
+        assert found.rows[0][4] == "storm fog" and len(found.rows) < 20
+
+    async def test_of_many_memories_one_is_a_candidate_whose_neighbours_have_the_stems(self, store: Store) -> None:
+        words = [*["storm"] * 400, "rain", "fog", "storm", "rain", *["fog"] * 400]
+        words[200] = words[600] = "rain"
+        here = at(None, scope="game")
+        async with store.writing() as unit:
+            made = [new_memory(text, scene="at sea", id=f"m{n}") for n, text in enumerate(words)]
+            await unit.memories.add("game", None, made)
+            found = await unit.memories.candidates(here, ["storm", "fog"], whole=1)
+        near = {row[1] for row in found.rows if row[4] == "rain"}
+        assert near and near <= {400, 403}
+
+    async def test_of_many_memories_a_belief_that_was_changed_later_is_no_candidate(self, store: Store) -> None:
+        held = [replace(new_memory("storm", scene="belief", id=f"b{n}"), kind="belief") for n in range(2)]
+        calm = [new_memory("rain", scene=f"scene{n}", id=f"m{n}") for n in range(40)]
+        here = at(None, scope="game")
+        async with store.writing() as unit:
+            await unit.memories.add("game", None, [held[0], *calm, held[1]])
+            found = await unit.memories.candidates(here, ["storm"], whole=1)
+            rows = await unit.memories.at_places(here, [(row[0], row[1]) for row in found.rows])
+        assert [one.memory_id for one in rows if one.kind == "belief"] == ["b1"]
 
     async def test_memories_that_were_forgotten_never_come_up_again(self, store: Store) -> None:
         async with store.writing() as unit:

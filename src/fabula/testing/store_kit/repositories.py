@@ -6,6 +6,9 @@ import hashlib
 from dataclasses import replace
 from typing import Literal
 
+import pytest
+
+from fabula.ports.errors import InvalidParams
 from fabula.ports.models import CallOrigin, CallRecord, CallTotals, Usage
 from fabula.ports.store import Store, Upload
 from fabula.testing.world import FixedClock
@@ -97,6 +100,16 @@ class MemoLaw:
             await unit.memo.put("k", {"text": "Twice."})
         async with store.reading() as unit:
             assert await unit.memo.get("k") == {"text": "Once."}
+
+    async def test_put_replies_puts_answers_as_the_memo_does_or_none_of_them(self, store: Store) -> None:
+        await store.put_replies({})
+        await store.put_replies({"a": {"text": "Once."}})
+        await store.put_replies({"a": {"text": "Twice."}, "b": {"text": "Then."}})
+        with pytest.raises(InvalidParams):
+            await store.put_replies({"c": {"text": "Kept?"}, "d": {"text": "\ud800"}})
+        async with store.reading() as unit:
+            found = [await unit.memo.get(key) for key in ("a", "b", "c", "d")]
+        assert found == [{"text": "Once."}, {"text": "Then."}, None, None]
 
 
 def _call(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fabula.ports.errors import Conflict, InvalidParams, NotFound
-from fabula.ports.store import Store
+from fabula.ports.index import SearchQuestion
+from fabula.ports.store import PartName, Store
 from fabula.story.values import JsonObject
 from fabula.testing.world import FixedClock
 
@@ -72,6 +73,40 @@ class ResourcesLaw:
                 await unit.resources.put("schema", "a", {"n": 3}, expected_revision=1)
             kept = await unit.resources.get("schema", "a")
         assert kept is not None and kept.doc == {"n": 2}
+
+    async def test_change_part_changes_one_object_as_put_of_the_whole_would(
+        self, store: Store, clock: FixedClock
+    ) -> None:
+        first: JsonObject = {"entry_id": "a", "title": 'The {old} "mill"', "content": "x", "keywords": ["mill"]}
+        second: JsonObject = {**first, "entry_id": "b", "title": "Weir", "keywords": []}
+        name = PartName(list="entries", key="entry_id", name="a")
+
+        async def titles(word: str) -> list[str]:
+            asked = SearchQuestion(scopes=["lorebook_entry"], words=[word], beginning=word, limit=9, reached_by=None)
+            async with store.reading() as unit:
+                return [one.name for one in await unit.index.find(asked)]
+
+        async with store.writing() as unit:
+            added = await unit.resources.add("lorebook", "w", {"display_name": "W", "entries": [first, second]})
+        clock.advance(500)
+        async with store.writing() as unit:
+            changed = await unit.resources.change_part("lorebook", "w", name, lambda old: {**old, "title": "Ferry"})
+        async with store.reading() as unit:
+            found = await unit.resources.get("lorebook", "w")
+        assert changed == {**first, "title": "Ferry"} and found is not None
+        assert found.doc == {"display_name": "W", "entries": [changed, second]}
+        assert (found.revision, found.updated_at_ms) == (2, added.updated_at_ms + 500)
+        assert (await titles("ferry"), await titles("old"), await titles("weir")) == (["Ferry"], [], ["Weir"])
+
+    async def test_change_part_answers_none_for_what_is_not_there_and_changes_nothing(self, store: Store) -> None:
+        doc: JsonObject = {"entries": [{"entry_id": "a"}]}
+        async with store.writing() as unit:
+            await unit.resources.add("lorebook", "w", doc)
+            for book, entry in (("w", "b"), ("nobody", "a")):
+                name = PartName(list="entries", key="entry_id", name=entry)
+                assert await unit.resources.change_part("lorebook", book, name, lambda old: {}) is None
+            found = await unit.resources.get("lorebook", "w")
+        assert found is not None and (found.doc, found.revision) == (doc, 1)
 
     async def test_remove_of_a_missing_one_raises_not_found(self, store: Store) -> None:
         async with store.writing() as unit:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from fabula.ports.errors import Conflict, InUse, NotFound
+from fabula.ports.memories import NewMemory, Owner, OwnerAt
 from fabula.ports.npcs import NpcKey
 from fabula.ports.plays import Finished, NewTurn
 from fabula.ports.store import Reference, Store, Unit, Upload
@@ -61,6 +62,31 @@ class WritersLaw:
 
         async with asyncio.timeout(30):
             await asyncio.gather(*(_with_unit(store, meet, f"s{number}") for number in range(PLAYS)))
+
+    async def test_those_who_write_down_memories_of_different_plays_are_at_work_at_once_where_the_engine_can(
+        self, store: Store
+    ) -> None:
+        if (await store.status()).engine != "postgres":
+            pytest.skip("SQLite has one writer at a time")
+        inside = asyncio.Barrier(PLAYS)
+
+        async def remember(unit: Unit, scope: str) -> None:
+            await unit.memories.add(scope, None, [NewMemory(memory_id=scope, owner="mara", text="It rains.")])
+
+        async def remember_more(unit: Unit, scope: str) -> None:
+            more = NewMemory(memory_id=f"{scope} more", owner="mara", text="It stopped.")
+            await unit.memories.add(scope, None, [more])
+            await inside.wait()
+
+        scopes = [f"game:{number}" for number in range(PLAYS)]
+        # At first they give out numbers to lines and spaces, which are of all plays.
+        await asyncio.gather(*(_with_unit(store, remember, scope) for scope in scopes))
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(_with_unit(store, remember_more, scope) for scope in scopes))
+        async with store.reading() as unit:
+            owners = [OwnerAt(owner=Owner(scope=scope, name="mara"), turn_id=None) for scope in scopes]
+            texts = [[one.text for one in await unit.memories.page(owner, order="oldest")] for owner in owners]
+        assert texts == [["It rains.", "It stopped."]] * PLAYS
 
     async def test_many_writers_of_different_plays_are_faster_than_one_where_the_engine_can(self, store: Store) -> None:
         if (await store.status()).engine != "postgres":

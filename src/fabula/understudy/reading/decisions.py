@@ -77,9 +77,8 @@ _PICKING = word_set("pick take lift grab hold raise")
 def _with_antecedents(deeds: Sequence[Deed], scene: SceneWays, before: frozenset[str] = frozenset()) -> list[Deed]:
     """Deeds on `it` or `there` are on what the clauses before them named last, or else the line before."""
     found: list[Deed] = []
-    own = frozenset(word for way in scene.ways for word in way.own)
+    own, all_things = scene.own, scene.own_and_shared
     last = before & own
-    all_things = own.union(*(way.shared for way in scene.ways))
     for deed in deeds:
         if last and deed.clause.verb_at is not None and points_back(deed) and not content(deed.things):
             places = (*deed.places, ("to", tuple(sorted(last)))) if "there" in deed.clause.words else deed.places
@@ -402,6 +401,7 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
 
 
 _QUESTIONING = word_set("ask inquire enquire")
+_IDLE = frozenset(["wait", "rest"])
 
 
 def _sibling_verbs(way: Way, scene: SceneWays) -> frozenset[str]:
@@ -529,6 +529,9 @@ def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> 
         return 0.0
     # A phrase says what was done, or the verb may well be idle: sleeves are rolled up, one leans in.
     if deed.by_phrase or any(CLASSES[name].harmless for name in deed.done):
+        return 0.0
+    # To wait or sleep lets time pass; it is no decision to stay for something, unless the way itself says so.
+    if fits <= _IDLE and not fits & way.classes:
         return 0.0
     return ENOUGH if distinct and not alone & frozenset() else MAYBE
 

@@ -27,6 +27,7 @@ SOURCES = word_set("from past without about like besides despite except off conc
 """What stands behind these is where a thing comes from or what is spoken of, never where somebody goes."""
 _FOR_ME = (("to", "me"), ("for", "me"), ("to", "us"), ("for", "us"))
 _PEOPLE = word_set("him her them me us you")
+_ALL_MANNERS = frozenset().union(*MANNERS.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +118,8 @@ def _without_verb(clause: Clause) -> tuple[str, ...]:
 
 def manners_in(words: tuple[str, ...]) -> frozenset[str]:
     """The manners in which something is done."""
+    if _ALL_MANNERS.isdisjoint(words):
+        return frozenset()
     return frozenset(name for name, group in MANNERS.items() if not group.isdisjoint(words))
 
 

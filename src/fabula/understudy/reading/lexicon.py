@@ -159,11 +159,12 @@ class PhraseBook:
         for one in phrases:
             for word in max(one.needs, key=lambda words: min(map(len, words))):
                 self._by_word.setdefault(word, []).append(one)
+        self._words = frozenset(self._by_word)
 
     def hits(self, lemmas: Lemmas) -> Iterator[Hit]:
         """Every phrase that stands in a clause, where it first does."""
         there = frozenset().union(*lemmas)
-        for word in there & self._by_word.keys():
+        for word in there & self._words:
             for one in self._by_word[word]:
                 if one.sure <= there and not any(map(there.isdisjoint, one.needs)):
                     places = _match(one.parts, lemmas)
@@ -206,7 +207,7 @@ def pattern(name: str) -> re.Pattern[str]:
     return re.compile("|".join(_PATTERNS[name]))
 
 
-WISHES: list[tuple[str, str]] = [(found, put) for found, put in _PATTERNS["wishes"]]
+WISHES: list[tuple[str, str, list[str]]] = [(found, put, signs) for found, put, signs in _PATTERNS["wishes"]]
 ACT_PHRASES = PhraseBook(phrase(text, name) for name, row in _ACTS.items() for text in row["phrases"])
 IDIOMS = PhraseBook(phrase(text) for text in _WORDS["idioms"]["phrases"])
 REJECTIONS = PhraseBook(phrase(text) for text in _WORDS["rejections"]["phrases"])

@@ -12,7 +12,7 @@ from fabula.understudy.reading.deeds import Deed, content, deed_of
 from fabula.understudy.reading.intents import intents_of
 from fabula.understudy.reading.lexicon import DETERMINERS, FOREIGN, NO, YES
 from fabula.understudy.reading.ways import SceneText, SceneWays, ways_of
-from fabula.understudy.reading.words import SMALL, is_word, noun_of
+from fabula.understudy.reading.words import SMALL, is_word
 
 LONGEST = 1_000
 """More letters of a line are not read."""
@@ -104,7 +104,7 @@ def _unknown(line: Line) -> list[Intent]:
 
 def _topic(deeds: Sequence[Deed], here: SceneWays) -> list[str]:
     """What the line is about: its nouns in their order, each once."""
-    names = {noun_of(name): name for name in here.names}
+    names = here.names_of_nouns
     found = [word for deed in deeds for word in (*deed.things, *sorted(deed.nouns)) if word in content((word,))]
     return list(dict.fromkeys(names.get(word, word) for word in found if word not in SMALL))
 

@@ -7,37 +7,47 @@ from collections.abc import Callable, Sequence
 
 from fabula.understudy.reading.lexicon import WISHES
 
-_CONTRACTIONS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"\b(can|could|would|should|do|does|did|is|are|was|were|have|has|had|must|need|might)n'?t\b", r"\1 not"),
-    (r"\bcan'?t\b", "can not"),
-    (r"\bwon'?t\b", "will not"),
-    (r"\bshan'?t\b", "shall not"),
-    (r"\bcannot\b", "can not"),
-    (r"\bain't\b", "is not"),
-    (r"\b(i'd|you'd|we'd|he'd|she'd|they'd) better\b", lambda found: f"{found[1][:-2]} had better"),
-    (r"\b(i|we)'?m\b", "i am"),
-    (r"\bi'll\b|^il\b|^ill\b", "i will"),
-    (r"(?<=\w)'ll\b", " will"),
-    (r"(?<=\w)'re\b", " are"),
-    (r"(?<=\w)'ve\b", " have"),
-    (r"\bive\b", "i have"),
-    (r"(?<=\w)'d\b", " would"),
-    (r"\blet'?s\b", "let us"),
-    (r"\b(it|that|there|here|what|who|where|how|he|she|everything|nothing|something)'s\b", r"\1 is"),
-    (r"\b(what|that|where|who|how)s (?=the|a|your|my|in|up|this|that|it)", r"\1 is "),
-    (r"\bgoto\b", "go to"),
-    (r"\bgonna\b", "going to"),
-    (r"\bwanna\b", "want to"),
-    (r"\bgotta\b", "have to"),
-    (r"\blemme\b", "let me"),
-    (r"\bgimme\b", "give me"),
-    (r"\bdunno\b", "do not know"),
-    (r"'s\b", " 's"),
-    (r"(?<=\ws)'(?=\s)", " 's"),
+Put = str | Callable[[re.Match[str]], str]
+_CONTRACTIONS: list[tuple[str, Put, Sequence[str]]] = [
+    (
+        r"\b(can|could|would|should|do|does|did|is|are|was|were|have|has|had|must|need|might)n'?t\b",
+        r"\1 not",
+        ("nt", "n't"),
+    ),
+    (r"\bcan'?t\b", "can not", ("cant", "can't")),
+    (r"\bwon'?t\b", "will not", ("wont", "won't")),
+    (r"\bshan'?t\b", "shall not", ("shant", "shan't")),
+    (r"\bcannot\b", "can not", ("cannot",)),
+    (r"\bain't\b", "is not", ("ain't",)),
+    (r"\b(i'd|you'd|we'd|he'd|she'd|they'd) better\b", lambda found: f"{found[1][:-2]} had better", ("'d better",)),
+    (r"\b(i|we)'?m\b", "i am", ("im", "i'm", "wem", "we'm")),
+    (r"\bi'll\b|^il\b|^ill\b", "i will", ("i'll", "il")),
+    (r"(?<=\w)'ll\b", " will", ("'ll",)),
+    (r"(?<=\w)'re\b", " are", ("'re",)),
+    (r"(?<=\w)'ve\b", " have", ("'ve",)),
+    (r"\bive\b", "i have", ("ive",)),
+    (r"(?<=\w)'d\b", " would", ("'d",)),
+    (r"\blet'?s\b", "let us", ("lets", "let's")),
+    (r"\b(it|that|there|here|what|who|where|how|he|she|everything|nothing|something)'s\b", r"\1 is", ("'s",)),
+    (
+        r"\b(what|that|where|who|how)s (?=the|a|your|my|in|up|this|that|it)",
+        r"\1 is ",
+        ("whats ", "thats ", "wheres ", "whos ", "hows "),
+    ),
+    (r"\bgoto\b", "go to", ("goto",)),
+    (r"\bgonna\b", "going to", ("gonna",)),
+    (r"\bwanna\b", "want to", ("wanna",)),
+    (r"\bgotta\b", "have to", ("gotta",)),
+    (r"\blemme\b", "let me", ("lemme",)),
+    (r"\bgimme\b", "give me", ("gimme",)),
+    (r"\bdunno\b", "do not know", ("dunno",)),
+    (r"'s\b", " 's", ("'s",)),
+    (r"(?<=\ws)'(?=\s)", " 's", ("'",)),
 ]
-Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
-CONTRACTIONS: list[Rewrite] = [(re.compile(pattern), put) for pattern, put in _CONTRACTIONS]
-REWRITES: list[Rewrite] = [(re.compile(pattern), put) for pattern, put in WISHES]
+Rewrite = tuple[re.Pattern[str], Put, Sequence[str]]
+"""What is looked for, what is put in its place, and letters one of which stands in all that is found."""
+CONTRACTIONS: list[Rewrite] = [(re.compile(pattern), put, signs) for pattern, put, signs in _CONTRACTIONS]
+REWRITES: list[Rewrite] = [(re.compile(pattern), put, signs) for pattern, put, signs in WISHES]
 _ON_EARTH = re.compile(
     r"\b(who|what|where|why|how) (?:on earth|in the world|the hell|the devil|in heaven's name|exactly)\b"
 )
@@ -59,8 +69,10 @@ def plain_wish(sentence: str) -> str:
 
 
 def _rewritten(text: str, rewrites: Sequence[Rewrite]) -> str:
-    for pattern, put in rewrites:
-        # Most are not needed, and to look for them costs less than to replace nothing.
-        if pattern.search(text):
-            text = pattern.sub(put, text)
+    for pattern, put, signs in rewrites:
+        # Most are not needed: to look for a few letters costs far less than to try a pattern at every place.
+        for sign in signs:
+            if sign in text:
+                text = pattern.sub(put, text)
+                break
     return text

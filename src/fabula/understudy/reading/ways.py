@@ -7,9 +7,9 @@ and from what its author says that it means. Made once for a scene and kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from fabula.language.words import word_set
 from fabula.story.graph import Comparison
@@ -135,6 +135,22 @@ class SceneWays:
     things: frozenset[str]
     seen: frozenset[str]
     people: tuple[Person, ...]
+
+    # A scene is read once, and every line that is said in it asks for these.
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """What any of the ways is about."""
+        return frozenset(word for way in self.ways for word in way.own)
+
+    @cached_property
+    def own_and_shared(self) -> frozenset[str]:
+        return self.own.union(*(way.shared for way in self.ways))
+
+    @cached_property
+    def names_of_nouns(self) -> Mapping[str, str]:
+        """Names by how a noun of them is written in a dictionary."""
+        return {noun_of(name): name for name in self.names}
 
 
 @lru_cache(maxsize=256)

@@ -21,6 +21,9 @@ export const START = {
   player: { id: "player", name: "Stranger" },
 };
 
+/** What may be asked first: in the language of the character above, who answers to them without a model, too. */
+export const QUESTIONS = ["Who are you?", "What happened to the old bridge?", "Where is the captain?"] as const;
+
 export interface Line {
   id: number;
   /** Who or what: the player's words, or the tag that the NPC used. */

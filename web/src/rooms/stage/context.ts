@@ -3,7 +3,7 @@
 import { getContext, setContext } from "svelte";
 import type { Turn } from "../../play/transcript";
 
-export type PanelName = "cast" | "state" | "notes" | "world";
+export type PanelName = "cast" | "state" | "notes" | "world" | "canon";
 
 export interface StageActions {
   edit: (turn: Turn) => void;

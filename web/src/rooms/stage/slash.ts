@@ -13,6 +13,7 @@ export const SLASH = [
   { name: "roll", takes: "DICE [to …]" },
   { name: "memories", takes: "[words]" },
   { name: "journal", takes: "" },
+  { name: "canon", takes: "" },
   { name: "why", takes: "" },
   { name: "find", takes: "[words]" },
   { name: "export", takes: "" },

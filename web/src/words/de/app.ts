@@ -101,6 +101,7 @@ export const keys: Words["keys"] = {
   state: "Zustand (Variablen)",
   notes: "Notizen",
   world: "Tagebuch",
+  canon: "Kanon",
   fold_left: "Linke Spalte einklappen",
   fold_right: "Rechte Spalte einklappen",
   immersive: "Nur der Text",

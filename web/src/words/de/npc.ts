@@ -12,6 +12,7 @@ export const npc: Words["npc"] = {
   interrupted: (reason) => `Unterbrochen (${reason}).`,
   listening: "Sie hört zu.",
   talk: "Gespräch",
+  empty: "Noch hat niemand etwas gesagt. Frag etwas, wie es jemand in deinem Spiel täte:",
   words: "Deine Worte",
   wordsHint: "Sprich, während sie spricht, und du unterbrichst sie.",
   say: "Sagen",

@@ -99,6 +99,7 @@ export const keys = {
   state: "State (variables)",
   notes: "Notes",
   world: "Journal",
+  canon: "Canon",
   fold_left: "Fold the left column",
   fold_right: "Fold the right column",
   immersive: "Only the text",

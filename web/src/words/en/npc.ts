@@ -10,6 +10,7 @@ export const npc = {
   interrupted: (reason: string) => `Interrupted (${reason}).`,
   listening: "Listening.",
   talk: "Talk",
+  empty: "Nothing was said yet. Ask something, as a player of your game would:",
   words: "Your words",
   wordsHint: "Speak while it speaks, and you interrupt it.",
   say: "Say",

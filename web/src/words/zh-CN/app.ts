@@ -100,6 +100,7 @@ export const keys: Words["keys"] = {
   state: "状态（变量）",
   notes: "笔记",
   world: "日志",
+  canon: "正典",
   fold_left: "折叠左栏",
   fold_right: "折叠右栏",
   immersive: "只看正文",

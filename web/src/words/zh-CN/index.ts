@@ -2,6 +2,7 @@
 
 import type { Words } from "../en";
 import { aa, app, door, keys, keySheet, palette, titles } from "./app";
+import { canon } from "./canon";
 import { house } from "./house";
 import { me } from "./me";
 import { npc } from "./npc";
@@ -10,4 +11,4 @@ import { stage } from "./stage";
 import { story } from "./story";
 import { people, why } from "./why";
 
-export const zhCN: Words = { aa, app, door, keys, keySheet, palette, titles, house, me, npc, people, shelf, stage, story, why };
+export const zhCN: Words = { aa, app, door, keys, keySheet, palette, titles, canon, house, me, npc, people, shelf, stage, story, why };

@@ -12,6 +12,7 @@ export const npc: Words["npc"] = {
   interrupted: (reason) => `被打断（${reason}）。`,
   listening: "正在听。",
   talk: "对话",
+  empty: "还没有人说话。像你游戏里的玩家那样问点什么：",
   words: "你的话",
   wordsHint: "在它说话时开口，就会打断它。",
   say: "说",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fabula.actions.house import House
@@ -13,11 +13,14 @@ from fabula.actions.memories.prompt_memories import prompt_memories
 from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_turn
 from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import past_of
-from fabula.actions.setups.prompt_canon import prompt_canon
+from fabula.actions.setups.scene_bundles import world_around
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_run import SceneRun
+from fabula.loops.talks import is_loaded as talks_loaded
+from fabula.loops.talks import talk_player
+from fabula.loops.talks.talk_run import Noting, TalkRun, apart
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import PastSummary, Standing, entry_of
@@ -26,6 +29,7 @@ from fabula.ports.plays import Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
+from fabula.story.conversations import Conversation
 from fabula.story.followers import SUMMARY_EVERY
 from fabula.story.plays import PlayState
 from fabula.story.seeds import FIRST_RANDOM_SEED
@@ -42,21 +46,64 @@ class SceneTurnStart:
     past: Sequence[MemoryEntry]
     so_far: PastSummary | None = None
 
+    def refuse_crossed(self, words: str, wish: str | None) -> None:
+        self.setup.guardrails(self.before).refuse_crossed(words, wish or "")
+
     async def play(
         self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
     ) -> None:
+        talking = self.before.conversation
+        if talking is not None:
+            await self._play_talk(house, turn, stage, saver, talking, work=work, cut=cut, resumed=resumed)
+            return
         play_scene = scene_player() if is_loaded() else await run_in_thread(scene_player)
-        setup = self.setup.played_by(UNDERSTUDY) if is_for_understudy(work) else self.setup
+        run = await self._run(house, turn, stage, self.setup, self.before, work=work, cut=cut, resumed=resumed)
+        await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
+
+    async def _play_talk(
+        self,
+        house: House,
+        turn: Turn,
+        stage: Stage,
+        saver: Any,
+        talking: Conversation,
+        *,
+        work: Work,
+        cut: Cut,
+        resumed: bool,
+    ) -> None:
+        """A turn of a conversation: as if nobody else were there. Words are no deeds, so nothing is rolled."""
+        play_talk = talk_player() if talks_loaded() else await run_in_thread(talk_player)
+        setup, before = replace(self.setup, system=None), apart(self.before, talking)
+        scene = await self._run(house, turn, stage, setup, before, work=work, cut=cut, resumed=resumed)
+        there = tuple(self.before.world.active_characters)
+        run = TalkRun(conversation=talking, stage=Noting(recorder=stage.recorder), scene=scene, there=there)
+        await play_talk(run, saver, thread_id=work.work_id, resumed=resumed)
+
+    async def _run(
+        self,
+        house: House,
+        turn: Turn,
+        stage: Stage,
+        setup: PlaySetup,
+        before: PlayState,
+        *,
+        work: Work,
+        cut: Cut,
+        resumed: bool,
+    ) -> SceneRun:
+        """What the turn works with, which begins at this state."""
+        setup = setup.played_by(UNDERSTUDY) if is_for_understudy(work) else setup
+        setup = setup.now(before)
         await setup.prepare()
-        moods = moods_before(turn, setup, self.before, self.past)
-        recalled = await prompt_memories(house, turn, setup, self.before, self.past, stage.recorder, moods=moods)
-        canon = await prompt_canon(house.store, setup, self.before)
-        inner = inner_turn(turn, setup, self.before, self.past, moods, recalled.recalled, stage.recorder)
-        first_played = not resumed and turn.seed >= FIRST_RANDOM_SEED
-        run = SceneRun(
+        moods = moods_before(turn, setup, before, self.past)
+        recalled = await prompt_memories(house, turn, setup, before, self.past, stage.recorder, moods=moods)
+        canon, places = await world_around(house.store, setup, before)
+        inner = inner_turn(turn, setup, before, self.past, moods, recalled.recalled, stage.recorder)
+        return SceneRun(
             turn=turn,
             held=work,
-            before=self.before,
+            before=before,
             setup=setup,
             past=self.past,
             turn_states=house.turn_states,
@@ -67,13 +114,14 @@ class SceneTurnStart:
             stage=stage,
             deadline=house.clock.monotonic() + house.settings.turn_deadline_s,
             cut=cut,
-            first_played=first_played,
+            first_played=not resumed and turn.seed >= FIRST_RANDOM_SEED,
             so_far=self.so_far,
             recalled=recalled.lines,
+            own_past=recalled.summaries,
             canon=canon,
+            places=places,
             inner=inner,
         )
-        await play_scene(run, saver, thread_id=work.work_id, resumed=resumed)
 
 
 def scene_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> SceneTurnStart | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabula.actions.house import House
@@ -24,27 +24,39 @@ from fabula.knots.edited_history import reworded
 from fabula.loops.conversation import knot_player
 from fabula.loops.conversation.persistence import ink_view
 from fabula.loops.conversation.player_move import chosen_index
+from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.story.changes import Bounds
+from fabula.story.directives import Directive
+from fabula.story.free_plays import FreePlay
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
+from fabula.story.session_zero import SessionZero
 from fabula.story.stage import CastMember, OnStage, SceneOnStage
 from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.story.story_templates import TemplateNow
+from fabula.story.values import Value
 
 
 class InkPlays:
     name = "ink"
-    story = InkStory
     can_be_cut = False
     """A story is saved where it waits for the player, and nothing of a talk is told before all of it is decided."""
+    has_scenes = False
+
+    def plays(self, story: Value) -> bool:
+        return isinstance(story, InkStory)
 
     def load(self) -> None:
         knot_player()
 
     def is_played_in(self, state: PlayState) -> bool:
         return state.ink is not None
+
+    def loop(self, state: PlayState) -> str:
+        return "ink_talk" if self.somebody_listens(state) else "ink"
 
     async def open(
         self, house: House, session: SessionSettings, player: Player, *, turn_id: str, seed: int | None
@@ -54,6 +66,9 @@ class InkPlays:
     def kept_for(self, house: House, session_id: str) -> KeptSetup | None:
         names = house.compiled_stories.names_for(session_id)
         return None if names is None else KeptSetup(names=names)
+
+    async def setup(self, house: House, unit: Unit, session_id: str, state: PlayState) -> PlaySetup | None:
+        return None
 
     def prepare_at_hand(
         self, house: House, basis: TurnBasis, before: PlayState, *, said: str | None, choice: int | None
@@ -137,6 +152,33 @@ class InkPlays:
 
     async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState:
         raise _not_in_ink("only the story sets its variables")
+
+    def refuse_conversation(self) -> None:
+        raise InvalidRequest("Characters of an Ink story are talked with where the story has them wait for it.")
+
+    def free_play(self, state: PlayState) -> FreePlay:
+        raise _not_in_ink("its scenes are those of its author")
+
+    def agree(self, state: PlayState, agreed: SessionZero | None) -> PlayState:
+        if agreed is not None and (agreed.premise or agreed.themes):
+            raise _not_in_ink("its author wrote what it is about; only boundaries can be set")
+        return state.model_copy(update={"session_zero": agreed})
+
+    def direct(self, state: PlayState, directives: list[Directive]) -> PlayState:
+        if any(one.kind != "prohibit" or one.text for one in directives):
+            raise _not_in_ink("it is told as its author wrote it; only phrases can be forbidden")
+        return state.model_copy(update={"directives": directives})
+
+    async def world_directives(
+        self, house: House, unit: Unit, session_id: str, state: PlayState
+    ) -> Sequence[Directive]:
+        return ()
+
+    def follow_template(self, state: PlayState, now: TemplateNow | None) -> PlayState:
+        raise _not_in_ink("it is told as its author wrote it")
+
+    async def template_setup(self, house: House, unit: Unit, session_id: str, state: PlayState) -> PlaySetup:
+        raise _not_in_ink("it is told as its author wrote it")
 
     async def follow_story(self, at: AtHead) -> PlayState:
         raise _not_in_ink("it follows its story by itself")

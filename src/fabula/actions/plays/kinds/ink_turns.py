@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from fabula.actions.house import House
@@ -22,15 +22,16 @@ from fabula.loops.conversation.persistence import OPENING_NODE, ink_view, messag
 from fabula.loops.conversation.player_move import chosen_index, label_of
 from fabula.loops.conversation.questions import Asker
 from fabula.loops.conversation.teller import Telling, edited
+from fabula.loops.guardrails import Guardrails, guardrails_of
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage, unheard
-from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.errors import Conflict, InvalidRequest
 from fabula.ports.models import ModelClients
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
+from fabula.story.directives import TELLING_AGENTS
 from fabula.story.error_values import Hint
 from fabula.story.ink_stories import InkPlay, Waiting
 from fabula.story.plays import PlayState, SessionSettings
@@ -51,6 +52,11 @@ class InkTurnStart:
     session: SessionSettings
     material: InkPlaySetup
 
+    def refuse_crossed(self, words: str, wish: str | None) -> None:
+        # A choice is made of the story's own words, of which those that cross a line were not shown.
+        said = "" if self.ink.waiting.kind == "choice" else words
+        ink_guardrails(self.before).refuse_crossed(said, wish or "")
+
     async def play(
         self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
     ) -> None:
@@ -63,8 +69,11 @@ class InkTurnStart:
             held=work,
             before=self.before,
             work=material.work,
-            asker=_asker(
-                house, self.session, material, turn, models_of_turn(house, material.preset, stage), stage.recorder
+            asker=replace(
+                _asker(house, self.session, material, turn, models_of_turn(house, material.preset, stage)),
+                recorder=stage.recorder,
+                guardrails=ink_guardrails(self.before),
+                agreed=self.before.session_zero,
             ),
             turn_states=house.turn_states,
             store=house.store,
@@ -73,6 +82,11 @@ class InkTurnStart:
             stage=stage,
         )
         await play_knots(run, saver, thread_id=work.work_id, resumed=resumed)
+
+
+def ink_guardrails(state: PlayState) -> Guardrails:
+    """What is kept at the table of an Ink play, whose story belongs to no world."""
+    return guardrails_of(state.session_zero, directives=state.directives, who=TELLING_AGENTS, minute=state.minute)
 
 
 def ink_in(state: PlayState) -> InkPlay:
@@ -163,7 +177,6 @@ def _asker(
     material: InkPlaySetup,
     turn: Turn | None = None,
     models: ModelClients | None = None,
-    recorder: TurnRecorder | None = None,
 ) -> Asker:
     return Asker(
         models=models or house.models,
@@ -176,7 +189,6 @@ def _asker(
         turn_id=None if turn is None else turn.turn_id,
         variation=1 if turn is None else turn.seed,
         wish=None if turn is None else turn.wish,
-        recorder=recorder,
     )
 
 

@@ -19,6 +19,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import AtHead
 from fabula.actions.setups.play_setup import KeptSetup
 from fabula.language.spoilers import Guard
+from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
 from fabula.ports.plays import MessageChange, Play, Turn
@@ -26,10 +27,15 @@ from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.work import Work
 from fabula.story.changes import Bounds
 from fabula.story.contexts import ActorPurpose, KeeperPhase, NarratorPurpose, RoleContext
+from fabula.story.directives import Directive
+from fabula.story.free_plays import FreePlay
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
 from fabula.story.resources import AgentPreset, AgentRole, Api
+from fabula.story.seeds import derived_seed
+from fabula.story.session_zero import SessionZero
 from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, StateUpdate
+from fabula.story.story_templates import TemplateNow
 from fabula.story.values import JsonObject, Value
 
 
@@ -59,7 +65,16 @@ class Opening:
 
 
 class TurnStart(Protocol):
-    """What a turn starts from; it plays the turn with the loop of its kind, whose thread is named as the work is."""
+    """What a turn starts from; it plays the turn with the loop of its kind, whose thread is named as the work is.
+
+    `refuse_crossed` refuses words and a wish that cross a line of the table. It is asked before a turn is begun, and by
+    the turn itself: words that are played again may cross a line that was drawn since.
+    """
+
+    def refuse_crossed(self, words: str, wish: str | None) -> None: ...
+
+    @property
+    def before(self) -> PlayState: ...
 
     async def play(
         self, house: House, turn: Turn, stage: Stage, saver: Any, *, work: Work, cut: Cut, resumed: bool
@@ -70,12 +85,21 @@ class TurnStart(Protocol):
 class Move:
     """The player's next move. Without a `start` the turn reads it when it runs, and fails there if it cannot.
 
-    `seed` is what the kind itself wants; None leaves the choice to the caller.
+    `seed` is what the kind itself wants; None leaves the choice to the caller. `play_seed` is the seed with which the
+    play was begun: where nobody chooses, that of the turn follows from it.
     """
 
     words: str
     seed: int | None = None
+    play_seed: int | None = None
     start: TurnStart | None = None
+
+    def seed_of_turn(self, given: int | None, turn_index: int) -> int | None:
+        """The seed of the turn, for which a caller may have given one; None where lots are to be drawn."""
+        chosen = given if self.seed is None else self.seed
+        if chosen is not None or self.play_seed is None:
+            return chosen
+        return derived_seed(self.play_seed, f"turn:{turn_index}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,14 +141,19 @@ class PlayKind(Protocol):
     @property
     def name(self) -> str: ...
 
-    @property
-    def story(self) -> type[Value]:
-        """The stories that are played so."""
+    def plays(self, story: Value) -> bool:
+        """Whether a story is played so; true of one kind only, the first of `KINDS`."""
         ...
 
     @property
     def can_be_cut(self) -> bool:
         """Whether a turn can end in the middle, with what was told by then."""
+        ...
+
+    @property
+    def has_scenes(self) -> bool:
+        """Whether it is told scene by scene, by roles that know who is there. Without, its author's words are told, and
+        only who speaks is known to be there."""
         ...
 
     def load(self) -> None:
@@ -133,12 +162,20 @@ class PlayKind(Protocol):
 
     def is_played_in(self, state: PlayState) -> bool: ...
 
+    def loop(self, state: PlayState) -> str:
+        """The name of the loop that plays the turn after this state."""
+        ...
+
     async def open(
         self, house: House, session: SessionSettings, player: Player, *, turn_id: str, seed: int | None
     ) -> Opening: ...
 
     def kept_for(self, house: House, session_id: str) -> KeptSetup | None:
         """What is kept of what a session plays, if anything."""
+        ...
+
+    async def setup(self, house: House, unit: Unit, session_id: str, state: PlayState) -> PlaySetup | None:
+        """The graph, cast and lore that a session plays after a state; None where the story holds them itself."""
         ...
 
     def prepare_at_hand(
@@ -199,6 +236,36 @@ class PlayKind(Protocol):
         ...
 
     async def change_variables(self, at: AtHead, update: StateUpdate) -> PlayState: ...
+
+    def refuse_conversation(self) -> None:
+        """Refuses to open a conversation beside the story, where the story itself says who can be talked with."""
+        ...
+
+    def free_play(self, state: PlayState) -> FreePlay:
+        """What a free play keeps of its scenes; refused where scenes end as the story says."""
+        ...
+
+    def agree(self, state: PlayState, agreed: SessionZero | None) -> PlayState:
+        """The play with what was agreed upon in session zero."""
+        ...
+
+    def direct(self, state: PlayState, directives: list[Directive]) -> PlayState:
+        """The play with the directives of its own."""
+        ...
+
+    async def world_directives(
+        self, house: House, unit: Unit, session_id: str, state: PlayState
+    ) -> Sequence[Directive]:
+        """The directives that a play has from its world."""
+        ...
+
+    def follow_template(self, state: PlayState, now: TemplateNow | None) -> PlayState:
+        """The play that follows a story template from now on, or none."""
+        ...
+
+    async def template_setup(self, house: House, unit: Unit, session_id: str, state: PlayState) -> PlaySetup:
+        """What a play plays, with the templates of its world; refused where no template can be followed."""
+        ...
 
     async def follow_story(self, at: AtHead) -> PlayState:
         """The play moved on to the story as it is now."""

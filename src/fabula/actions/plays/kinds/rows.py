@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabula.actions.house import House
+from fabula.actions.plays.kinds.free import FreePlays
 from fabula.actions.plays.kinds.graph import GraphPlays
 from fabula.actions.plays.kinds.ink import InkPlays
 from fabula.actions.plays.kinds.protocol import PlayKind
@@ -11,13 +12,13 @@ from fabula.ports.actors import Actor
 from fabula.story.plays import PlayState
 from fabula.story.values import Value
 
-KINDS: tuple[PlayKind, ...] = (InkPlays(), GraphPlays())
+KINDS: tuple[PlayKind, ...] = (InkPlays(), FreePlays(), GraphPlays())
 """A state names its kind by a field of its own; plays of graphs, the oldest, have none, and stand last."""
 
 
 def kind_of_story(story: Value) -> PlayKind:
     """How a story is played."""
-    return next(kind for kind in KINDS if isinstance(story, kind.story))
+    return next(kind for kind in KINDS if kind.plays(story))
 
 
 def kind_of_play(state: PlayState) -> PlayKind:

@@ -12,13 +12,15 @@ from fabula.agents.windows import windows_of
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.resolution import PLAYER
+from fabula.loops.talks.replies import talk_context
+from fabula.loops.talks.talk_run import apart
 from fabula.loops.turns.turn_state_cache import PastSummary, entry_of
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
 from fabula.recall.perception import noticed_in_beat
 from fabula.story.changes import remember
-from fabula.story.contexts import CanonNote, ReplyerContext, RoleContext
+from fabula.story.contexts import ActorContext, CanonNote, ReplyerContext, RoleContext
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 
@@ -32,10 +34,15 @@ async def scene_context(
     """All that a role is told."""
     if asked.role == "replyer":
         return await _replyer_context(unit, setup, state, head_turn_id, asked.reply_limit)
+    talking = state.conversation
+    state = state if talking is None else apart(state, talking)
     past = await past_of(unit, head_turn_id, setup.past_lines)
     so_far = await past_summary(unit, setup, head_turn_id, state, past)
     canon = await canon_around(unit, setup, state)
-    return _turn_context(_teller(setup, state, asked, past, so_far, canon), setup, asked)
+    context = _turn_context(teller := _teller(setup, state, asked, past, so_far, canon), setup, asked)
+    if talking is not None and isinstance(context, ActorContext):
+        return talk_context(state, teller, talking, context.actor.id)
+    return context
 
 
 async def _replyer_context(

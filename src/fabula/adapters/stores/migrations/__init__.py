@@ -31,6 +31,10 @@ REVISIONS = (
     "0051",
     "0052",
     "0055",
+    "0056",
+    "0070",
+    "0071",
+    "0075",
 )
 
 REVISION_TABLE = "fabula_revision"

@@ -1,0 +1,241 @@
+"""Context: how much of each prompt stands again at the beginning of the next, and what it costs to assemble one.
+
+Plays The Drowned Toll with no model, at both paces: its own world and canon, its lorebook grown to 321 entries, answers
+as long as those of models, and a past long enough that prompts leave out its oldest lines, so that a summary and
+memories stand in them. The first thirty turns are measured, and thirty after sixty. Every prompt is that of a real
+turn, as a model would be sent it; the share is over all prompts of a role. The time is that of the processor, from what
+a turn has read to the messages: the context of a role and its prompt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from fabula.actions.house import House
+from fabula.actions.library.presets import CreatePreset, NamePreset, create_preset, get_preset
+from fabula.actions.library.samples import install_samples, sample_folder
+from fabula.actions.plays.start_session import StartSession, start_session
+from fabula.actions.turns.run_turn import RunTurn, run_turn
+from fabula.adapters.models import understudy
+from fabula.agents.packed_prompts import Prompt
+from fabula.agents.prompts import write_prompt
+from fabula.loops.scene import questions
+from fabula.loops.scene.contexts import SceneTeller
+from fabula.ports.actors import OPERATOR
+from fabula.ports.models import ModelRequest
+from fabula.settings import Settings
+from fabula.story.contexts import RoleContext
+from fabula.story.resources import AgentPreset
+from fabula.understudy import answer
+from fabula.wiring import open_house
+
+STORY, SAMPLE, BOOK = "toll-the-drowned-toll", "the-drowned-toll", "toll-lore.json"
+ENTRIES, TURNS, PAST = 321, 30, 60
+STABLE, MOST_MS = 0.95, 4.0
+NARRATED, SPOKEN = 350, 150
+ROLES = ("director", "narrator", "actor", "keeper", "swift")
+PLACES = ("weir", "osier", "ferry", "lantern", "chapel", "mill", "causeway", "orchard", "kiln", "beacon")
+SAID = (
+    "I look around.",
+    "I ask about the toll.",
+    "I ask who keeps the chain.",
+    "I wait and listen.",
+    "Tell me about the river.",
+    "I look at the lantern.",
+    "What do you know of the bridge?",
+)
+
+
+class Assembly:
+    """What was assembled: all prompts by role and speaker, and the milliseconds of the processor that each took."""
+
+    def __init__(self) -> None:
+        self.prompts: dict[str, list[Prompt]] = {}
+        self.took: list[float] = []
+        self._gathering = 0.0
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Measures everything that is assembled while the block lasts."""
+        gathered = {role: getattr(SceneTeller, role) for role in ROLES}
+
+        def gather(make: Callable[..., RoleContext]) -> Callable[..., RoleContext]:
+            def timed(*given: Any, **named: Any) -> RoleContext:
+                began = time.thread_time()
+                context = make(*given, **named)
+                self._gathering = time.thread_time() - began
+                return context
+
+            return timed
+
+        def write(agent: AgentPreset, context: RoleContext) -> Prompt:
+            began = time.thread_time()
+            prompt = write_prompt(agent, context)
+            self.took.append((self._gathering + time.thread_time() - began) * 1000)
+            self._gathering = 0.0
+            who = getattr(context, "actor", None)
+            self.prompts.setdefault(context.role if who is None else f"actor {who.name}", []).append(prompt)
+            return prompt
+
+        timed_roles = {role: gather(make) for role, make in gathered.items()}
+        with replaced(SceneTeller, **timed_roles), replaced(questions, write_prompt=write):
+            yield
+
+
+@contextmanager
+def replaced(owner: object, **by: object) -> Iterator[None]:
+    """Puts something else in the place of some names as long as the block lasts."""
+    before = {name: getattr(owner, name) for name in by}
+    for name, value in by.items():
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(owner, name, value)
+
+
+CHANCE = random.Random(7)
+WORDS = ("rain", "on", "slate", "and", "a", "slow", "hand", "along", "wall", "after", "dark", "nobody", "speaks", "yet")
+
+
+def prose(letters: int) -> str:
+    return " ".join(CHANCE.choice(WORDS) for _ in range(letters // 5)).capitalize() + "."
+
+
+def at_length(request: ModelRequest) -> str:
+    """The understudy's answer, as long as models tell: it is short of words, and a short past makes a poor share."""
+    told = answer(request)
+    match request.origin.agent:
+        case "narrator":
+            return f"{told} {prose(NARRATED)}"
+        case "actor":
+            return told.replace("</dialogue>", f" {prose(SPOKEN)}</dialogue>")
+        case "swift":
+            told = told.replace("</narration>", f" {prose(NARRATED)}</narration>")
+            return told.replace("</dialogue>", f" {prose(SPOKEN)}</dialogue>")
+        case _:
+            return told
+
+
+def grown_sample(folder: Path) -> Path:
+    """The sample with a lorebook of 321 entries; the new ones tell of places that the talk comes to."""
+    grown = folder / SAMPLE
+    shutil.copytree(sample_folder() / SAMPLE, grown)
+    file = grown / "lorebooks" / BOOK
+    book = json.loads(file.read_text("utf-8"))
+    for number in range(len(book["entries"]), ENTRIES):
+        place = f"{PLACES[number % len(PLACES)]} {number}"
+        content = f"The {place}: {prose(350)}"
+        entry = {"entry_id": f"grown-{number}", "title": place.title(), "content": content, "keywords": [place]}
+        book["entries"].append({**entry, "enabled": True, "always_include": False, "order": number})
+    file.write_text(json.dumps(book), "utf-8")
+    return grown
+
+
+def said_in(turn: int) -> str:
+    """What the player says; every fourth time they come to speak of another place."""
+    place = f" Have you been to the {PLACES[turn % len(PLACES)]} {20 + turn}?" if turn % 4 == 0 else ""
+    return SAID[turn % len(SAID)] + place
+
+
+def kept(prompts: list[Prompt]) -> float:
+    """How much of all prompts stands again, letter by letter, at the beginning of the next."""
+    texts = ["\n".join(message.content for message in prompt.messages) for prompt in prompts]
+    return sum(_common(*pair) for pair in pairwise(texts)) / max(sum(map(len, texts[:-1])), 1)
+
+
+def _common(before: str, after: str) -> int:
+    shorter = min(len(before), len(after))
+    low, high = 0, shorter
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[:middle] == after[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+async def measure(house: House, preset_id: str, turns: int) -> tuple[Assembly, Assembly]:
+    """The first turns of a play, and as many after it has become long."""
+    command = StartSession(story_id=STORY, preset_id=preset_id, seed=7, rules="none")
+    session_id = (await start_session(house, OPERATOR, command)).session_id
+    first, later = Assembly(), Assembly()
+
+    async def play(number: int) -> None:
+        said = RunTurn(player_input=said_in(number))
+        begun = await run_turn(house, OPERATOR, session_id, said, request_id=f"{preset_id}-{number}")
+        await house.work.wait(begun.turn_id)
+        await _followed(house)
+
+    with first.watch():
+        for number in range(turns):
+            await play(number)
+    for number in range(turns, PAST):
+        await play(number)
+    with later.watch():
+        for number in range(PAST, PAST + turns):
+            await play(number)
+    return first, later
+
+
+async def _followed(house: House) -> None:
+    """Waits until what follows a turn is done, so that summaries and memories are there for the next."""
+    quiet = 0
+    while quiet < 3:
+        quiet = 0 if house.work.ids() else quiet + 1
+        await asyncio.sleep(0.005)
+
+
+def show(pace: str, assembly: Assembly) -> None:
+    print(f"{pace}: {len(assembly.took)} prompts")
+    for role, prompts in assembly.prompts.items():
+        if len(prompts) > 1:
+            sections = {one.key for prompt in prompts for one in prompt.sections if one.text and one.key}
+            on = [name for name in ("lorebook_base", "memories", "canon", "story_so_far", "minds") if name in sections]
+            tokens = statistics.median(prompt.tokens for prompt in prompts)
+            print(
+                f"  {role:<16} {kept(prompts):6.1%} stands again (goal {STABLE:.0%}), {tokens:,.0f} tokens, "
+                f"{len(prompts)} prompts, with {', '.join(on)}"
+            )
+    middle, most = statistics.median(assembly.took), max(assembly.took)
+    print(f"  assembly         {middle:.2f} ms of CPU at the median (goal {MOST_MS:.0f} ms), longest {most:.2f} ms")
+
+
+async def run(turns: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        async with open_house(Settings(data_dir=data, samples=False), tends_turns=True) as house:
+            await install_samples(house, grown_sample(Path(folder)))
+            agents = (await get_preset(house, OPERATOR, NamePreset(preset_id="builtin"))).agents
+            director = agents.director.model_copy(update={"extra": {"pace": "swift", "history": 128}})
+            swift = agents.model_copy(update={"director": director})
+            await create_preset(house, OPERATOR, CreatePreset(preset_id="swift", display_name="Swift", agents=swift))
+            for preset_id, pace in (("builtin", "ensemble"), ("swift", "swift")):
+                with replaced(understudy, answer=at_length):
+                    first, later = await measure(house, preset_id, turns)
+                show(f"{pace}, from the first turn", first)
+                show(f"{pace}, after {PAST} turns", later)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.context", description=__doc__)
+    parser.add_argument("--turns", type=int, default=TURNS, help="how many turns are measured")
+    asyncio.run(run(parser.parse_args().turns))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Campaigns: free plays from scene to scene."""

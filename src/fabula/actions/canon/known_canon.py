@@ -1,0 +1,181 @@
+"""Tell a player what is true in the world of a play, as far as the player may know it, and what became of proposals.
+
+1. Who is asked about: an entity by its id; else whoever is in the scene, its place, and the player.
+2. What is true of them on the line of the head, at this hour of the story, and known to the player, in sentences.
+3. What the play proposed, newest first, with its verdict. The reason of a verdict may name what only others know, so
+   it is told to authors, and to players where nothing that is canon speaks against the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fabula.actions.authority import allowed
+from fabula.actions.canon.layers import layer_of
+from fabula.actions.house import House
+from fabula.actions.plays.kinds.rows import kind_of_play
+from fabula.actions.plays.play_states import head_state
+from fabula.actions.repositories import SESSIONS
+from fabula.actions.setups.prompt_canon import MOST_NAMES, note_of
+from fabula.actions.setups.seen_canon import canon_at, named_in
+from fabula.actions.views import Command, View
+from fabula.canon.sentences import sentence_of
+from fabula.ports.actors import Actor
+from fabula.ports.canon import ChangeRow
+from fabula.story.canon import ChangeKind, ChangeStatus, EntityContent, EntityKind, Result
+from fabula.story.checks import PLAYER
+from fabula.story.stage import OnStage
+
+MOST_TRUTHS = 200
+MOST_ENTITIES = 200
+MOST_STAGED = 50
+
+
+class AskKnown(Command):
+    """`about` is the id of an entity. `everything` has what only others know as well, for authors."""
+
+    about: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    everything: bool = False
+
+
+class KnownEntity(View):
+    """Somebody or something that the player has heard of."""
+
+    entity_id: str
+    kind: EntityKind
+    name: str
+    description: str
+
+
+class Truth(View):
+    """Something that is true now. `known_to` are the names of those who know it, if not everybody may."""
+
+    change_id: str
+    kind: ChangeKind
+    sentence: str
+    about: list[str]
+    known_to: list[str]
+
+
+class StagedTruth(View):
+    """Something that this play proposed. `result` is its verdict, `because` the sentence that decided."""
+
+    change_id: str
+    turn_id: str | None
+    kind: ChangeKind
+    sentence: str
+    status: ChangeStatus
+    result: Result | None
+    because: str
+
+
+class KnownCanon(View):
+    """What is true for the player of a session. `left_out` counts truths beyond those that are told."""
+
+    type: Literal["known_canon"] = "known_canon"
+    about: list[str]
+    entities: list[KnownEntity]
+    truths: list[Truth]
+    left_out: int
+    staged: list[StagedTruth]
+
+
+@allowed("player")
+async def tell_known_canon(house: House, actor: Actor, session_id: str, command: AskKnown) -> KnownCanon:
+    """Tells what is true in the world of a play as far as its player may know it, and what the play proposed."""
+    if command.everything:
+        actor.must_be("author")
+    async with house.store.reading() as unit:
+        layer = await layer_of(unit, actor, session_id)
+        _, state = await head_state(unit, actor, session_id)
+        stage = await kind_of_play(state).on_stage(house, unit, await SESSIONS.get(unit, session_id), state)
+        about = _around(stage) if command.about is None else [command.about]
+        rows = await canon_at(unit, layer.world_id, layer.turn_id, about=about)
+        staged = await unit.canon_layers.at(layer.turn_id)
+        hidden = await unit.canon_layers.replaced(layer.turn_id)
+        named = await unit.canon.true_now(layer.world_id, kinds=("entity",), limit=MOST_NAMES)
+    true = [row for row in (*named, *rows, *staged) if row.is_true and row.change.change_id not in hidden]
+    entities = _entities(true)
+    names = {id: entity.name for id, entity in entities.items()} | _names_on(stage)
+    knowing = None if command.everything else frozenset([PLAYER])
+    known = [row for row in rows if _is_known(row, state.minute, knowing)]
+    told_of = [id for row in known for id in named_in(row.change)]
+    hidden_ones = frozenset() if command.about is None else _only_others_know_of(rows, known) - {*told_of}
+    heard_of = dict.fromkeys((*(id for id in about if id not in hidden_ones), *told_of))
+    tells_all = actor.may_act_as("author")
+    return KnownCanon(
+        about=about,
+        entities=[entities[id] for id in heard_of if id in entities][:MOST_ENTITIES],
+        truths=[_truth(row, names) for row in known[-MOST_TRUTHS:]],
+        left_out=max(0, len(known) - MOST_TRUTHS),
+        staged=[_staged(row, names, tells_all=tells_all) for row in reversed(staged) if _is_open(row, knowing)][
+            :MOST_STAGED
+        ],
+    )
+
+
+def _around(stage: OnStage) -> list[str]:
+    return [*(one.id for one in stage.cast if one.in_scene and one.id != PLAYER), stage.scene.node_id, PLAYER]
+
+
+def _names_on(stage: OnStage) -> dict[str, str]:
+    return {one.id: one.name for one in stage.cast} | {stage.scene.node_id: stage.scene.title}
+
+
+def _entities(rows: Sequence[ChangeRow]) -> dict[str, KnownEntity]:
+    """By id; what is said last counts."""
+    return {
+        one.entity_id: KnownEntity(
+            entity_id=one.entity_id, kind=one.entity_kind, name=one.name, description=one.description
+        )
+        for row in rows
+        if isinstance(one := row.change.content, EntityContent)
+    }
+
+
+def _only_others_know_of(rows: Sequence[ChangeRow], known: Sequence[ChangeRow]) -> frozenset[str]:
+    """Those about whom there is something to know that the player does not: whoever asks for an id has guessed it."""
+    # By id: comparing whole changes with each other grows with the square of what is true.
+    told = {row.change.change_id for row in known}
+    kept = [
+        row for row in rows if row.change.change_id not in told and not isinstance(row.change.content, EntityContent)
+    ]
+    return frozenset(id for row in kept for id in named_in(row.change))
+
+
+def _is_known(row: ChangeRow, minute: int, knowing: frozenset[str] | None) -> bool:
+    note = note_of(row, {})
+    return note is not None and note.holds_at(minute) and (knowing is None or note.is_known_to(knowing))
+
+
+def _is_open(row: ChangeRow, knowing: frozenset[str] | None) -> bool:
+    """Whether a proposal may be told, whenever it holds."""
+    known_to = getattr(row.change.content, "known_to", [])
+    return knowing is None or not known_to or not knowing.isdisjoint(known_to)
+
+
+def _truth(row: ChangeRow, names: Mapping[str, str]) -> Truth:
+    return Truth(
+        change_id=row.change.change_id,
+        kind=row.change.kind,
+        sentence=sentence_of(row.change.content, names),
+        about=list(named_in(row.change)),
+        known_to=[names.get(id, id) for id in getattr(row.change.content, "known_to", [])],
+    )
+
+
+def _staged(row: ChangeRow, names: Mapping[str, str], *, tells_all: bool) -> StagedTruth:
+    verdict = row.verdict
+    is_told = verdict is not None and (tells_all or not (verdict.contradicts or verdict.retcons))
+    return StagedTruth(
+        change_id=row.change.change_id,
+        turn_id=row.change.turn_id,
+        kind=row.change.kind,
+        sentence=sentence_of(row.change.content, names),
+        status=row.status,
+        result=None if verdict is None else verdict.result,
+        because=verdict.sentence if verdict is not None and is_told else "",
+    )

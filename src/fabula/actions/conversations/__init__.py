@@ -1,0 +1,1 @@
+"""Conversations with the cast: open one, say something in it, leave it."""

@@ -1,0 +1,1 @@
+"""Governance: what agents and characters are told by whoever runs the table."""

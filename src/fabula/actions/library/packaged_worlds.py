@@ -1,0 +1,142 @@
+"""Worlds with their canon, and game systems, as they travel in data packages: what is true in them, not how it came.
+
+What a package says is nobody's word yet. It is read as typed values, held against itself by the rules of canon, and
+taken in whole or not at all; who proposed and decided it elsewhere means nothing here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import orjson
+from pydantic import Field
+
+from fabula.actions.house import House
+from fabula.actions.outside_values import outside_value
+from fabula.actions.repositories import GAME_SYSTEMS, WORLDS
+from fabula.actions.setups.game_systems import find_system
+from fabula.canon.policy import Known, review
+from fabula.formats.json_bounds import bounds_problem
+from fabula.ports.canon_graph import TrueKind
+from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
+from fabula.rules.systems import builtin_systems, system_problems
+from fabula.story.canon import (
+    AxiomContent,
+    Change,
+    Decision,
+    EntityContent,
+    EventContent,
+    Evidence,
+    FactContent,
+    Policy,
+    RelationshipContent,
+    Verdict,
+)
+from fabula.story.game_systems import NO_RULES, GameSystem
+from fabula.story.values import Json, JsonObject, Value
+from fabula.story.worlds import World, private_world_id
+
+CANON: Final = "canon"
+"""The field of a packaged world that holds what is true in it."""
+MOST_CHANGES: Final = 10_000
+PAGE: Final = 1_000
+# Axioms and entities first: whatever is said of them is held against them.
+KINDS: Final[tuple[TrueKind, ...]] = ("axiom", "entity", "relationship", "fact", "event")
+PACKAGE: Final = "data package"
+_STRICT = Policy(retcon=[])
+"""A package is judged by this policy and not by its own: nothing in it may contradict anything else in it."""
+
+
+class PackagedCanon(Value):
+    """What is true in a world, in the order in which it is taken in."""
+
+    canon: list[
+        Annotated[
+            AxiomContent | EntityContent | RelationshipContent | FactContent | EventContent, Field(discriminator="kind")
+        ]
+    ] = Field(default=[], max_length=MOST_CHANGES)
+
+
+async def packaged_canon(unit: Unit, world: World) -> JsonObject:
+    """What is true in a world, for its document."""
+    if world.story_id is not None:
+        raise InvalidRequest(f"The world '{world.world_id}' is that of one story. Give the story a world to export it.")
+    found: list[Json] = []
+    for kind in KINDS:
+        after: str | None = None
+        while True:
+            rows = await unit.graph.about(world.world_id, kind, after=after, limit=PAGE)
+            found += [_short(row.change.content.as_json()) for row in rows]
+            if len(found) > MOST_CHANGES:
+                raise InvalidRequest(
+                    f"The world '{world.world_id}' has more than {MOST_CHANGES} truths, too many for a package. A "
+                    "backup takes everything along."
+                )
+            if len(rows) < PAGE:
+                break
+            after = rows[-1].change.change_id
+    if (problem := await run_in_thread(lambda: bounds_problem(orjson.dumps(found)))) is not None:
+        raise InvalidRequest(f"The canon of the world '{world.world_id}' is too large for a package: {problem}")
+    return {CANON: found}
+
+
+def _short(content: JsonObject) -> JsonObject:
+    """A content without what it leaves open: a package has room for so many values."""
+    return {name: value for name, value in content.items() if value not in (None, [], "")}
+
+
+def own_system(world: World) -> str | None:
+    """The game system of a world, if it did not come with Fabula."""
+    system = world.game_system_id
+    return None if system is None or system in builtin_systems() or system == NO_RULES else system
+
+
+def packaged_system_problems(system: GameSystem) -> list[str]:
+    """Why a game system of a package cannot be taken in."""
+    if system.system_id in builtin_systems() or system.system_id == NO_RULES:
+        return [f"'{system.system_id}' came with Fabula and cannot be replaced"]
+    return system_problems(system)
+
+
+async def check_packaged_world(unit: Unit, world: World) -> None:
+    """Refuses a world that would pass for the private one of a story, or is played by a system that is not here."""
+    if world.story_id is not None or world.world_id.startswith(private_world_id("")):
+        raise InvalidRequest(f"The world '{world.world_id}' of the package claims to be that of one story.")
+    if world.game_system_id is not None and world.game_system_id != NO_RULES:
+        try:
+            await find_system(unit, world.game_system_id)
+        except NotFound:
+            raise InvalidRequest(
+                f"The world '{world.world_id}' is played by the {GAME_SYSTEMS.noun} '{world.game_system_id}', which is "
+                "neither here nor in the package."
+            ) from None
+
+
+async def take_in_canon(house: House, unit: Unit, world: World, document: JsonObject) -> None:
+    """Makes true in a new world what its document says; raises InvalidRequest where that contradicts itself."""
+    what = f"The canon of the {WORLDS.noun} '{world.world_id}' in the package"
+    judged = await run_in_thread(_judged, house, world, document, what)
+    for _, verdict in judged:
+        if verdict.result != "accept":
+            raise InvalidRequest(f"{what} cannot be taken in: {verdict.sentence}")
+    if judged:
+        decision = Decision(by=PACKAGE, at_ms=house.clock.now_ms(), reason="taken in from a package")
+        await unit.canon.commit_new(judged, decision)
+
+
+def _judged(house: House, world: World, document: JsonObject, what: str) -> list[tuple[Change, Verdict]]:
+    canon = outside_value(PackagedCanon, {CANON: document.get(CANON, [])}, what)
+    changes = [
+        Change(
+            change_id=house.ids.new("change"),
+            world_id=world.world_id,
+            content=content,
+            evidence=[Evidence(type="source", ref=PACKAGE)],
+            authority="source",
+            proposer=PACKAGE,
+        )
+        for content in canon.canon
+    ]
+    return review(changes, _STRICT, Known())

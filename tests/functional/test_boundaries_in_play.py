@@ -1,0 +1,132 @@
+"""A table's limits are kept: in what players say, and in what is told, whoever tells it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live import Client, RpcFailed, bodies, gate_story, live_server
+from tests.scripted import theatre
+
+from fabula.rules.guardrails import LINE_MARK, PROHIBITED_MARK
+from fabula.testing.model_script import say_json
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    async with live_server(tmp_path) as client:
+        yield client
+
+
+async def started(client: Client, story: str, **more: Any) -> str:
+    return str((await client.call("story.start_session", story_id=story, **more))["session_id"])
+
+
+async def lines(client: Client, session: str) -> list[tuple[str, str]]:
+    found = (await client.call("session_message.list", session))["messages"]
+    return [(line["kind"], line["text"]) for line in found]
+
+
+async def test_words_that_cross_a_line_are_not_played_and_stand_in_the_audit(client: Client) -> None:
+    session = await started(client, await gate_story(client), rules="d20")
+    await client.call("boundary.update", session, lines=["spiders"])
+    with pytest.raises(RpcFailed, match="does not want 'spiders'"):
+        await client.turn(session, "I throw a spider at Mara.")
+    assert await lines(client, session) == []
+    (noted,) = (await client.call("audit.list", about=session))["violations"]
+    assert (noted["why"], noted["what"]) == ("boundary", "input: lines")
+    await client.turn(session, "I throw a stone at Mara.")
+    assert await lines(client, session) != []
+
+
+async def test_boundaries_count_from_the_next_turn_and_going_back_restores_them(client: Client) -> None:
+    session = await started(client, await gate_story(client))
+    await client.turn(session, "Hello, spider friend.")
+    await client.call("boundary.update", session, lines=["spiders"], rating="teen")
+    await client.turn(session, "Hello, Mara.")
+    await client.call("session.backtrack", session, turns=1)
+    counts = (await client.call("boundary.get", session))["counts"]
+    assert "spiders" in counts["lines"] and "gore" in counts["lines"] and counts["rating"] == "teen"
+    await client.call("session.backtrack", session, turns=1)
+    assert (await client.call("boundary.get", session))["counts"]["lines"] == []
+    await client.turn(session, "Hello, spider friend.")
+
+
+async def test_words_that_are_told_again_after_a_line_was_drawn_fail_and_nothing_is_told(client: Client) -> None:
+    session = await started(client, await gate_story(client))
+    await client.turn(session, "Hello, spider friend.")
+    before = await lines(client, session)
+    await client.call("boundary.update", session, lines=["spiders"])
+    await client.call("session.backtrack", session, turns=1)
+    await client.call("boundary.update", session, lines=["spiders"])
+    with pytest.raises(RpcFailed, match="'spiders'"):
+        await client.turn(session, "Hello, spider friend.")
+    assert before and await lines(client, session) == []
+
+
+async def test_what_a_world_rules_out_is_kept_at_its_tables_with_its_history(client: Client) -> None:
+    await client.call("world.create", world_id="salt", display_name="Salt")
+    await client.call("boundary.update", world_id="salt", lines=["fire"])
+    await client.call("boundary.update", world_id="salt", lines=["fire", "fog"])
+    shown = await client.call("boundary.get", world_id="salt")
+    assert [one["boundaries"]["lines"] for one in shown["before"]] == [[], ["fire"]]
+    story = await gate_story(client)
+    await client.call("story.update", story_id=story, world_id="salt")
+    session = await started(client, story)
+    with pytest.raises(RpcFailed, match="'fog'"):
+        await client.turn(session, "I walk into the fog.")
+    await client.call("boundary.update", session, lines=[])
+    assert (await client.call("boundary.get", session))["counts"]["lines"] == ["fire", "fog"]
+
+
+PLAN: Any = {"role_actions": [], "beats": [{"type": "Narrator", "purpose": "DescribeResult"}]}
+ACTS: Any = {"role_actions": [], "beats": [{"type": "Actor", "speaker_id": "mara", "purpose": "ReactToPlayer"}]}
+
+
+@pytest.mark.parametrize(
+    ("pace", "role", "plan", "said"),
+    [
+        ("swift", "swift", PLAN, "<narration>{}</narration>"),
+        ("swift", "swift", PLAN, '<dialogue who="mara">{}</dialogue>'),
+        ("ensemble", "narrator", PLAN, "{}"),
+        ("ensemble", "actor", ACTS, "<dialogue>{}</dialogue>"),
+    ],
+)
+async def test_a_telling_that_crosses_a_line_is_asked_for_once_more_and_then_cut(
+    tmp_path: Path, pace: str, role: Any, plan: Any, said: str
+) -> None:
+    async with theatre(tmp_path) as house:
+        client = house.client
+        session = await started(client, house.story_id, api_group_id="troupe", preset_id=pace)
+        await client.call("boundary.update", session, lines=["spiders"])
+        house.troupe.misbehave("director", say_json(plan))
+        house.troupe.misbehave(role, said.format("Rain falls. A spider drops down. Birds sing."))
+        house.troupe.misbehave(role, said.format("The gate is wet. Spiders again. Night."))
+        frames = await client.turn(session, "I look at the gate.")
+        told = " ".join(text for kind, text in await lines(client, session) if kind != "player_input")
+        assert " ".join(told.split()) == f"Rain falls. The gate is wet. {LINE_MARK} Night."
+        assert "pider" not in str(bodies(frames)), "not in a delta, nor in the result"
+        prompts = [str(request.body["messages"]) for request in house.models.requests]
+        assert sum("wrote of what must not happen here: spiders" in prompt for prompt in prompts) == 1
+        noted = (await client.call("audit.list", about=session))["violations"]
+        assert {(one["why"], one["what"]) for one in noted} == {("boundary", "output: lines: spiders")}
+        turn_id = frames[-1]["response"]["result"]["turn_id"]
+        verdicts = (await client.call("session.explain_turn", session, turn_id=turn_id))["verdicts"]
+        assert {one["result"] for one in verdicts} == {"cut"}
+
+
+async def test_a_phrase_that_a_directive_forbids_is_asked_for_once_more_and_then_cut(tmp_path: Path) -> None:
+    async with theatre(tmp_path) as house:
+        client = house.client
+        session = await started(client, house.story_id, api_group_id="troupe", preset_id="ensemble")
+        await client.call("directive.create", session, kind="prohibit", phrases=["dear reader"], **{"for": "narrator"})
+        house.troupe.misbehave("director", say_json(PLAN))
+        house.troupe.misbehave("narrator", "Rain falls. And now, dear reader, look. Birds sing.")
+        house.troupe.misbehave("narrator", "The reader of signs is dear. Dear readers, look. Night.")
+        await client.turn(session, "I look at the gate.")
+        told = " ".join(text for kind, text in await lines(client, session) if kind != "player_input")
+        assert " ".join(told.split()) == f"Rain falls. The reader of signs is dear. {PROHIBITED_MARK} Night."
+        noted = (await client.call("audit.list", about=session))["violations"]
+        assert {one["what"] for one in noted} == {"output: prohibitions: dear reader"}

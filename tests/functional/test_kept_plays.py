@@ -1,0 +1,115 @@
+"""What is kept of plays has a bound in bytes: many plays of the largest variables do not swell the server."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live import Client, gate_story, live_server
+
+from fabula.adapters.bus import local
+from fabula.cli import serve
+from fabula.loops.turns import turn_state_cache
+from fabula.loops.turns.turn_state_cache import Standing
+from fabula.story.events import Completed
+
+PLAYS, MOST_BYTES = 6, 300_000
+MANY: list[Any] = [[] for _ in range(2_000)]
+
+
+async def large_play(client: Client, story_id: str) -> str:
+    """A play of large variables, of which one turn was played; answers its session."""
+    session = str((await client.raw("story.start_session", story_id=story_id))["session_id"])
+    op = {"type": "SetState", "key": "many", "value": MANY}
+    await client.call("session.update_variables", session, update={"ops": [op]})
+    assert (await client.turn(session, "I knock."))[-1]["type"] == "completed"
+    return session
+
+
+def alive(kind: type, *, but: Sequence[Any] = ()) -> list[Any]:
+    """What there is of a kind, but for what another test left behind."""
+    gc.collect()
+    known = set(map(id, but))
+    return [one for one in gc.get_objects() if isinstance(one, kind) and id(one) not in known]
+
+
+async def test_the_told_turns_of_large_plays_have_a_bound_together(tmp_path: Path) -> None:
+    before = alive(Completed)
+    async with live_server(tmp_path) as client:
+        story_id = await gate_story(client)
+        bound = client.house.bus
+        assert isinstance(bound, local.LocalBus)
+        bound._finished_bytes = MOST_BYTES
+        sessions = [await large_play(client, story_id) for _ in range(PLAYS)]
+        told = alive(Completed, but=before)
+        assert 0 < len(told) < PLAYS
+        answer = await client.turn(sessions[0], "I knock again.")
+        assert answer[-1]["type"] == "completed"
+
+
+async def test_the_states_of_large_plays_have_a_bound_together_and_a_play_goes_on_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = alive(Standing)
+    monkeypatch.setattr(
+        turn_state_cache.TurnStateCache.__init__, "__kwdefaults__", {"kept": 256, "most_bytes": MOST_BYTES}
+    )
+    async with live_server(tmp_path) as client:
+        story_id = await gate_story(client)
+        sessions = [await large_play(client, story_id) for _ in range(PLAYS)]
+        large = [one for one in alive(Standing, but=before) if one.play.world.custom.get("many") == MANY]
+        assert 0 < sum(one.weight for one in large) <= MOST_BYTES < PLAYS * large[0].weight
+        assert (await client.turn(sessions[0], "I knock again."))[-1]["type"] == "completed"
+        assert (await client.call("session.get_variables", sessions[0]))["custom"]["many"] == MANY
+        lines = (await client.call("session_message.list", sessions[0]))["messages"]
+        assert [one["text"] for one in lines if one["kind"] == "player_input"] == ["I knock.", "I knock again."]
+
+
+async def test_few_turns_of_large_states_are_played_at_once_and_others_pass_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn_state_cache, "LARGE_STATE_BYTES", MOST_BYTES // 2)
+    monkeypatch.setattr(turn_state_cache, "LARGE_AT_ONCE", 1)
+    async with live_server(tmp_path) as client:
+        story_id = await gate_story(client)
+        large = [await large_play(client, story_id) for _ in range(2)]
+        small = str((await client.raw("story.start_session", story_id=story_id))["session_id"])
+        state = await client.house.store.read(lambda unit: unit.plays.get(large[0]))
+        assert state is not None
+        standing = client.house.turn_states.after(state.head_turn_id)
+        assert standing is not None
+        async with client.house.turn_states.room_for(standing.play):
+            waiting = [asyncio.create_task(client.turn(session, "I wait.")) for session in large]
+            assert (await client.turn(small, "I knock."))[-1]["type"] == "completed"
+            assert not any(task.done() for task in waiting)
+        assert [(await task)[-1]["type"] for task in waiting] == ["completed"] * 2
+
+
+async def test_large_states_have_the_collector_look_for_what_turns_leave_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn_state_cache, "LARGE_STATE_BYTES", MOST_BYTES // 2)
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr(serve, "TIDY_EVERY_S", 0.2)
+    before = gc.get_threshold()
+    async with live_server(tmp_path) as client:
+        story_id = await gate_story(client)
+        ordinary = str((await client.raw("story.start_session", story_id=story_id))["session_id"])
+        await client.turn(ordinary, "I knock.")
+        assert not client.house.turn_states.take_large()
+        await large_play(client, story_id)
+        tidying = asyncio.create_task(serve._tidy_up(client.house))
+        try:
+            gc.set_threshold(*serve.SPARING)
+            while gc.get_threshold() != serve.THRIFTY:
+                await asyncio.sleep(0.001)
+            # After a while without large states the collector is left alone again.
+            while gc.get_threshold() != serve.SPARING:
+                await asyncio.sleep(0.001)
+        finally:
+            tidying.cancel()
+            gc.set_threshold(*before)

@@ -1,0 +1,66 @@
+"""`canon.known`: what a player is told of what is true in the world of a play, and what authors are told besides."""
+
+from __future__ import annotations
+
+import pytest
+from tests.free_world import free_session
+from tests.functional.test_canon_in_plays import campaign, client, open_gate, started
+from tests.functional.test_followers import all_done
+from tests.live import Client, RpcFailed
+
+__all__ = ["client"]
+DEBT = "Mara owes a debt."
+SWORN = "Mara is sworn to the Old Gate."
+
+
+def sentences(known: dict[str, object]) -> list[str]:
+    truths = known["truths"]
+    assert isinstance(truths, list)
+    return [one["sentence"] for one in truths]
+
+
+async def test_a_player_is_told_what_everybody_may_know_of_those_in_the_scene(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    known = await client.call("canon.known", session)
+    assert sentences(known) == [SWORN]
+    assert {one["name"]: one["kind"] for one in known["entities"]} == {"the Old Gate": "place"}
+    assert known["staged"] == []
+
+
+async def test_an_author_who_asks_for_everything_is_told_who_else_knows(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    known = await client.call("canon.known", session, everything=True)
+    assert sentences(known) == [SWORN, DEBT]
+    assert [one["known_to"] for one in known["truths"]] == [[], ["orr"]]
+
+
+async def test_who_is_asked_about_is_told_of(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    assert sentences(await client.call("canon.known", session, about="old-gate")) == [SWORN]
+    assert sentences(await client.call("canon.known", session, about="nobody-there")) == []
+    with pytest.raises(RpcFailed):
+        await client.call("canon.known", session, about="x" * 201)
+
+
+async def test_a_player_who_guesses_an_id_is_not_told_of_what_only_others_know(client: Client) -> None:
+    session = await free_session(client)
+    for guessed in ("wheel", "bell"):
+        known = await client.call("canon.known", session, about=guessed)
+        assert known["entities"] == known["truths"] == []
+        known = await client.call("canon.known", session, about=guessed, everything=True)
+        assert [one["entity_id"] for one in known["entities"]][:1] == [guessed]
+    told = await client.call("canon.known", session, about="chapel")
+    assert [one["name"] for one in told["entities"]] == ["the Chapel"]
+
+
+async def test_what_the_play_proposed_stands_there_with_its_verdict_and_is_hidden_by_going_back(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    await client.turn(session, "I look at the gate.")
+    before = (await client.call("session.get", session))["head_turn_id"]
+    await open_gate(client, session)
+    await all_done(client)
+    (staged,) = (await client.call("canon.known", session))["staged"]
+    assert (staged["sentence"], staged["status"]) == ("The Old Gate is opened by a traveller.", "committed")
+    assert staged["result"] == "accept" and staged["because"].endswith(".")
+    await client.call("session.switch_branch", session, turn_id=before)
+    assert (await client.call("canon.known", session))["staged"] == []
