@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.sessions import summaries
+from fabula.adapters.stores.canon_graph import CONTENTS, NAMES
 from fabula.adapters.stores.index import list_question, search_steps
 from fabula.adapters.stores.play_tables import LINES_OF_TURNS, NAMED_TURNS, REACHED_NAMED_TURNS, WAYS_BACK
 from fabula.adapters.stores.resources import KNOWN, REVISIONS
@@ -83,6 +84,19 @@ def test_what_a_turn_plays_is_looked_up_however_many_resources_there_are(tables:
         compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(query, values)
         plan = [step[3] for step in tables.execute(f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.named(values))]
         assert any("SEARCH resources" in step and "(kind=? AND id=?)" in step for step in plan), plan
+
+
+@pytest.mark.parametrize("several", [1, 2, 9])
+def test_entities_are_looked_up_by_their_ids_however_many_changes_a_world_has(
+    several: int, tables: sqlite3.Connection
+) -> None:
+    values = {"world": "w", "ends": [f"e{n}" for n in range(several)]}
+    for query in (CONTENTS, NAMES):
+        compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(query, values)
+        plan = [step[3] for step in tables.execute(f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.named(values))]
+        searched = [step for step in plan if "canon_changes" in step]
+        assert any("(world_id=? AND subject=?" in step for step in searched), plan
+        assert all("subject=?" in step or "(change_id=?)" in step for step in searched), plan
 
 
 class Counting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.growth import calls_of
 
 from fabula.ports.memories import Candidates, Feeling, Memory, Owner
 from fabula.recall.beliefs import (
@@ -171,6 +172,12 @@ def test_the_same_is_not_thought_twice() -> None:
 def test_reflections_are_the_same_every_time() -> None:
     deeds = [remembered(f"Orr shouts with rage, time {n}.", place=n, importance=3) for n in range(5)]
     assert reflect(deeds, own_name="Mara") == reflect(list(deeds), own_name="Mara")
+
+
+def test_each_observation_is_read_a_few_times_however_many_words_they_share() -> None:
+    text = " ".join(f"lantern{n} treasure{n}" for n in range(300))
+    lines = [remembered(f"{text} {n}", place=n, speaker=f"Orr{n}") for n in range(8)]
+    assert calls_of(lambda: reflect(lines, own_name="Mara"))["words_of"] < 6 * len(lines)
 
 
 def test_a_mixed_cluster_is_noted_without_a_feeling() -> None:

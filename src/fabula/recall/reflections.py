@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -75,11 +75,11 @@ def reflect(observations: Sequence[Memory], *, own_name: str, known: Iterable[st
 
 def _around_people(observations: Sequence[Memory], own_name: str) -> list[tuple[str, list[Memory]]]:
     names = {one.speaker for one in observations if one.speaker and one.speaker not in (own_name, "Narrator")}
+    spoken = [(one, frozenset(words_of(one.shown))) for one in observations]
     clusters = []
     for name in sorted(names):
         first = words_of(name)[:1]
-        about = [one for one in observations if one.speaker == name or set(first) & set(words_of(one.shown))]
-        clusters.append((name, about))
+        clusters.append((name, [one for one, words in spoken if one.speaker == name or not words.isdisjoint(first)]))
     return [one for one in clusters if _counts(one[1])]
 
 
@@ -93,8 +93,9 @@ def _around_things(observations: Sequence[Memory], own_name: str) -> list[tuple[
             having.setdefault(stem, []).append(one)
     # What nearly everything speaks of is no subject.
     limit = max(LEAST_OBSERVATIONS, len(observations) // 2)
-    clusters = [(_as_said(stem, some), some) for stem, some in sorted(having.items()) if len(some) <= limit]
-    return [(f"the {word}", some) for word, some in clusters if _counts(some)]
+    clusters = {stem: some for stem, some in sorted(having.items()) if len(some) <= limit and _counts(some)}
+    said = _said(clusters)
+    return [(f"the {said.get(stem, stem)}", some) for stem, some in clusters.items()]
 
 
 def _counts(memories: Sequence[Memory]) -> bool:
@@ -102,9 +103,15 @@ def _counts(memories: Sequence[Memory]) -> bool:
     return several and sum(one.importance for one in memories) >= LEAST_IMPORTANCE
 
 
-def _as_said(stem: str, memories: Sequence[Memory]) -> str:
-    said = Counter(word for one in memories for word in words_of(one.shown) if stem_in(word) == stem)
-    return min(said, key=lambda word: (-said[word], word)) if said else stem
+def _said(clusters: Mapping[str, Sequence[Memory]]) -> dict[str, str]:
+    """The form of each stem in which it is said most often; every text is gone through once, whatever it shares."""
+    forms: dict[str, Counter[str]] = {}
+    texts = {one.memory_id: one.shown for some in clusters.values() for one in some}
+    for text in texts.values():
+        for word, times in Counter(words_of(text)).items():
+            if (stem := stem_in(word)) in clusters:
+                forms.setdefault(stem, Counter())[word] += times
+    return {stem: min(said, key=lambda word: (-said[word], word)) for stem, said in forms.items()}
 
 
 def _made(subject: str, memories: Sequence[Memory]) -> Reflection:

@@ -16,6 +16,7 @@ from fabula.actions.repositories import SESSIONS
 from fabula.ports.memories import Memory, NewMemory, Owner, OwnerAt
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.recall.beliefs import Belief, Claim, Evidence, Source, as_memory, beliefs_after, from_memory
 from fabula.recall.perception import PLAYER_OWNER, NoticedLine
 from fabula.recall.reflections import LOOKS_BACK, REFLECT_EVERY, Reflection, reflect
@@ -146,7 +147,7 @@ async def _reflections(house: House, owner: str, noticed: Noticed, summariser: S
 
     lately, known = await house.store.read(read)
     own_name = noticed.names.get(owner, "")
-    found = reflect(lately, own_name=own_name, known=[one.text for one in known])
+    found = await run_in_thread(reflect, lately, own_name=own_name, known=[one.text for one in known])
     return [
         await _as_memory(one, owner, number, noticed, summariser if number == 0 else None)
         for number, one in enumerate(found)

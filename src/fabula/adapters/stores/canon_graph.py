@@ -60,12 +60,12 @@ def _edges_of(side: Literal["subject", "object"], held: bool) -> Select[Any]:
     return _true(*_EDGE_COLUMNS).where(ends, kinds, *_holds(held)).limit(bindparam("most"))
 
 
-CONTENTS = _true(_c.change_id, _c.subject, _c.doc).where(
-    _c.kind == literal_column("'entity'"), _c.subject.in_(bindparam("ends", expanding=True))
-)
-NAMES = _true(_c.change_id, _c.subject, _c.entity_kind, _c.entity_name).where(
-    _c.kind == literal_column("'entity'"), _c.subject.in_(bindparam("ends", expanding=True))
-)
+_ENTITY: Final = _c.kind == literal_column("'entity'")
+_THESE: Final = _c.subject.in_(bindparam("ends", expanding=True))
+NAMES = _true(_c.change_id, _c.subject, _c.entity_kind, _c.entity_name).where(_ENTITY, _THESE)
+# Which ones is asked of the index of names: asked for documents of several ids, SQLite reads every change of the world.
+_WHICH: Final = _true(_c.change_id).where(_ENTITY, _THESE).correlate(None)
+CONTENTS = select(_c.change_id, _c.subject, _c.doc).where(_c.change_id.in_(_WHICH))
 
 
 @cache
