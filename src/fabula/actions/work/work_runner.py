@@ -1,7 +1,7 @@
 """The runner: holds work, renews its lease, runs its kind's function, and writes down how it ended.
 
 1. Work that was begun here with a lease is started at once (`start`); the one who waits for it may leave.
-2. Every two seconds the runner looks around: it renews the leases of all it runs with one statement, stops what was
+2. Every two seconds the runner looks around: it renews with one statement the leases that run out soon, stops what was
    cancelled or taken over elsewhere, and, in a process that stays, takes up what others left behind.
    A process that listens to a queue also does what an announcement names (`take`).
    What nobody waits for makes room for turns: while one runs here, at most one piece of background work runs beside
