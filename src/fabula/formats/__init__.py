@@ -1,1 +1,1 @@
-"""Bytes to values and back: .chr archives and data packages; pure."""
+"""Bytes to values and back: .chr archives, data packages, pictures, exports of plays; pure."""

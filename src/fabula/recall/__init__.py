@@ -1,1 +1,1 @@
-"""Memory: what comes to mind, decided purely from what was lived through and what is asked."""
+"""Minds: what comes to mind, what is felt and believed, decided from what was lived through; pure."""

@@ -1,1 +1,1 @@
-"""Game systems: formulas, seeded dice, checks and what comes of them; pure."""
+"""What the world allows and what comes of it: game systems and dice, feasibility, limits, agendas, conflicts; pure."""
