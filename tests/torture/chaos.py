@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,7 @@ class Player:
     longest_s: float = 0.0
     problems: list[str] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
+    began: float = 0.0
 
     async def play(self, stop: asyncio.Event) -> None:
         await self._again(self._begin)
@@ -182,7 +184,7 @@ class Player:
                 async with asyncio.timeout(LONGEST_TURN_S):
                     ended = await self._again(lambda words=words, turn=turn: self._turn(words, f"k{turn}"))  # type: ignore[misc]
             except TimeoutError:
-                self.problems.append(f"turn {turn} hangs ({type(self).__name__}): {await self._standing(f'k{turn}')}")
+                self.problems.append(f"turn {turn} hangs ({type(self).__name__}): {await self.standing(f'k{turn}')}")
                 return
             self.longest_s = max(self.longest_s, asyncio.get_running_loop().time() - began)
             if ended == "completed":
@@ -190,29 +192,40 @@ class Player:
             else:
                 self.failed += 1
 
-    async def _standing(self, key: str) -> str:
+    async def standing(self, key: str) -> str:
         """What is known of the turn of a key: for whoever reads why a test failed."""
         query = (
-            "SELECT turn_id, turns.status, work.status AS work, owner, lease_until, attempt, due_at, "
-            "(extract(epoch FROM now()) * 1000)::bigint AS now FROM fabula.turns "
-            "LEFT JOIN fabula.work ON work_id = turn_id WHERE session_id = $1 ORDER BY turn_index DESC LIMIT 2"
+            "SELECT turn_id, turns.status, work.status AS work, work.owner, attempt, let_go, "
+            "lease_until_ms - $2 AS leased, due_at_ms - $2 AS due, work.error FROM fabula.turns "
+            "LEFT JOIN fabula.work ON work_id = turn_id WHERE turns.session_id = $1 ORDER BY turn_index DESC LIMIT 2"
         )
-        rows = [dict(row) for row in await ask(self.town.postgres.url, query, self.session_id)]
-        return f"key {key}, store {rows}, heard {self.heard[-5:]}"
+        now = int(time.time() * 1000)
+        rows = [dict(row) for row in await ask(self.town.postgres.url, query, self.session_id, now)]
+        return f"key {key}, store {rows}, heard {self.heard[-40:]}"
+
+    def _hear(self, what: str) -> None:
+        self.heard.append(f"{time.time() - self.began:.0f} s: {what}"[:200])
+
+    @contextmanager
+    def _hearing_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.HTTPError as error:
+            self._hear(repr(error))
 
     async def _again(self, attempt: Callable[[], Awaitable[Any]]) -> Any:
         """Tries until it is answered: what a client does whose network comes and goes."""
-        self.heard = []
+        self.heard, self.began = [], time.time()
         while True:
             try:
                 answer = await attempt()
                 if answer is not None:
                     return answer
-                self.heard.append("nothing")
+                self._hear("nothing")
             except (httpx.HTTPError, OSError, socketio.exceptions.SocketIOError, TimeoutError, ValueError) as error:
-                self.heard.append(repr(error)[:200])
+                self._hear(repr(error))
             except RpcFailed as error:
-                self.heard.append(repr(error)[:200])
+                self._hear(repr(error))
                 # A turn that is still in flight, or a part that is away: the same again, in a moment.
                 if error.code not in (40909, 50001, 50002, 50003, 50300, 50301) and not str(error.code).startswith(
                     "50"
@@ -244,14 +257,15 @@ class SsePlayer(Player):
 
     async def _turn(self, words: str, key: str) -> str | None:
         seen: list[dict[str, Any]] = []
-        with suppress(httpx.HTTPError):
+        with self._hearing_errors():
             async with self._client() as client:
                 body = client.request("session.run_turn", self.session_id, player_input=words, key=key)
                 await self._read(client.http.stream("POST", "/rpc", json=body), seen)
         while seen and self._end_of(seen) is None:
             self.resumed += 1
+            self._hear(f"reads on after {seen[-1]['id']}")
             await asyncio.sleep(0.1)
-            with suppress(httpx.HTTPError):
+            with self._hearing_errors():
                 async with self._client() as client:
                     headers = {"last-event-id": seen[-1]["id"]}
                     path = f"/sessions/{self.session_id}/events"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -16,13 +17,14 @@ from tests.torture.chaos import Player, SocketPlayer, SsePlayer, Town, all_follo
 from fabula.testing.redis import RedisServer
 
 SETTLES_S = 180.0
+EVENTS = int(os.environ.get("EVENTS", "500"))
 
 
 @pytest.mark.parametrize(
     ("players", "events"),
     [
         pytest.param(8, 12, marks=pytest.mark.all, id="short"),
-        pytest.param(20, 500, marks=pytest.mark.torture, id="long"),
+        pytest.param(20, EVENTS, marks=pytest.mark.torture, id="long"),
     ],
 )
 async def test_nothing_acknowledged_is_lost_or_doubled_whatever_is_killed(
@@ -45,6 +47,7 @@ async def test_nothing_acknowledged_is_lost_or_doubled_whatever_is_killed(
         assert await all_followers_done(it.postgres.url, patience_s=SETTLES_S) == []
         print(report(it, everyone))  # noqa: T201
         assert [problem for player in everyone for problem in player.problems] == []
+        assert "'status': 'completed'" in await everyone[0].standing("last")
         assert sum(len(player.acknowledged) for player in everyone) >= players
         for player in everyone:
             await check_session(it, player)
