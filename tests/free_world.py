@@ -11,26 +11,26 @@ MILL, FORD = "The Mill", "The Ford"
 WHEEL, BELL = "The mill wheel was stopped by Orr.", "The chapel bell rings under the water."
 
 
-def _entity(id: str, kind: str, name: str, text: str) -> dict[str, Any]:
+def entity(id: str, kind: str, name: str, text: str) -> dict[str, Any]:
     return {"kind": "entity", "entity_id": id, "entity_kind": kind, "name": name, "description": text, "anchor": True}
 
 
-def _fact(subject: str, predicate: str, object: str, **more: Any) -> dict[str, Any]:
+def fact(subject: str, predicate: str, object: str, **more: Any) -> dict[str, Any]:
     return {"kind": "fact", "subject": subject, "predicate": predicate, "object": object, **more}
 
 
 CONTENTS = [
-    _entity("mill", "place", "the Mill", "The mill stands still, and its wheel drips. Flour lies on everything."),
-    _entity("ford", "place", "the Ford", "The ford is a row of stones under brown water. A rope hangs across it."),
-    _entity("chapel", "place", "the Chapel", "The chapel has lost its roof. Candles burn in it all the same."),
-    _entity("orr", "character", "Orr", "The miller, a slow man with white hands."),
-    _entity("ilse", "character", "Ilse", "The ferrywoman, who laughs at weather."),
-    _entity("wheel", "object", "the mill wheel", "It does not turn."),
-    _entity("bell", "object", "the chapel bell", "Nobody has seen it for years."),
-    _fact("orr", "keeps_to", "the Mill"),
-    _fact("ilse", "keeps_to", "the Ford"),
-    _fact("wheel", "stopped_by", "Orr", known_to=["orr"], since=-100),
-    _fact("bell", "rings_under", "the water", known_to=["ilse"]),
+    entity("mill", "place", "the Mill", "The mill stands still, and its wheel drips. Flour lies on everything."),
+    entity("ford", "place", "the Ford", "The ford is a row of stones under brown water. A rope hangs across it."),
+    entity("chapel", "place", "the Chapel", "The chapel has lost its roof. Candles burn in it all the same."),
+    entity("orr", "character", "Orr", "The miller, a slow man with white hands."),
+    entity("ilse", "character", "Ilse", "The ferrywoman, who laughs at weather."),
+    entity("wheel", "object", "the mill wheel", "It does not turn."),
+    entity("bell", "object", "the chapel bell", "Nobody has seen it for years."),
+    fact("orr", "keeps_to", "the Mill"),
+    fact("ilse", "keeps_to", "the Ford"),
+    fact("wheel", "stopped_by", "Orr", known_to=["orr"], since=-100),
+    fact("bell", "rings_under", "the water", known_to=["ilse"]),
 ]
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import random
 import signal
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
@@ -22,7 +20,6 @@ from tests.turn_kills import Victim, victim
 from fabula.actions.campaigns.story_loop import lead_on
 
 LEADER = script(Path(__file__).with_name("story_leader.py"))
-KILLS = int(os.environ.get("KILLS", "1000"))
 
 
 @pytest.fixture
@@ -126,17 +123,3 @@ async def _settled(it: Victim, session: str, scenes_ended: int) -> None:
             return
         await asyncio.sleep(0.05)
     raise AssertionError("the story does not go on")
-
-
-@pytest.mark.torture
-async def test_a_thousand_kills_over_campaigns_of_five_scenes(client: Client) -> None:
-    chance, kills = random.Random(7), 0
-    session = await free_session(client)
-    lines = ["I go to the ford.", "I go to the chapel.", "I go to the mill.", ASK_ORR, ASK_ILSE]
-    while kills < KILLS:
-        with followers_held_up(client):
-            for line in lines:
-                await client.turn(session, line)
-                kills += await killed_between_scenes(client, session, [chance.randrange(14) for _ in range(8)])
-        assert (await client.call("session.get", session))["status"] == "ended"
-        session = str((await client.raw("story.start_session", world_id="vale", seed=kills))["session_id"])
