@@ -71,6 +71,7 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
         "sentence": "There are no phones here.",
         "lead": "Send a rider.",
     },
+    told.WishLeft: {"sentence": "No model tells this."},
     told.SceneCompleted: {"scene_id": "scene-0", "title": "The Gate", "outcome": "left", "summary": "Mara opened."},
     told.ChangeStaged: {"change_id": "c1", "sentence": "Mara is dead."},
     told.ThreadChanged: {"thread_id": "t", "title": "Who cut the pier?", "status": "open", "why": "It was set up."},

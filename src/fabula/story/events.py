@@ -122,6 +122,15 @@ class IntentJudged(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class WishLeft(Event):
+    """What the player wished of the telling, out of character, cannot be followed by rule, and no model tells the turn;
+    `sentence` says so. It is no part of the story."""
+
+    type: Literal["wish_left"] = "wish_left"
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CheckResolved(Event):
     """What came of a check: the roll, its level and its effects; `sentence` stands in the transcript."""
 
@@ -448,6 +457,7 @@ SceneEvent = (
     | CheckAsked
     | CheckResolved
     | IntentJudged
+    | WishLeft
     | ChangeStaged
     | WorldAdvanced
     | ThreadChanged

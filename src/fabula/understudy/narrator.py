@@ -31,7 +31,7 @@ from fabula.understudy.speech import tell_of
 from fabula.understudy.topics import Subject, find_subjects, near_best
 from fabula.understudy.transitions import tell_news
 from fabula.understudy.voice import FreshVoice
-from fabula.understudy.wishes import as_wished
+from fabula.understudy.wishes import as_wished, wants_long
 
 MOST_SENTENCES = 6
 LONGEST_DEED = 160
@@ -42,12 +42,27 @@ HANDLED: frozenset[IntentKind] = frozenset({"take", "put", "use", "open", "close
 def narrate(context: NarratorContext, seed: int | None) -> str:
     """The narrator's text for its purpose."""
     moment = (seed, "narrator", context.purpose, context.current_node.id, last_words(context))
-    told = tell(context, context.purpose, line_of(context), FreshVoice(*moment, said=heard(context)))
-    return as_wished(told, context.wish)
+    return tell_as_wished(context, context.purpose, line_of(context), FreshVoice(*moment, said=heard(context)))
+
+
+def tell_as_wished(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: FreshVoice) -> str:
+    """A paragraph for a purpose, as long as the player wishes; also used where one call writes the whole turn."""
+    told = tell(context, purpose, line, voice)
+    # What is refused or asked back stays as it is: more words about the place would bury it.
+    if not wants_long(context.wish) or said_by_the_world(context) or not context.current_node.transitions:
+        return as_wished(told, context.wish)
+    return " ".join(one for one in (told, *_more_of_the_place(context, voice)) if one)
+
+
+def _more_of_the_place(context: SceneContext, voice: FreshVoice) -> list[str]:
+    """What was not told of the place yet, or else what is felt there, and a thing that is seen."""
+    every = scene_sentences(context.current_node, player_name(context))
+    fresh = [voice.say(line) for line in every if not voice.was_said(line)][:MOST_SENTENCES]
+    return fresh or [_in_the_air(context, voice), _things(context, voice) or _still(context, voice)]
 
 
 def tell(context: SceneContext, purpose: NarratorPurpose, line: Line, voice: FreshVoice) -> str:
-    """A paragraph for a purpose; also used where one call writes the whole turn."""
+    """A paragraph for a purpose."""
     refused = said_by_the_world(context)
     if refused and purpose == "describe_result":
         return voice.say(refused)

@@ -10,10 +10,9 @@ from fabula.understudy.actor import perform
 from fabula.understudy.director import plan_of
 from fabula.understudy.keeper import progress, understood_in
 from fabula.understudy.line import line_of
-from fabula.understudy.narrator import tell
+from fabula.understudy.narrator import tell_as_wished
 from fabula.understudy.scene_view import heard
 from fabula.understudy.voice import FreshVoice
-from fabula.understudy.wishes import as_wished
 
 
 def play(context: SwiftContext, seed: int | None) -> str:
@@ -23,7 +22,7 @@ def play(context: SwiftContext, seed: int | None) -> str:
     parts: list[str] = []
     for part in plan_of(context, line, voice):
         if isinstance(part, str):
-            parts.append(f"<narration>{as_wished(tell(context, part, line, voice), context.wish)}</narration>")
+            parts.append(f"<narration>{tell_as_wished(context, part, line, voice)}</narration>")
             continue
         member, purpose = part
         for kind, text in perform(context, member, purpose, line, voice):

@@ -1,40 +1,99 @@
-"""Wishes that can be followed by rule: a shorter telling. Any other only makes the understudy choose other words."""
+"""Wishes that can be followed by rule: a shorter telling, a longer one, one with less description, other words.
+
+What a wish asks for is read from its words; the first of these that fits counts:
+
+1. what there was too much or too little of ("too long", "not so short");
+2. less description, which leaves what is said as it is;
+3. fewer words, and a quicker pace; more words, and a slower one;
+4. other words, which every telling of a turn has anyway.
+
+Any other wish only a model can follow: then `reading_of` is None, and whoever plays the turn says so.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from fabula.language.english import sentences
 from fabula.story.values import JsonObject
 
-_SHORT = re.compile(
-    r"\b(short(er)?|brief(er|ly)?|concise(ly)?|terse(r)?|fewer words|less (text|words)|not so (long|much)|cut it down"
-    r"|kurz|kürzer|knapp(er)?|weniger (text|worte))\b|短|简洁|簡潔",
-    re.IGNORECASE,
+WishReading = Literal["short", "long", "plain", "other"]
+"""Fewer words, more words, less description, other words."""
+
+_LESS = r"(?:too|not so|less|zu|nicht so|weniger)"
+_READINGS: tuple[tuple[WishReading, re.Pattern[str]], ...] = tuple(
+    (reading, re.compile(pattern, re.IGNORECASE))
+    for reading, pattern in (
+        ("long", rf"\b{_LESS} (?:short|brief|terse|fast|quick|hasty|kurz|knapp|schnell)\b|太短|太快"),
+        (
+            "short",
+            rf"\b{_LESS} (?:long|wordy|slow|lang|langsam|much text|many words|viel text|viele worte)\b|太长|太慢",
+        ),
+        (
+            "plain",
+            r"\b(?:less|fewer|no|no more|without(?: the)?|skip the|too (?:much|many)|not so (?:much|many))"
+            r" (?:descriptions?|details?|scenery|atmosphere|colour|color)\b"
+            r"|\b(?:weniger|keine|ohne|zu viele?) (?:beschreibung(?:en)?|details?|einzelheiten)\b|少.?描写|少.?描述",
+        ),
+        (
+            "long",
+            r"\b(?:longer|more (?:descriptions?|details?|words|text|atmosphere|scenery|colour|color)"
+            r"|in (?:more )?detail|detailed|describe more|slow(?:er|ly)?(?: down)?|take your time|linger"
+            r"|länger|ausführlich(?:er)?|mehr (?:beschreibung|details?|einzelheiten|text)|langsam(?:er)?)\b"
+            r"|更长|长一点|详细|慢一点",
+        ),
+        (
+            "short",
+            r"\b(?:short(?:er)?|brief(?:er|ly)?|concise(?:ly)?|terse(?:r)?|fewer words|less (?:text|words)|not so much"
+            r"|cut it down|faster|quicker|speed (?:it |things )?up|get (?:on with it|to the point)"
+            r"|kurz|kürzer|knapp(?:er)?|weniger (?:text|worte)|schneller)\b|短|简洁|簡潔|快一点",
+        ),
+        (
+            "other",
+            r"\b(?:different(?:ly)?|otherwise|(?:in )?other words|another way|something else|(?:once )?again"
+            r"|ander(?:s|e worte)|noch ?(?:ein)?mal)\b|换|再来",
+        ),
+    )
 )
+
+
+def reading_of(wish: str | None) -> WishReading | None:
+    """What a wish asks for, if it can be followed by rule."""
+    return next((reading for reading, pattern in _READINGS if wish and pattern.search(wish)), None)
 
 
 def wants_short(wish: str | None) -> bool:
     """Whether a player wishes for fewer words."""
-    return wish is not None and _SHORT.search(wish) is not None
+    return reading_of(wish) == "short"
+
+
+def wants_long(wish: str | None) -> bool:
+    """Whether a player wishes for more words."""
+    return reading_of(wish) == "long"
 
 
 def as_wished(text: str, wish: str | None) -> str:
-    """A telling in its first sentence, for a player who wishes it shorter."""
-    told = sentences(text) if wants_short(wish) else []
+    """A telling in its first sentence, for a player who wishes it shorter, or with less description."""
+    told = sentences(text) if reading_of(wish) in ("short", "plain") else []
     return told[0] if told else text
 
 
 def parts_as_wished(parts: list[tuple[str, str]], wish: str | None) -> list[tuple[str, str]]:
-    """What a character does and says: for a player who wishes it shorter only what it says, or else does."""
-    if not wants_short(wish):
+    """What a character does and says. With less description it only says it, or else does it; a player who wishes for
+    fewer words gets the first sentence of that."""
+    reading = reading_of(wish)
+    if reading not in ("short", "plain"):
         return parts
     spoken = [part for part in parts if part[0] == "dialogue"] or [part for part in parts if part[0] == "action"]
-    return [(kind, as_wished(text, wish)) for kind, text in spoken[:1] or parts]
+    told = spoken[:1] or parts
+    return [(kind, as_wished(text, wish)) for kind, text in told] if reading == "short" else told
 
 
 def decision_as_wished(decision: JsonObject, wish: str | None) -> JsonObject:
-    """The words of a decision in a talk, as short as they are wished."""
+    """The words of a decision in a talk, as short as they are wished; what is said is no description."""
+    if not wants_short(wish):
+        return decision
     told = {
         name: as_wished(text, wish) for name in ("reply", "bridge_text") if isinstance(text := decision.get(name), str)
     }

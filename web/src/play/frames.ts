@@ -60,7 +60,8 @@ export type Note =
   | { kind: "refused"; at: string; about: string; reason: string }
   | { kind: "helped"; at: string; agent: string; reason: string; standIn: string }
   | Rolled
-  | { kind: "flashback"; at: string; text: string };
+  | { kind: "flashback"; at: string; text: string }
+  | { kind: "wish"; at: string };
 
 /** A roll for what the player does: asked for, then decided. It stands beside the player's words. */
 export interface Rolled {
@@ -177,6 +178,8 @@ function withEvent(live: LiveTurn, event: StreamEvent): LiveTurn {
       return withRoll(live, askedRoll(event));
     case "check_resolved":
       return withRoll(live, { ...rolledOf(event.resolution), sentence: event.sentence });
+    case "wish_left":
+      return withNote(live, { kind: "wish", at: "" });
     case "flashback":
       return withNote(live, { kind: "flashback", at: "", text: event.text });
     case "director_completed": {

@@ -471,7 +471,7 @@ export class Play {
     this.window = withTurn(this.window, turn);
     this.live = null;
     this.lostSince = null;
-    this.lastChanges = live.notes.filter((note) => note.kind !== "helped" && note.kind !== "flashback");
+    this.lastChanges = live.notes.filter((note) => note.kind !== "helped" && note.kind !== "flashback" && note.kind !== "wish");
     const waits = live.ended ? ({ kind: "ended" } as const) : waitsOfInput(live.input, this.isInk);
     this.choices = live.choices;
     this.guidance = live.outcome?.guidance ?? "";

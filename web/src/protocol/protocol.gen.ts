@@ -1437,7 +1437,7 @@ export interface EventContent {
 /** Something happened. */
 export interface EventFrame {
   type: "event";
-  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | IntentJudged | ChangeStaged | WorldAdvanced | ThreadChanged | ConflictChanged | SceneCompleted | Flashback | SocialBeat | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
+  body: TurnStarted | PlayerInputRecorded | KeeperApplied | StateOpRefused | CheckAsked | CheckResolved | IntentJudged | WishLeft | ChangeStaged | WorldAdvanced | ThreadChanged | ConflictChanged | SceneCompleted | Flashback | SocialBeat | DirectorCompleted | SessionCharacterCreated | SessionCharacterEnteredScene | SessionCharacterLeftScene | NarratorStarted | NarratorTextDelta | NarratorCompleted | ActorStarted | ActorThoughtDelta | ActorActionComplete | ActorDialogueDelta | ActorCompleted | AgentDegraded | StoryEnded | AgentReplyDelta | AgentOutcome | InkText | GeneratedText | InkChoices | InkInputRequested | Progress;
 }
 
 /** What a change rests on: a turn, a line, a roll, a text, somebody's word, a clock that is full, or a conflict that ended. `quote` are its words. */
@@ -5143,6 +5143,12 @@ export interface ViolationView {
   sentence: string;
 }
 
+/** What the player wished of the telling, out of character, cannot be followed by rule, and no model tells the turn; `sentence` says so. It is no part of the story. */
+export interface WishLeft {
+  type: "wish_left";
+  sentence: string;
+}
+
 /** How a line read before it was corrected by hand; `updated_at_ms` is when it was worded so. */
 export interface Wording {
   kind: string;
@@ -5260,6 +5266,7 @@ export type SceneEvent =
   | CheckAsked
   | CheckResolved
   | IntentJudged
+  | WishLeft
   | ChangeStaged
   | WorldAdvanced
   | ThreadChanged

@@ -30,6 +30,7 @@ from fabula.story.events import (
     SocialBeat,
     StoryEnded,
     TurnEvent,
+    WishLeft,
 )
 from fabula.story.relations import Axis
 
@@ -118,6 +119,8 @@ class Telling(Teller):
                 self._aside(f"{self._name(event.session_character_id)} leaves.")
             case IntentJudged():
                 self._aside(f"[{event.lead}]")
+            case WishLeft():
+                self._aside(f"({event.sentence})")
             case CheckResolved():
                 self._aside(f"[{event.sentence}]")
             case ChangeStaged():

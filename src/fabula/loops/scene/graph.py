@@ -34,6 +34,7 @@ from fabula.loops.scene.resolution import before_beats, first_keeper, let_time_p
 from fabula.loops.scene.scene_lore import with_scene_lore
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.scene.swift import perform_swiftly
+from fabula.loops.scene.wishes import tell_wish_left
 from fabula.loops.turns.cut import CutShort
 from fabula.loops.turns.turn_recorder import recorded
 from fabula.loops.untraced import untraced
@@ -91,6 +92,7 @@ async def load_context(run: SceneRun) -> PlayState:
         play = record_input(run)
         await understand(run, play)
         tell_verdicts(run)
+        tell_wish_left(run)
         play = apply_check(run, play)
         tell_flashback(run)
         return play

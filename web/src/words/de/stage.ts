@@ -102,6 +102,7 @@ export const stage: Words["stage"] = {
     },
     refused: (about) => `${about} wurde nicht geändert`,
     helped: "Die Zweitbesetzung half aus",
+    wishLeft: "Kein Modell erzählt diese Geschichte: nur der Wunsch nach einer kürzeren, längeren, schlichteren oder anderen Erzählung lässt sich erfüllen.",
     fallback: (agent) => `Die Antwort (${agent}) war nicht zu gebrauchen`,
     many: (count) => `${count} Notizen`,
     notes: "Notizen zu dieser Zeile",

@@ -101,6 +101,7 @@ export const stage = {
     },
     refused: (about: string) => `${about} was not changed`,
     helped: "The understudy helped out",
+    wishLeft: "No model tells this story, so only a wish for a shorter, longer, plainer or different telling can be followed.",
     fallback: (agent: string) => `The ${agent}'s answer could not be used`,
     many: (count: number) => `${count} notes`,
     notes: "Notes on this line",

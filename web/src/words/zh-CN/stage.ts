@@ -101,6 +101,7 @@ export const stage: Words["stage"] = {
     },
     refused: (about) => `${about}没有改变`,
     helped: "替补演员帮了忙",
+    wishLeft: "没有模型讲述这个故事，因此只能满足更短、更长、更朴素或换一种说法的愿望。",
     fallback: (agent) => `${agent} 的回答无法使用`,
     many: (count) => `${count} 条批注`,
     notes: "这一行的批注",
