@@ -22,40 +22,39 @@ WishReading = Literal["short", "long", "plain", "other"]
 """Fewer words, more words, less description, other words."""
 
 _LESS = r"(?:too|not so|less|zu|nicht so|weniger)"
-_READINGS: tuple[tuple[WishReading, re.Pattern[str]], ...] = tuple(
-    (reading, re.compile(pattern, re.IGNORECASE))
-    for reading, pattern in (
-        ("long", rf"\b{_LESS} (?:short|brief|terse|fast|quick|hasty|kurz|knapp|schnell)\b|太短|太快"),
-        (
-            "short",
-            rf"\b{_LESS} (?:long|wordy|slow|lang|langsam|much text|many words|viel text|viele worte)\b|太长|太慢",
-        ),
-        (
-            "plain",
-            r"\b(?:less|fewer|no|no more|without(?: the)?|skip the|too (?:much|many)|not so (?:much|many))"
-            r" (?:descriptions?|details?|scenery|atmosphere|colour|color)\b"
-            r"|\b(?:weniger|keine|ohne|zu viele?) (?:beschreibung(?:en)?|details?|einzelheiten)\b|少.?描写|少.?描述",
-        ),
-        (
-            "long",
-            r"\b(?:longer|more (?:descriptions?|details?|words|text|atmosphere|scenery|colour|color)"
-            r"|in (?:more )?detail|detailed|describe more|slow(?:er|ly)?(?: down)?|take your time|linger"
-            r"|länger|ausführlich(?:er)?|mehr (?:beschreibung|details?|einzelheiten|text)|langsam(?:er)?)\b"
-            r"|更长|长一点|详细|慢一点",
-        ),
-        (
-            "short",
-            r"\b(?:short(?:er)?|brief(?:er|ly)?|concise(?:ly)?|terse(?:r)?|fewer words|less (?:text|words)|not so much"
-            r"|cut it down|faster|quicker|speed (?:it |things )?up|get (?:on with it|to the point)"
-            r"|kurz|kürzer|knapp(?:er)?|weniger (?:text|worte)|schneller)\b|短|简洁|簡潔|快一点",
-        ),
-        (
-            "other",
-            r"\b(?:different(?:ly)?|otherwise|(?:in )?other words|another way|something else|(?:once )?again"
-            r"|ander(?:s|e worte)|noch ?(?:ein)?mal)\b|换|再来",
-        ),
-    )
+_PATTERNS: tuple[tuple[WishReading, str], ...] = (
+    ("long", rf"\b{_LESS} (?:short|brief|terse|fast|quick|hasty|kurz|knapp|schnell)\b|太短|太快"),
+    (
+        "short",
+        rf"\b{_LESS} (?:long|wordy|slow|lang|langsam|much text|many words|viel text|viele worte)\b|太长|太慢",
+    ),
+    (
+        "plain",
+        r"\b(?:less|fewer|no|no more|without(?: the)?|skip the|too (?:much|many)|not so (?:much|many))"
+        r" (?:descriptions?|details?|scenery|atmosphere|colour|color)\b"
+        r"|\b(?:weniger|keine|ohne|zu viele?) (?:beschreibung(?:en)?|details?|einzelheiten)\b|少.?描写|少.?描述",
+    ),
+    (
+        "long",
+        r"\b(?:longer|more (?:descriptions?|details?|words|text|atmosphere|scenery|colour|color)"
+        r"|in (?:more )?detail|more detailed|describe more|slower|slow down|take your time"
+        r"|länger|ausführlich(?:er)?|mehr (?:beschreibung|details?|einzelheiten|text)|langsamer)\b"
+        r"|^more(?:,? please)?[.!]*$|更长|长一点|详细|慢一点",
+    ),
+    (
+        "short",
+        r"\b(?:short(?:er)?|brief(?:er|ly)?|concise(?:ly)?|terse(?:r)?|fewer words|less (?:text|words)|not so much"
+        r"|cut it down|faster|quicker|speed (?:it |things )?up|get (?:on with it|to the point)"
+        r"|kurz|kürzer|knapp(?:er)?|weniger (?:text|worte)|schneller)\b|短|简洁|簡潔|快一点",
+    ),
+    (
+        "other",
+        # "Let her refuse again" is a wish for what happens, not for other words.
+        r"\b(?:differently|(?:in )?other words|(?:tell|say|put) it (?:otherwise|again|another way)|something else"
+        r"|anders|andere worte|erzähl es noch ?(?:ein)?mal)\b|^(?:once (?:again|more)|again)\b|换一?种|换个说法|再讲一",
+    ),
 )
+_READINGS = tuple((reading, re.compile(pattern, re.IGNORECASE)) for reading, pattern in _PATTERNS)
 
 
 def reading_of(wish: str | None) -> WishReading | None:
