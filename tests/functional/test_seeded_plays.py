@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.live import Client, gate_story, live_server
+from tests.scripted import theatre
+
+from fabula.testing.model_script import Fail
 
 LINES = ("Hello.", "I wait and listen.", "What do you know of the gate?")
 
@@ -54,6 +57,18 @@ async def test_going_back_and_saying_the_same_finds_the_same_and_telling_anew_dr
     again = await last_seed(client, session_id)
     await client.turn(session_id, "", "session.regenerate")
     assert await last_seed(client, session_id) != again
+
+
+async def test_a_turn_that_failed_is_retried_as_it_would_have_been_played(tmp_path: Path) -> None:
+    async with theatre(tmp_path) as house:
+        params = {"story_id": house.story_id, "api_group_id": "troupe", "preset_id": "ensemble", "seed": 7}
+        failed, played = [str((await house.client.raw("story.start_session", **params))["session_id"]) for _ in "ab"]
+        house.troupe.misbehave("narrator", Fail(status=500), Fail(status=500))
+        assert (await house.client.turn(failed, LINES[0]))[-1]["type"] == "failed"
+        await house.client.turn(failed, "", "session.retry_turn")
+        await house.client.turn(played, LINES[0])
+        assert await last_seed(house.client, failed) == await last_seed(house.client, played)
+        assert await told(house.client, failed) == await told(house.client, played)
 
 
 async def test_without_a_seed_each_turn_draws_its_own(client: Client) -> None:

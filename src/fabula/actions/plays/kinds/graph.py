@@ -33,6 +33,7 @@ from fabula.story.guests import added, entered
 from fabula.story.passing_time import begin_time
 from fabula.story.people import first_relations
 from fabula.story.plays import PlayState, SessionCharacter, SessionSettings
+from fabula.story.seeds import FIRST_RANDOM_SEED
 from fabula.story.session_zero import SessionZero
 from fabula.story.stage import OnStage
 from fabula.story.state import MemoryEntry, Snapshot, StateUpdate, WorldState
@@ -149,7 +150,10 @@ class GraphPlays:
         return await read_scene_start(house, unit, turn.session_id, turn.parent_id, before)
 
     def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool, newest: int) -> int | None:
-        return given
+        """Lots are drawn again, but where the seed of the turn followed from that of the play: a turn that failed is
+        then played as it would have been, so that the play is the same each time."""
+        is_drawn = turn.seed >= FIRST_RANDOM_SEED
+        return given if anew or is_drawn or given is not None else turn.seed
 
     def view(self, state: PlayState) -> Mapping[str, Any]:
         return {} if state.conversation is None else {"conversation": state.conversation}
