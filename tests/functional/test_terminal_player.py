@@ -175,6 +175,13 @@ def test_a_suggestion_is_said_by_its_number(data: Path) -> None:
     assert f"> {suggested[1]}" in told.partition("> /transcript")[2]
 
 
+def test_what_is_wished_out_of_character_is_followed_or_answered(data: Path) -> None:
+    told = play(data, "/ooc Shorter, please.", "/ooc More spiders.")
+    shorter, _, spiders = told.partition("> /ooc More spiders.")
+    assert "(Out of character: no model tells this story" in " ".join(spiders.split())
+    assert "Out of character" not in shorter
+
+
 def test_thoughts_are_private_until_asked_for(data: Path) -> None:
     told = play(data, "Hello.", "/thoughts", "Who are you?", "I look around.", "Tell me more.")
     before, _, after = told.partition("> /thoughts")
