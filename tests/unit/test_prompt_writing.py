@@ -28,6 +28,7 @@ from fabula.story.contexts import (
     PlannerContext,
     PlayerCard,
     ProgressionHint,
+    RecalledLine,
     ReplyerContext,
     RoleContext,
     StateView,
@@ -156,6 +157,17 @@ def test_an_actor_never_reads_the_players_variables_nor_the_others_thoughts() ->
     text = readable(write_prompt(AgentPreset(), CONTEXTS["actor"]).messages)
     assert "trust" not in text
     assert "You have kept the lighthouse alone" in text
+
+
+def test_what_several_remember_in_the_same_words_is_told_once_with_all_their_names() -> None:
+    """Who remembers something is said of each memory by itself: nobody gets another one's."""
+    of_both, of_mira = "Ann: I was here before.", "The oil was good then."
+    owned = [("mira", "Mira", of_both), ("mira", "Mira", of_mira), ("mira", "Mira", of_both), ("tom", "Tom", of_both)]
+    memories = [RecalledLine(owner=id, owner_name=name, text=text) for id, name, text in owned]
+    swift = rendered(CONTEXTS["swift"].model_copy(update={"memories": memories}))["memories"]
+    assert swift.splitlines()[1:] == [f"- Mira, Tom: {of_both}", f"- Mira: {of_mira}"]
+    mira = rendered(CONTEXTS["actor"].model_copy(update={"memories": memories[:3]}))["memories"]
+    assert mira.splitlines()[1:] == [f"- {of_both}", f"- {of_mira}"]
 
 
 def test_an_author_changes_the_prompt_by_switching_moving_and_adding() -> None:

@@ -198,8 +198,14 @@ def nodes_json(nodes: list[Node]) -> str:
 
 
 def memories_text(title: str, memories: Iterable[RecalledLine], *, with_owners: bool = False) -> str:
-    """What comes to mind, oldest first; told to one role for several owners, each with whose memory it is."""
-    return listed(title, (f"{one.owner_name}: {one.text}" if with_owners else one.text for one in memories))
+    """What comes to mind, oldest first; told to one role for several owners, each with whose memory it is.
+
+    What reads the same is told once: it happened twice, or several lived through it.
+    """
+    owners: dict[str, dict[str, None]] = {}
+    for one in memories:
+        owners.setdefault(one.text, {})[one.owner_name] = None
+    return listed(title, (f"{', '.join(whose)}: {text}" if with_owners else text for text, whose in owners.items()))
 
 
 def listed(title: str, lines: Iterable[str]) -> str:
