@@ -2,9 +2,15 @@
 
 Plays The Drowned Toll with no model, at both paces: its own world and canon, its lorebook grown to 321 entries, answers
 as long as those of models, and a past long enough that prompts leave out its oldest lines, so that a summary and
-memories stand in them. The first thirty turns are measured, and thirty after sixty. Every prompt is that of a real
-turn, as a model would be sent it; the share is over all prompts of a role. The time is that of the processor, from what
-a turn has read to the messages: the context of a role and its prompt.
+memories stand in them. The first thirty turns are measured, and eighty after sixty, in which the history is cut twice:
+in thirty it would be once, twice or not at all, by chance. Every prompt is that of a real turn, as a model would be
+sent it; the share is over all prompts of a role. The time is that of the processor, from what a turn has read to the
+messages: the context of a role and its prompt.
+
+Of a long play, what does not stand again is told by its cause: the cuts of the history, and what stands behind it and
+is told anew each time. As much leaves a long history as comes into it, and what leaves does not stand again: that
+share, the last figure, is lost in any order of the sections. It is the more, the more is said between two prompts of a
+role.
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ from fabula.actions.turns.run_turn import RunTurn, run_turn
 from fabula.adapters.models import understudy
 from fabula.agents.packed_prompts import Prompt
 from fabula.agents.prompts import write_prompt
+from fabula.agents.windows import told_history
 from fabula.loops.scene import questions
 from fabula.loops.scene.contexts import SceneTeller
 from fabula.ports.actors import OPERATOR
@@ -42,9 +49,11 @@ from fabula.understudy import answer
 from fabula.wiring import open_house
 
 STORY, SAMPLE, BOOK = "toll-the-drowned-toll", "the-drowned-toll", "toll-lore.json"
-ENTRIES, TURNS, PAST = 321, 30, 60
+ENTRIES, TURNS, PAST, LATER = 321, 30, 60, 80
 STABLE, MOST_MS = 0.95, 4.0
 NARRATED, SPOKEN = 350, 150
+END = 6_000
+"""So many letters never stand behind the history: where more are lost, it was cut, or what is before it changed."""
 ROLES = ("director", "narrator", "actor", "keeper", "swift")
 PLACES = ("weir", "osier", "ferry", "lantern", "chapel", "mill", "causeway", "orchard", "kiln", "beacon")
 SAID = (
@@ -157,6 +166,23 @@ def kept(prompts: list[Prompt]) -> float:
     return sum(_common(*pair) for pair in pairwise(texts)) / max(sum(map(len, texts[:-1])), 1)
 
 
+def losses(prompts: list[Prompt]) -> str:
+    """What does not stand again of all prompts, by its cause."""
+    texts = ["\n".join(message.content for message in prompt.messages) for prompt in prompts]
+    lost = [len(before) - _common(before, after) for before, after in pairwise(texts)]
+    came = [_history(after) - _history(before) for before, after in pairwise(prompts)]
+    # What came into the history between two prompts shows only where nothing left it.
+    new = statistics.mean(grown for grown, letters in zip(came, lost, strict=True) if letters <= END)
+    total = sum(map(len, texts[:-1]))
+    cut, end = sum(one for one in lost if one > END), sum(one for one in lost if one <= END)
+    share = new * len(lost) / total
+    return f"lost {cut / total:.1%} to cuts ({share:.1%} in any order), {end / total:.1%} behind the history"
+
+
+def _history(prompt: Prompt) -> int:
+    return sum(len(one.text) for one in prompt.sections if one.key in ("earlier_history", "shared_history"))
+
+
 def _common(before: str, after: str) -> int:
     shorter = min(len(before), len(after))
     low, high = 0, shorter
@@ -170,7 +196,7 @@ def _common(before: str, after: str) -> int:
 
 
 async def measure(house: House, preset_id: str, turns: int) -> tuple[Assembly, Assembly]:
-    """The first turns of a play, and as many after it has become long."""
+    """The first turns of a play, and more of them after it has become long."""
     command = StartSession(story_id=STORY, preset_id=preset_id, seed=7, rules="none")
     session_id = (await start_session(house, OPERATOR, command)).session_id
     first, later = Assembly(), Assembly()
@@ -187,7 +213,7 @@ async def measure(house: House, preset_id: str, turns: int) -> tuple[Assembly, A
     for number in range(turns, PAST):
         await play(number)
     with later.watch():
-        for number in range(PAST, PAST + turns):
+        for number in range(PAST, PAST + LATER):
             await play(number)
     return first, later
 
@@ -200,7 +226,7 @@ async def _followed(house: House) -> None:
         await asyncio.sleep(0.005)
 
 
-def show(pace: str, assembly: Assembly) -> None:
+def show(pace: str, assembly: Assembly, *, is_long: bool) -> None:
     print(f"{pace}: {len(assembly.took)} prompts")
     for role, prompts in assembly.prompts.items():
         if len(prompts) > 1:
@@ -211,6 +237,8 @@ def show(pace: str, assembly: Assembly) -> None:
                 f"  {role:<16} {kept(prompts):6.1%} stands again (goal {STABLE:.0%}), {tokens:,.0f} tokens, "
                 f"{len(prompts)} prompts, with {', '.join(on)}"
             )
+            if is_long:
+                print(f"  {'':<16} {losses(prompts)}")
     middle, most = statistics.median(assembly.took), max(assembly.took)
     print(f"  assembly         {middle:.2f} ms of CPU at the median (goal {MOST_MS:.0f} ms), longest {most:.2f} ms")
 
@@ -221,14 +249,15 @@ async def run(turns: int) -> None:
         async with open_house(Settings(data_dir=data, samples=False), tends_turns=True) as house:
             await install_samples(house, grown_sample(Path(folder)))
             agents = (await get_preset(house, OPERATOR, NamePreset(preset_id="builtin"))).agents
-            director = agents.director.model_copy(update={"extra": {"pace": "swift", "history": 128}})
+            extra = {"pace": "swift", "history": told_history(agents.director)}
+            director = agents.director.model_copy(update={"extra": extra})
             swift = agents.model_copy(update={"director": director})
             await create_preset(house, OPERATOR, CreatePreset(preset_id="swift", display_name="Swift", agents=swift))
             for preset_id, pace in (("builtin", "ensemble"), ("swift", "swift")):
                 with replaced(understudy, answer=at_length):
                     first, later = await measure(house, preset_id, turns)
-                show(f"{pace}, from the first turn", first)
-                show(f"{pace}, after {PAST} turns", later)
+                show(f"{pace}, from the first turn", first, is_long=False)
+                show(f"{pace}, after {PAST} turns", later, is_long=True)
 
 
 def main() -> None:

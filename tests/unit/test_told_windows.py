@@ -10,7 +10,7 @@ from tests.rule_play import samples
 from fabula.agents.prompts import write_prompt
 from fabula.agents.summaries import read_summary, write_summary_prompt
 from fabula.loops.scene.contexts import Scene, SceneTeller, untold_lines
-from fabula.story.changes import LATEST_LINES, lines_left_out
+from fabula.story.changes import LATEST_LINES, lines_kept, lines_left_out, turns_kept
 from fabula.story.plays import PlayState, SceneMark
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
@@ -19,17 +19,41 @@ from fabula.story.summaries import StorySoFar, Summary, rungs_of, with_text
 LINES = 5
 
 
-def test_what_is_left_out_grows_by_half_a_window_and_the_rest_always_fits() -> None:
+def test_what_is_left_out_grows_by_two_thirds_of_a_window_and_the_rest_always_fits() -> None:
     left = [lines_left_out(total, 128) for total in range(2_000)]
     assert left == sorted(left) and left[:113] == [0] * 113
     shown = [total - out for total, out in enumerate(left)]
-    assert max(shown) <= 128 - LATEST_LINES and min(shown[113:]) >= 56
-    assert len(set(left)) == 1 + (2_000 - 113 + 55) // 56
+    assert max(shown) <= 128 - LATEST_LINES and min(shown[113:]) > lines_kept(128) == 37
+    assert len(set(left)) == 1 + (2_000 - 113 + 74) // 75
     assert [lines_left_out(total, 8) for total in (0, 8, 39, 40, 200)] == [0, 0, 0, 32, 192]
+
+
+def test_a_window_of_any_length_keeps_its_last_lines_and_its_limit() -> None:
+    for limit in range(33, 200):
+        shown = [total - lines_left_out(total, limit) for total in range(600)]
+        assert max(shown) == limit - LATEST_LINES
+        assert min(shown[limit:]) == lines_kept(limit) + 1 >= min(16, limit // 4)
+
+
+def test_the_turns_that_a_cut_keeps_are_the_same_until_the_next_one() -> None:
+    """The summary of what was left out is chosen by them, in whichever turn it is read."""
+    for lines in (2, 5, 9):
+        past = [line("player", "player_input", "I wait.") if at % lines == 0 else RAIN for at in range(900)]
+        found: dict[int, set[int | None]] = {}
+        for total in range(lines, len(past) + 1, lines):
+            out = lines_left_out(total, 144)
+            kept = turns_kept(past[out:total], 144)
+            found.setdefault(out, set()).add(kept)
+            assert kept is not None and kept <= sum(one.kind == "player_input" for one in past[out:total])
+        assert all(len(some) == 1 for out, some in found.items() if out), "no later turn changes it"
+    assert turns_kept(past, 8) is None
 
 
 def line(speaker: str, kind: str, text: str) -> MemoryEntry:
     return MemoryEntry.model_validate({"speaker_id": speaker, "speaker_name": speaker, "kind": kind, "text": text})
+
+
+RAIN = line("narrator", "narration", "It rains.")
 
 
 def prompts(turns: int) -> list[str]:
@@ -64,8 +88,8 @@ def test_prompts_of_a_long_play_extend_each_other_but_for_a_few() -> None:
         told = before.index("## What happened in it")
         kept = shared_beginning(before, after)
         breaks += kept < told + 200
-    assert 6 <= breaks <= 12, "once for each half window"
-    assert "Of 504 lines only this is known." in written[-1]
+    assert 4 <= breaks <= 8, "once for each two thirds of a window"
+    assert "Of 516 lines only this is known." in written[-1]
     assert written[-1].index("## The story before that") < written[-1].index("## What happened in it")
     assert "The story before that" not in written[10]
 

@@ -247,19 +247,39 @@ def window(entries: Sequence[MemoryEntry], limit: int) -> list[MemoryEntry]:
 SHORT_WINDOW = 2 * SMALL_WINDOW
 LATEST_LINES = 16
 """So much room is left in a long window for what is said in the turn itself."""
+FEWEST_KEPT = 16
 
 
 def lines_left_out(total: int, limit: int) -> int:
     """How many of the first lines of a play are not told to a role that sees so many at most.
 
-    It grows by half a window at a time and depends on nothing else, so that what is told keeps its beginning for many
-    turns. Of a short window, which rolls line by line, some more is counted as told than is.
+    It grows by two thirds of a window at a time and depends on nothing else, so that what is told keeps its beginning
+    for many turns. Of a short window, which rolls line by line, some more is counted as told than is.
     """
     if limit <= SHORT_WINDOW:
         return max(0, (total - limit) // SHORT_WINDOW * SHORT_WINDOW)
     most = limit - LATEST_LINES
-    step = most // 2
+    step = most - lines_kept(limit)
     return max(0, -(-(total - most) // step) * step)
+
+
+def lines_kept(limit: int) -> int:
+    """How many lines of a long window are still told when the others are left out.
+
+    All that is told is read anew then, so the fewer are kept, the rarer that is; but a role needs the last scene.
+    """
+    most = limit - LATEST_LINES
+    return max(most // 3, min(FEWEST_KEPT, most // 2))
+
+
+def turns_kept(told: Sequence[MemoryEntry], limit: int) -> int | None:
+    """How many turns of what is told began in lines that were there when the lines before were left out.
+
+    They stay the same until the next time. None for a short window, which keeps no such lines.
+    """
+    if limit <= SHORT_WINDOW:
+        return None
+    return sum(entry.kind == "player_input" for entry in told[: lines_kept(limit)])
 
 
 def newest_within(entries: Sequence[MemoryEntry], letters: int) -> Sequence[MemoryEntry]:

@@ -29,6 +29,7 @@ from fabula.ports.plays import Turn
 from fabula.ports.store import TurnBasis, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.work import Work
+from fabula.story.changes import turns_kept
 from fabula.story.conversations import Conversation
 from fabula.story.followers import SUMMARY_EVERY
 from fabula.story.plays import PlayState
@@ -163,7 +164,7 @@ async def past_summary(
     """What stands in the prompts after a turn for the lines that they leave out; None where they have all.
 
     It is the summary of some turns after the last one that is left out, as far back as possible: it stays the same for
-    as long as the same lines are left out.
+    as long as the same lines are left out. Therefore it is never that of a turn that came later than these were.
     """
     left_out = untold_lines(setup, play)
     if not left_out:
@@ -171,7 +172,9 @@ async def past_summary(
     told = past[max(0, len(past) - play.message_count + left_out) :]
     shown = told if setup.told_history else play.world.actor_shared_history
     first = play.snapshot.turn_index + 1 - sum(entry.kind == "player_input" for entry in shown)
-    at = await unit.plays.ancestor(turn_id, max(0, first - 1 + SUMMARY_EVERY))
+    kept = turns_kept(told, setup.told_history)
+    overlap = SUMMARY_EVERY if kept is None else min(SUMMARY_EVERY, kept)
+    at = await unit.plays.ancestor(turn_id, max(0, first - 1 + overlap))
     ladder = await story_so_far(unit, at.turn_id)
     return PastSummary(lines=left_out, text="" if ladder is None else ladder.text)
 
