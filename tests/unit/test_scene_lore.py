@@ -71,6 +71,14 @@ def test_lore_of_a_place_is_a_feature_a_custom_or_access_by_its_words() -> None:
     assert texts(pieces, "feature") == ["The rope is of hemp."]
 
 
+def test_a_piece_of_lore_is_about_those_whose_names_stand_in_it_whole() -> None:
+    """The stem of `water` is `wat`, and yet the water is not Wat Penhale."""
+    lore = (entry("rope", "The well has sweet water. Wat's rope is of hemp.", keywords=["well"]),)
+    place = replace(written(lore), names={"wat": "Wat Penhale"})
+    about = {one.text: list(one.about) for one in prepare_place(WELL, place).pieces}
+    assert about == {"The well has sweet water.": [], "Wat's rope is of hemp.": ["wat"]}
+
+
 def test_truths_about_a_place_go_by_their_predicates() -> None:
     truths = [
         Truth(change_id="c1", text="The well is guarded by the Watch.", about=("well",), predicate="guarded_by"),

@@ -13,7 +13,7 @@ from tests.mass import examples
 from tests.unit.understudy_walk import Walk, asked
 
 from fabula.language.english import to_listener, to_second_person
-from fabula.language.words import stems
+from fabula.language.words import names_said, stems, words_of
 from fabula.story import graph as graphs
 from fabula.story.contexts import (
     ActorContext,
@@ -75,6 +75,36 @@ def spoken(words: str, actor: CastMember = MARA, seed: int = 1) -> str:
     found = re.search(r"<dialogue>(.*?)</dialogue>", text)
     assert found is not None
     return found[1]
+
+
+WAT = CastMember(
+    id="wat", name="Wat Penhale", personality="A shy and gloomy carter, the older one.", style="Few words."
+)
+
+
+def about_wat(words: str) -> set[str]:
+    """What is said of Wat, by whatever seed, when somebody else is spoken to."""
+    context = ActorContext(**moment(words, absent_cast=[WAT]), actor=MARA, purpose="react_to_player")
+    return {text for seed in range(12) if "Wat" in (text := asked(context, seed))}
+
+
+def test_a_name_is_no_part_of_another_word() -> None:
+    """Rough stems make `wat` of water: whoever asks for water does not speak of Wat."""
+    for words in ("You are right to ask for water.", "What of the water?", "Where is the water?", "Who waters it?"):
+        assert about_wat(words) == set(), words
+
+
+def test_a_name_is_known_whole_and_with_what_is_added_to_it() -> None:
+    for words in (
+        "Who is Wat?",
+        "Who is Wat Penhale?",
+        "What do you know of Wat’s cart?",
+        "Tell me about the Penhales.",
+    ):
+        assert about_wat(words), words
+    assert names_said("Wat Penhale", words_of("Ask Wat's brother, the other of the Penhales.")) == {"wat", "penhale"}
+    assert names_said("Wat Penhale", words_of("Watch the watery wats-in-law wait.")) == {"wat"}
+    assert names_said("The Miller", words_of("The mill, the milling.")) == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ One list of stop words and one stem serve everyone who asks what a text is about
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Set
 from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -48,9 +49,34 @@ def stem(word: str) -> str:
 
 def stems(text: str) -> frozenset[str]:
     """What a text is about: the stems of its telling words."""
-    return frozenset(stem(word) for word in words_of(text.replace("_", " ")) if word not in STOP and len(word) > 2)
+    return frozenset(map(stem, telling_words(text)))
+
+
+def telling_words(text: str) -> list[str]:
+    """The words of a text without those that stand in every sentence, and without the shortest."""
+    return [word for word in words_of(text.replace("_", " ")) if word not in STOP and len(word) > 2]
 
 
 def singular(word: str) -> str:
     """A word without the `s` of its plural."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The words by which somebody is known, without articles and other small words."""
+    return frozenset(telling_words(name))
+
+
+def as_name(word: str, names: Set[str]) -> str | None:
+    """Which of some names a word is: whole, or with the ending of a possessive or a plural.
+
+    Names are never compared by stems: a stem may be all that is left of another word, and `water` is not Wat.
+    """
+    word = word.removesuffix("'s")
+    return next((one for one in (word, singular(word)) if one in names), None)
+
+
+def names_said(name: str, said: Iterable[str]) -> frozenset[str]:
+    """The words of a name that stand among some words."""
+    known = name_words(name)
+    return frozenset(found for word in said if (found := as_name(word, known)) is not None)

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fabula.language.english import closed, inner, passages
-from fabula.language.words import stems, word_set
+from fabula.language.words import names_said, stems, word_set, words_of
 from fabula.story.agendas import FiredAgenda
 from fabula.story.canon import Moment
 from fabula.story.checks import PLAYER
@@ -172,8 +172,8 @@ def _of_lore(node: Node, written: Written) -> Iterator[PlacePiece]:
 
 def _piece(kind: SceneLoreKind, text: str, entry: LorebookEntry, names: Mapping[str, str]) -> Iterator[PlacePiece]:
     if text and len(text) <= LONGEST_PIECE:
-        words = stems(text)
-        about = [id for id, name in names.items() if not stems(name).isdisjoint(words)]
+        words = words_of(text)
+        about = [id for id, name in names.items() if names_said(name, words)]
         yield PlacePiece(kind=kind, text=text, source=PieceSource(kind="lore", id=entry.entry_id), about=about)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fabula.language.words import stems
 from fabula.story.contexts import ActorPurpose, CastMember, DirectorContext, NarratorPurpose, SceneContext
 from fabula.story.readings import AskBack, IntentKind
 from fabula.story.values import Json, JsonObject
@@ -105,7 +104,7 @@ def _answering(context: SceneContext, line: Line) -> CastMember:
             named = next((cast[id] for id in known if id in cast), None)
             if named is not None:
                 return named
-    of_name = [one for one in context.current_cast if line.topic & stems(one.name)]
+    of_name = [one for one in context.current_cast if line.names(one)]
     others = [one for one in context.current_cast if one not in of_name]
     return _least_heard(context, others or context.current_cast)
 

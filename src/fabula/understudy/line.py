@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from fabula.language.english import bare, sentences
-from fabula.language.words import STOP, stems, word_set, words_of
+from fabula.language.words import STOP, names_said, stem, stems, word_set, words_of
 from fabula.story.contexts import CastMember, SceneContext, SwiftContext
 from fabula.story.readings import Intent, IntentKind, Mood, Unclear, Understood
 from fabula.understudy.reading.lexicon import VERB_FORMS
@@ -77,8 +77,8 @@ class Line:
     """`said` is the part of the line that is answered, where it has several. `whom` is a character by id.
 
     `asks` is the word that a question asks with, `whether` for one without. `topic` are the stems of what the line is
-    about; `thing` is the same in words that can be said back, if there are any. `deed` is the line as `I ...`, when it
-    is told as one.
+    about, `about` are its words in full, by which names are known; `thing` is the same in words that can be said back,
+    if there are any. `deed` is the line as `I ...`, when it is told as one.
     """
 
     text: str
@@ -91,6 +91,7 @@ class Line:
     negated: bool = False
     asks: str = ""
     topic: frozenset[str] = frozenset()
+    about: frozenset[str] = frozenset()
     thing: str = ""
     deed: str = ""
     unclear: str = ""
@@ -98,6 +99,14 @@ class Line:
     @property
     def is_question(self) -> bool:
         return self.kind == "ask" or bool(self.asks)
+
+    def names(self, member: CastMember) -> frozenset[str]:
+        """The words of somebody's name that the line is about."""
+        return names_said(member.name, self.about)
+
+    def is_about_nothing_but(self, member: CastMember) -> bool:
+        """Whether somebody's name is all that the line is about."""
+        return bool(self.topic) and self.topic <= frozenset(map(stem, self.names(member)))
 
 
 def line_of(context: SceneContext) -> Line:
@@ -116,14 +125,17 @@ def _understood(context: SceneContext, known: Understood) -> Line:
     whom = act.whom or known.addressed
     what = _object(act, form)
     named = act.about or what or act.where
-    topic = stems(named) or frozenset[str]().union(*map(stems, known.topic))
+    about = named if stems(named) else " ".join(known.topic)
+    topic = stems(about)
     topic |= stems(" ".join(VERB_FORMS[word] for word in words_of(named) if word in VERB_FORMS)) - SAYS_LITTLE
     if not topic and act.kind == "ask" and _POINTS.search(known.line) and not _TIME_OR_WHY.search(known.line):
-        topic = _last_topic(context)
+        about, topic = _last_topic(context)
     unclear = known.decision.reason if isinstance(known.decision, Unclear) else ""
     asked = act.kind == "ask" or act.mood == "question" or bool(_TELL_ME.search(known.line))
     asked = asked or (act.kind == "speech" and bool(_CLIPPED.match(known.line)))
     asked = asked or (act.kind in _REQUESTED and known.line.rstrip().endswith("?"))
+    if not topic and asked:
+        about, topic = known.line, stems(known.line)
     kind = "speech" if act.kind == "who_is_here" and not _WHO_IS_HERE.search(known.line) else act.kind
     return Line(
         text=known.line,
@@ -135,18 +147,22 @@ def _understood(context: SceneContext, known: Understood) -> Line:
         mood=act.mood,
         negated=act.negated,
         asks=_asks(known.line) if asked else "",
-        topic=_telling(topic or (stems(known.line) if asked else topic)),
+        topic=_telling(topic),
+        about=frozenset(words_of(about)),
         thing=_with_its_article(sayable(_as_written(named, known.line)), known.line),
         deed=form.done or _told_of_oneself(known.line) or _ordered(known),
         unclear=unclear,
     )
 
 
-def _last_topic(context: SceneContext) -> frozenset[str]:
-    """What `they` and `it` may be: what the player spoke of before, or else what the scene is about."""
+def _last_topic(context: SceneContext) -> tuple[str, frozenset[str]]:
+    """What `they` and `it` may be, and its stems: what the player spoke of before, or else what the scene is about."""
     lines = [entry.text for entry in context.shared_history if entry.kind == "player_input"]
     before = stems(lines[-2]) - _NO_TOPIC if len(lines) > 1 else frozenset[str]()
-    return before or stems(f"{context.current_node.title} {context.current_node.goal}")
+    if before:
+        return lines[-2], before
+    scene = f"{context.current_node.title} {context.current_node.goal}"
+    return scene, stems(scene)
 
 
 def _ordered(known: Understood) -> str:
@@ -205,6 +221,7 @@ def _by_form(context: SceneContext, reading: Reading) -> Line:
     found = _ABOUT.search(reading.text)
     named = bare(found[1]) if kind == "ask" and found else what
     whom = addressed(context, reading.text)
+    about = named if kind == "ask" and found else what if kind != "ask" and what else reading.text
     return Line(
         text=reading.text,
         kind=kind,
@@ -214,7 +231,8 @@ def _by_form(context: SceneContext, reading: Reading) -> Line:
         mood="question" if kind == "ask" else "act",
         negated=reading.negated,
         asks=_asks(reading.text) if kind == "ask" else "",
-        topic=stems(named) if kind == "ask" and found else stems(what) if kind != "ask" and what else reading.topic,
+        topic=stems(about),
+        about=frozenset(words_of(about)),
         thing=sayable(named),
         deed=reading.done,
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from fabula.language.english import bare, closed, joined, to_second_person
-from fabula.language.words import stems, words_of
+from fabula.language.words import as_name, name_words, names_said, stems, words_of
 from fabula.story.contexts import CastMember, NarratorContext, NarratorPurpose, SceneContext, SwiftContext
 from fabula.story.readings import IntentKind, TakeWay
 from fabula.understudy import phrases
@@ -325,8 +325,9 @@ def _is_here(context: SceneContext, line: Line) -> bool:
     arrival = context.told[:1] if len(context.told) <= ARRIVED else []
     shown = [node.title, node.scene, node.goal, *(note.text for note in node.notes), *arrival]
     people = [member.name for member in context.current_cast]
-    named, seen = stems(line.what or line.thing), stems(" ".join([*shown, *people]))
-    return bool(named & seen) or _is_called_so(context, named, stems(node.scene))
+    named, seen = stems(line.what or line.thing), stems(" ".join(shown))
+    is_somebody = any(names_said(name, words_of(line.what or line.thing)) for name in people)
+    return is_somebody or bool(named & seen) or _is_called_so(context, named, stems(node.scene))
 
 
 def _is_called_so(context: SceneContext, named: frozenset[str], seen: frozenset[str]) -> bool:
@@ -339,8 +340,13 @@ def _is_called_so(context: SceneContext, named: frozenset[str], seen: frozenset[
 
 
 def _person(context: SceneContext, line: Line) -> CastMember | None:
-    named = stems(line.what)
-    return next((one for one in context.current_cast if named and named <= stems(one.name)), None)
+    named = name_words(line.what)
+    return next((one for one in context.current_cast if named and len(named) == _said_of(one, named)), None)
+
+
+def _said_of(member: CastMember, named: frozenset[str]) -> int:
+    """How many of some words are of a character's name."""
+    return sum(as_name(word, name_words(member.name)) is not None for word in named)
 
 
 def _described(member: CastMember, voice: FreshVoice) -> str:

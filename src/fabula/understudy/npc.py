@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fabula.language.english import bare, closed, inner, joined, sentences
-from fabula.language.words import stems, words_of
+from fabula.language.words import names_said, stem, stems, words_of
 from fabula.story.contexts import CastMember, NpcContext
 from fabula.story.npc import Lived, NpcSpec
 from fabula.story.values import Json
@@ -158,7 +158,7 @@ def _to_question(context: NpcContext, reading: Reading, words: str, voice: Voice
 
 def _facts(spec: NpcSpec, reading: Reading) -> list[str]:
     """What the NPC knows about the topic, best first."""
-    topic = reading.topic - stems(spec.name)
+    topic = reading.topic - frozenset(map(stem, names_said(spec.name, words_of(reading.text))))
     known = [closed(fact) for fact in [*spec.knowledge, *sentences(spec.backstory)] if fact.strip()]
     scored = [(len(topic & stems(fact)), -place, fact) for place, fact in enumerate(known)]
     return [fact for score, _, fact in sorted(scored, reverse=True) if score > 0]
@@ -168,7 +168,7 @@ def _about_people(spec: NpcSpec, reading: Reading) -> list[str]:
     return [
         closed(f"{person.name}? {person.description[0].upper()}{person.description[1:]}")
         for person in spec.relationships
-        if person.name and person.description and stems(person.name) & reading.topic
+        if person.name and person.description and names_said(person.name, words_of(reading.text))
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fabula.language.english import closed
-from fabula.language.words import stems, words_of
+from fabula.language.words import names_said, stems, words_of
 from fabula.story.contexts import ActorPurpose, CastMember, SceneContext
 from fabula.understudy.line import Line
 from fabula.understudy.reminders import SEEN, asks_time, remind, remind_of_time, time_now
@@ -193,7 +193,7 @@ def _answer(context: SceneContext, actor: CastMember, tone: Tone, line: Line, vo
 
 def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Line, voice: FreshVoice) -> list[str]:
     text = " ".join(words_of(line.said or line.text))
-    if _WHO_ARE_YOU.search(text) or (line.asks == "who" and line.topic and line.topic <= stems(actor.name)):
+    if _WHO_ARE_YOU.search(text) or (line.asks == "who" and line.is_about_nothing_but(actor)):
         return [_fresh(voice, introduction(actor)) or _own_fact(actor, voice) or _saying(actor, voice)]
     if _HOW_ARE_YOU.search(text):
         return [voice.pick(WELL), _saying(actor, voice)]
@@ -224,7 +224,7 @@ def _to_question(context: SceneContext, actor: CastMember, tone: Tone, line: Lin
 def _of_itself(context: SceneContext, actor: CastMember, line: Line, voice: FreshVoice) -> list[str]:
     """An answer to `did you`: a fact of the character's own, or none at all."""
     # Who is spoken to is `you`: a name that only stands behind `her` is somebody else's question.
-    if line.topic & stems(actor.name) & stems(line.text):
+    if line.names(actor) & names_said(actor.name, words_of(line.text)):
         told = _fresh(voice, introduction(actor))
         if told:
             return [told]
@@ -303,7 +303,7 @@ def _whereabouts(context: SceneContext, actor: CastMember, line: Line, voice: Fr
     """Where somebody is, as far as the one asked can see."""
     for pool, people in ((HERE, context.current_cast), (AWAY, context.absent_cast)):
         for member in people:
-            if member.id != actor.id and line.topic & stems(member.name):
+            if member.id != actor.id and line.names(member):
                 return voice.pick(pool, {"who": member.name})
     return ""
 

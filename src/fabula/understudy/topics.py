@@ -1,7 +1,8 @@
 """Topics: what of all that a role may know a line is about, best first.
 
 Lore counts by its keywords, its title and its words; people by their names and what they are; facts and notes by their
-words. A word that stands in few of them says more than one that stands in many.
+words. A word that stands in few of them says more than one that stands in many. Words are compared by their stems,
+names whole.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fabula.language.english import passages, sentences
-from fabula.language.words import STOP, stem, stems, words_of
+from fabula.language.words import STOP, as_name, name_words, stem, stems, telling_words, words_of
 from fabula.story.contexts import CastMember, SceneContext
 from fabula.understudy.line import SAYS_LITTLE, Line
 from fabula.understudy.reading.lexicon import SYNONYMS
@@ -113,16 +114,23 @@ class _Words:
     """The words of a line, and how much each of them says."""
 
     def __init__(self, line: Line, subjects: Sequence[Subject]) -> None:
+        people = (name_words(subject.name) for subject in subjects if subject.kind in ("person", "fact"))
+        self._names = frozenset[str]().union(*people)
+        self._keys: dict[str, str] = {}
         self._text = " ".join(words_of(line.text))
-        self._topic = line.topic or stems(line.text)
-        self._beside = stems(line.text) - self._topic - SAYS_LITTLE
-        said = [word for word in words_of(line.text) if stem(word) in self._topic]
+        topic = line.topic or stems(line.text)
+        about = line.about if line.topic else frozenset(words_of(line.text))
+        # What a topic has beside its words, forms of verbs, is no name.
+        beyond = topic - stems(" ".join(about))
+        self._topic = beyond | self._keys_of(" ".join(word for word in about if stem(word) in topic))
+        self._beside = self._keys_of(line.text) - self._topic - SAYS_LITTLE
+        said = [word for word in words_of(line.text) if stem(word) in topic]
         alike = frozenset(other for word in said for other in SYNONYMS.get(noun_of(word), ()))
-        self._alike = stems(" ".join(alike)) - self._topic
+        self._alike = self._keys_of(" ".join(alike)) - self._topic
         self._of_you = bool(_OF_YOU.search(self._text))
         self._asks = line.asks
         self._counts = bool(_HOW_MANY.search(self._text))
-        holding = [_stems_of(subject) for subject in subjects]
+        holding = [self._all_keys_of(subject) for subject in subjects]
         counts = Counter(word for every in holding for word in every & (self._topic | self._beside))
         total = max(2, len(subjects))
         self._idf = {word: math.log(total / count) / math.log(total) for word, count in counts.items()}
@@ -134,11 +142,11 @@ class _Words:
             case "person":
                 return self._person(subject)
             case "thing" | "note":
-                hits = self._topic & _stems_of(subject)
+                hits = self._topic & self._all_keys_of(subject)
                 return sum(1.3 + 0.5 * self._idf.get(word, 0) for word in hits)
             case "fact":
-                hits = self._topic & stems(" ".join(subject.passages)) - stems(subject.name)
-                named = 1.2 * bool(self._topic & stems(subject.name))
+                hits = self._topic & self._keys_of(" ".join(subject.passages)) - self._keys_of(subject.name)
+                named = 1.2 * bool(self._topic & self._keys_of(subject.name))
                 # Who is asked `why did you` is asked about themselves, before anything else.
                 named += 4.0 if subject.own and self._of_you else 0
                 named += 1.0 if self._asks == "why" and _BECAUSE.search(" ".join(subject.passages)) else 0
@@ -147,16 +155,18 @@ class _Words:
     def _lore(self, subject: Subject) -> float:
         keywords = max((self._keyword(word) for word in subject.keywords), default=0.0)
         also = sum(0.4 for word in subject.keywords if self._keyword(word)) - (0.4 if keywords else 0)
-        named = stems(subject.name)
+        named = self._keys_of(subject.name)
         title = sum(1.5 + 0.7 * self._idf.get(word, 0) for word in self._topic & named)
         title += sum(0.8 for _ in self._beside & named)
         title += 0.6 * bool(self._alike & named)
         title += 1.5 if (title or keywords) and self._asks and words_of(subject.name)[:1] == [self._asks] else 0
-        body = sum(0.35 * self._idf.get(word, 0) for word in self._topic & stems(" ".join(subject.passages)))
+        body = sum(0.35 * self._idf.get(word, 0) for word in self._topic & self._keys_of(" ".join(subject.passages)))
         # A thought that has several words of the question is likely to answer it.
-        shared = max((len(self._topic & stems(passage)) for passage in subject.passages), default=0)
+        shared = max((len(self._topic & self._keys_of(passage)) for passage in subject.passages), default=0)
         thought = 0.7 * shared if shared > 1 else 0.0
-        counted = self._counts and any(self._topic & stems(one) and _NUMBER.search(one) for one in subject.passages)
+        counted = self._counts and any(
+            self._topic & self._keys_of(one) and _NUMBER.search(one) for one in subject.passages
+        )
         thought += 0.8 if counted else 0.0
         return keywords + min(also, 0.8) + title + body + thought
 
@@ -166,7 +176,7 @@ class _Words:
             return 0.8 if words and re.search(rf"\b{re.escape(' '.join(words))}\b", self._text) else 0.0
         if len(words) > 1:
             return 4.5 if re.search(rf"\b{re.escape(' '.join(words))}\b", self._text) else 0.0
-        own = stem(words[0])
+        own = self._key(words[0])
         if own in self._topic:
             return 2.0 + self._idf.get(own, 0.5)
         if own in self._beside:
@@ -174,19 +184,30 @@ class _Words:
         return 1.0 if own in self._alike else 0.0
 
     def _person(self, subject: Subject) -> float:
-        names = stems(subject.name) & self._topic
+        names = self._keys_of(subject.name) & self._topic
         if names:
             return 2.6 + 1.2 * (len(names) - 1) + (1.5 if self._asks == "who" else 0)
-        role = self._topic & _role(subject)
+        role = self._topic & self._keys_of(_role(subject))
         return (2.0 if role else 0.0) + (1.5 if role and self._asks == "who" else 0)
 
+    def _all_keys_of(self, subject: Subject) -> frozenset[str]:
+        return self._keys_of(" ".join([subject.name, *subject.passages, *subject.keywords]))
 
-def _stems_of(subject: Subject) -> frozenset[str]:
-    return stems(" ".join([subject.name, *subject.passages, *subject.keywords]))
+    def _keys_of(self, text: str) -> frozenset[str]:
+        """By what the telling words of a text are compared."""
+        return frozenset(self._key(word) for word in telling_words(text))
+
+    def _key(self, word: str) -> str:
+        """The stem of a word; of a name all of it, as no stem is spelled, because a stem may be another word's."""
+        known = self._keys.get(word)
+        if known is None:
+            name = as_name(word, self._names)
+            known = self._keys[word] = stem(word) if name is None else name.capitalize()
+        return known
 
 
-def _role(subject: Subject) -> frozenset[str]:
+def _role(subject: Subject) -> str:
     """What a person is, from the first phrase that tells of them: `the keeper of the light` is a keeper."""
     first = sentences(subject.passages[0])[0] if subject.passages and subject.passages[0] else ""
     phrase = re.split(r"[,;:.]| of | who | on | in | with ", re.sub(rf"^{re.escape(subject.name)} is ", "", first))[0]
-    return frozenset([stem(words_of(phrase)[-1])]) if words_of(phrase) else frozenset()
+    return next(reversed(words_of(phrase)), "")

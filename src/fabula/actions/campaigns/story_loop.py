@@ -16,7 +16,7 @@ from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.messages import spoken_line
 from fabula.actions.plays.play_states import head_state, past_of
 from fabula.actions.setups.scene_bundles import place_lore
-from fabula.language.words import stems
+from fabula.language.words import names_said, stem, stems, words_of
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_lore import begin_scene
 from fabula.loops.story import story_loop
@@ -242,7 +242,8 @@ def scene_weights(setup: PlaySetup, state: PlayState, past: Sequence[MemoryEntry
     """How much each discovery asks for a scene: a point for each of its words that the player used lately, up to five
     for every live plot thread about it, by its urgency, up to three for a running agenda of who it is about, and four
     where the template that the play follows needs its people or its place next."""
-    said = stems(" ".join(entry.text for entry in past if entry.kind == "player_input"))
+    lines = " ".join(entry.text for entry in past if entry.kind == "player_input")
+    said, words = stems(lines), words_of(lines)
     off_screen = state.off_screen or OffScreen()
     threads = [
         (frozenset(one.about), standing(one, off_screen.threads)) for one in off_screen.all_threads(setup.threads)
@@ -253,7 +254,7 @@ def scene_weights(setup: PlaySetup, state: PlayState, past: Sequence[MemoryEntry
     wanted = frozenset(id for beat in beats for id in (*beat.people, *beat.places))
 
     def weight(one: Discovery) -> float:
-        interest = len(said & stems(f"{one.about} {one.knower_name}"))
+        interest = len(said & stems(one.about) | frozenset(map(stem, names_said(one.knower_name, words))))
         owed = sum(5 * urgency(now, state.minute) for about, now in threads if about & one.touches)
         due = 4 * bool(wanted & one.touches)
         pressed = sum(3 * clock.filled / clock.segments for clock in clocks if clock.owner in one.touches)
