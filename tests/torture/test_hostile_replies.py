@@ -84,18 +84,7 @@ async def ask_on_every_road(it: Victim, base_url: str, session: str, world: str,
         await it.call("session.end_scene", free["session_id"])
 
 
-OPEN = ("paragraphs", "sentences")
-NOT_MENDED = (
-    "Long tellings of plain text have cost 0.23 to 0.36 s of work at one stroke; the watchdog names "
-    "`_weakrefset._remove`, perhaps very many finished tasks that the collector lets go at once."
-)
-
-
-def _marks(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xfail(reason=NOT_MENDED, strict=False)] if name in OPEN else []
-
-
-@pytest.mark.parametrize("reply", [pytest.param(name, marks=_marks(name), id=name) for name in REPLIES])
+@pytest.mark.parametrize("reply", REPLIES)
 async def test_nothing_that_a_model_answers_stalls_the_house(tmp_path: Path, reply: str) -> None:
     async with ModelServer(lambda _: REPLIES[reply][:LONGEST]) as model, attacked(tmp_path / "data") as it:
         api = {"api_id": "hostile", "display_name": "H", "provider": "open_ai", "base_url": model.base_url}

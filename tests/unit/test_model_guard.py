@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -378,6 +379,27 @@ async def test_an_answer_that_nobody_can_join_is_not_kept_while_it_is_read() -> 
     await subscription.leave()
     assert [part.text for part in read[:-1]] == [f"{number} " for number in range(100)]
     assert isinstance(read[-1], ModelReply) and most < 5
+
+
+@pytest.mark.parametrize("listens", [True, False], ids=["listens", "reads"])
+@pytest.mark.parametrize("seed", [None, 7], ids=["private", "shared"])
+@pytest.mark.parametrize("streaming", [True, False], ids=["streamed", "held"])
+@pytest.mark.parametrize("ends", [[], [ModelRefused("No.")]], ids=["well", "badly"])
+async def test_an_answer_that_was_read_leaves_no_pieces_to_the_collector(
+    listens: bool, seed: int | None, streaming: bool, ends: list[Step]
+) -> None:
+    stage = Stage(Actor([*(f"{number} " for number in range(100)), *ends]))
+    question = stage.question(seed=seed, streaming=streaming)
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(ModelRefused):
+            await (stage.client.stream_to(question, lambda _: None) if listens else whole(stage.client, question))
+        await asyncio.sleep(0)
+        # Some stand in frames; hundreds of thousands would be let go at one stroke, while everybody waits.
+        assert sum(isinstance(thing, Piece) for thing in gc.get_objects()) < 50
+    finally:
+        gc.enable()
 
 
 async def heard(stage: Stage, **more: Any) -> tuple[list[str], ModelReply]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from tests.rule_play import samples
 
+from fabula.agents import summaries
 from fabula.agents.prompts import write_prompt
 from fabula.agents.summaries import read_summary, write_summary_prompt
+from fabula.language.english import sentences
 from fabula.loops.scene.contexts import Scene, SceneTeller, untold_lines
 from fabula.story.changes import LATEST_LINES, lines_kept, lines_left_out, turns_kept
 from fabula.story.plays import PlayState, SceneMark
@@ -139,3 +142,15 @@ def test_a_summary_is_cut_after_the_last_sentence_that_fits() -> None:
     assert read_summary("You came to the gate. " * 40, words=20) == " ".join(["You came to the gate."] * 6)
     assert read_summary("**You** came\nto the gate.", words=20) == "You came to the gate."
     assert read_summary("Sure!", words=20) == "" and read_summary("", words=20) == ""
+
+
+def test_of_a_reply_without_end_no_more_is_read_than_a_summary_has_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(text: str) -> list[str]:
+        read.append(text)
+        return sentences(text)
+
+    monkeypatch.setattr(summaries, "sentences", noted)
+    told = read_summary("So it is. And on? " * 10_000, words=20)
+    assert told == " ".join(["So it is. And on?"] * 6) and len(read[0].split()) == 31

@@ -34,7 +34,9 @@ def read_summary(reply: str, *, words: int) -> str:
     """The summary in a reply, cut after the last sentence that fits; empty if there is none of any use."""
     kept: list[str] = []
     left = round(words * ROOM)
-    for sentence in sentences(" ".join(reply.replace("*", "").replace("#", "").split())):
+    # One word more than fits tells whether the last sentence ends there; the rest of a reply without end is not read.
+    told = reply.replace("*", "").replace("#", "").split(maxsplit=left + 1)[: left + 1]
+    for sentence in sentences(" ".join(told)):
         left -= len(sentence.split())
         if left < 0:
             break

@@ -206,12 +206,17 @@ class Subscription:
     async def leave(self) -> None:
         flight = self._flight
         flight.readers -= 1
-        if flight.readers == 0 and not flight.task.done():
+        if flight.readers:
+            return
+        if not flight.task.done():
             if self._abandon is not None:
                 self._abandon()
             flight.task.cancel()
             while not flight.ended:
                 await flight.news()
+        # A call that failed stands in the traceback of its own error, a circle that waits for the collector. Nobody can
+        # join any more; with a hundred thousand pieces in it, everybody would wait while the collector lets them go.
+        flight.parts.clear()
 
 
 def _pass_on_failure(task: asyncio.Task[None], over: asyncio.Future[ModelReply]) -> None:

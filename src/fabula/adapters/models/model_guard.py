@@ -169,10 +169,12 @@ class GuardedClient:
         while True:
             tried += 1
             attempt = _Attempt(self._guard.clock, request)
+            held: list[Piece | ModelReply] = []
             try:
-                held: list[Piece | ModelReply] = []
                 reply = await attempt.stream(self._client, held.append if holding else deliver)
             except ModelError as error:
+                # The error is kept with this frame, sometimes until the collector comes; its pieces are not.
+                held.clear()
                 if attempt.begun and not holding:
                     raise
                 if not asked_anew and isinstance(error, ModelUnusable) and not error.reply_text:
