@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tests.doors import Doors, doors
 
+from fabula.server.mcp.routes import MOST_VALUES
+
 pytest.importorskip("mcp", reason="The MCP SDK is missing: pip install mcp")
 
 HEADERS = {"accept": "application/json, text/event-stream"}
@@ -155,3 +157,11 @@ async def test_without_a_token_that_works_or_from_a_page_elsewhere_nobody_comes_
         assert (await http.delete("/mcp")).status_code == 405
         whole = await http.post("/mcp", content=json.dumps(call("list_stories")).encode() + b" " * 2_000_000)
         assert whole.status_code in (400, 413)
+
+
+async def test_a_message_of_very_many_values_is_not_checked_one_by_one() -> None:
+    misfits: dict[str, Any] = {str(number): [] for number in range(MOST_VALUES)}
+    many = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "inputResponses": misfits}}
+    async with doors() as house:
+        answer = await sent(house, "owner", many)
+        assert answer.status_code == 400 and answer.json()["message"].startswith("More than 10000 JSON values")

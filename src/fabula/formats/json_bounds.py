@@ -15,13 +15,13 @@ MOST_VALUES: Final = 100_000
 _NOT_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
-def bounds_problem(body: bytes) -> str | None:
+def bounds_problem(body: bytes, *, most: int = MOST_VALUES) -> str | None:
     """Why JSON is not decoded: it has too many values, or nests too deeply."""
     if _marks(body) <= DEEPEST:
         return None
     outside = _outside_texts(body)
-    if outside is None or _marks(outside) > MOST_VALUES:
-        return f"More than {MOST_VALUES} JSON values come at once. Send fewer."
+    if outside is None or _marks(outside) > most:
+        return f"More than {most} JSON values come at once. Send fewer."
     return f"The JSON nests deeper than {DEEPEST} levels. Send it flatter." if _is_deep(outside) else None
 
 

@@ -19,6 +19,8 @@ from fabula.ports.threads import run_in_thread
 from fabula.server.json_answers import error_response
 
 MCP_PATH: Final = "/mcp"
+MOST_VALUES: Final = 10_000
+"""The SDK checks a message on the event loop, each of its values, and lists every one that does not fit."""
 _PROTOCOL: Final = "fabula.server.mcp.protocol"
 
 
@@ -52,7 +54,7 @@ class _LateDoor:
 
 def _problem(body: bytes) -> FabulaError | None:
     """Why bytes are no message; what is too deep or too many is not decoded at all."""
-    if (problem := bounds_problem(body)) is not None:
+    if (problem := bounds_problem(body, most=MOST_VALUES)) is not None:
         return InvalidRequest(problem)
     try:
         message = orjson.loads(body)
