@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.game_client import game
 from tests.live import Client, RpcFailed, bodies, gate_story, live_server
 from tests.scripted import theatre
 
+from fabula.actions.library.packaged_worlds import check_packaged_world
+from fabula.language.terms import MOST_LETTERS
+from fabula.ports.errors import InvalidRequest
 from fabula.rules.guardrails import LINE_MARK, PROHIBITED_MARK
+from fabula.story.caps import Beyond, Caps, TechnologyCap
+from fabula.story.directives import Directive
+from fabula.story.session_zero import SessionZero
+from fabula.story.worlds import World
 from fabula.testing.model_script import say_json
 
 
@@ -39,6 +47,56 @@ async def test_words_that_cross_a_line_are_not_played_and_stand_in_the_audit(cli
     assert (noted["why"], noted["what"]) == ("boundary", "input: lines")
     await client.turn(session, "I throw a stone at Mara.")
     assert await lines(client, session) != []
+
+
+def many() -> dict[str, list[str]]:
+    """Categories that have a few letters too many together, and none of them by itself."""
+    return {f"c{number}": ["x" * 100] * (MOST_LETTERS // 1_000) for number in range(10)}
+
+
+async def test_categories_have_a_bound_together_at_every_road(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client, game(str(client.http.base_url).rstrip("/")) as connected:
+        session = await started(client, await gate_story(client))
+        await client.call("world.create", world_id="salt", display_name="Salt")
+        for play, world_id in ((session, ""), (None, "salt")):
+            await client.call("boundary.update", play, world_id=world_id, categories={"bugs": ["beetle"]})
+            with pytest.raises(RpcFailed, match="10000 letters together"):
+                await client.call("boundary.update", play, world_id=world_id, categories=many())
+        await connected.send("hello", protocol=1, client="smithy", boundaries={"categories": many()})
+        refused = await connected.next("error")
+        assert refused["code"] == "too_large" and "10000 letters together" in refused["message"]
+
+
+async def test_words_that_a_world_looks_for_have_a_bound_together(client: Client) -> None:
+    large = {"technology": {"beyond": [{"words": ["x" * 80] * 60}] * 3}}
+    await client.call("world.create", world_id="salt", display_name="Salt")
+    for call in ("world.create", "world.update"):
+        with pytest.raises(RpcFailed, match="words of caps may have 10000 letters together"):
+            await client.call(call, world_id="salt" if call == "world.update" else "w", display_name="W", caps=large)
+    small = {"technology": {"level": "stone", "beyond": [], "allowed": ["wheel"]}, "magic": None}
+    assert (await client.call("world.update", world_id="salt", caps=small))["caps"] == small
+    phrases = [[f"{row}-{number:02} {'x' * 94}" for number in range(20)] for row in range(6)]
+    for row in phrases[:5]:
+        await client.call("directive.create", world_id="salt", kind="prohibit", phrases=row)
+    with pytest.raises(RpcFailed, match="phrases of directives may have 10000 letters together"):
+        await client.call("directive.create", world_id="salt", kind="prohibit", phrases=phrases[5])
+
+
+async def test_a_package_brings_no_world_that_has_more_to_look_for(client: Client) -> None:
+    beyond = Beyond(words=["x" * 80] * 60)
+    directives = [
+        Directive(directive_id=str(one), kind="prohibit", phrases=[f"{one} {two} {'x' * 90}" for two in range(20)])
+        for one in range(10)
+    ]
+    worlds = [
+        World(world_id="w", display_name="W", session_zero=SessionZero(categories=many())),
+        World(world_id="w", display_name="W", caps=Caps(technology=TechnologyCap(beyond=[beyond] * 3))),
+        World(world_id="w", display_name="W", directives=directives),
+    ]
+    async with client.house.store.reading() as unit:
+        for world in worlds:
+            with pytest.raises(InvalidRequest, match="10000 letters together"):
+                await check_packaged_world(unit, world)
 
 
 async def test_boundaries_count_from_the_next_turn_and_going_back_restores_them(client: Client) -> None:

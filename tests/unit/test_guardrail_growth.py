@@ -8,6 +8,7 @@ from tests.growth import calls_of
 from fabula.language import terms
 from fabula.loops.guardrails import CheckedStream, Guardrails
 from fabula.story.boundaries import Boundaries, limits_of
+from fabula.story.caps import Beyond, Caps, TechnologyCap, cap_words
 
 SHARED = "abcdefghij"
 CROWD = {f"c{n}": [f"{SHARED} w{n}x{word}" for word in range(50)] for n in range(10)}
@@ -45,3 +46,14 @@ def test_a_telling_of_very_many_sentences_is_read_once(piece: str) -> None:
     text = piece * 100 + " Torture. " + piece * 100
     stream = CheckedStream(rails, asks_again=False)
     assert "torture" not in (stream.take(text) + stream.close()).lower()
+
+
+def test_words_that_a_world_allows_are_not_compared_with_each_that_is_beyond_it() -> None:
+    def read(allowed: int) -> int:
+        cap = TechnologyCap(
+            beyond=[Beyond(words=[f"beyond{number}" for number in range(50)])],
+            allowed=[f"allowed{number}" for number in range(allowed)],
+        )
+        return calls_of(lambda: cap_words(Caps(technology=cap)))[terms._term.__name__]
+
+    assert read(40) - read(20) == 20

@@ -28,6 +28,8 @@ _JOINED: Final = re.compile(r"(?<![^\W_])[^\W_]++(?:[-.*_·][^\W_]++)++")
 _LETTERS_APART: Final = re.compile(r"(?<![^\W_])[^\W_](?:[ .*_-]{1,2}[^\W_](?![^\W_])){2,40}")
 _MARKS: Final = re.compile(r"[\W_]+")
 LONGEST_TEXT: Final = 20_000
+MOST_LETTERS: Final = 10_000
+"""Of words that are looked for together: each is stemmed on the event loop when they are made ready."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,9 +121,22 @@ def _stands_in(term: _Term, present: Container[str], in_a_row: str) -> bool:
     return all(stem in present for stem in term.stems)
 
 
+def terms_problem(what: str, terms: Iterable[str]) -> str | None:
+    """Why so many words are not taken. What was stored before there was a limit is still read."""
+    letters = sum(map(len, terms))
+    if letters <= MOST_LETTERS:
+        return None
+    return f"{what} may have {MOST_LETTERS} letters together, and these have {letters}. Name fewer words."
+
+
 def same_words(one: str, other: str) -> bool:
     """Whether two names have the same telling words."""
-    return bool(words_of(one)) and set(_term("", one).stems) == set(_term("", other).stems)
+    return telling_words(one) == telling_words(other) != frozenset()
+
+
+def telling_words(name: str) -> frozenset[str]:
+    """What two names have in common that mean the same."""
+    return frozenset(_term("", name).stems)
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field, StringConstraints
 
-from fabula.language.terms import Terms, same_words
+from fabula.language.terms import Terms, same_words, terms_problem
 from fabula.story.values import Value
 
 Rating = Literal["everyone", "teen", "mature", "adult"]
@@ -124,6 +124,11 @@ def _side(one: Boundaries) -> _Side:
 @lru_cache(maxsize=256)
 def _limits(sides: tuple[_Side, ...]) -> Limits:
     return Limits(sides)
+
+
+def categories_problem(categories: Mapping[str, Sequence[str]]) -> str | None:
+    """Why categories are not taken."""
+    return terms_problem("Categories", (word for name, words in categories.items() for word in (name, *words)))
 
 
 def union_of(*boundaries: Boundaries | None) -> Boundaries:

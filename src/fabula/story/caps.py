@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field, StringConstraints
 
-from fabula.language.terms import Terms, same_words
+from fabula.language.terms import Terms, telling_words, terms_problem
 from fabula.story.values import Value
 
 TechnologyLevel = Literal["stone", "ancient", "medieval", "gunpowder", "industrial", "modern", "future"]
@@ -115,5 +115,14 @@ def _made_ready(document: str) -> CapWords:
 
 
 def _terms(beyond: Iterable[Beyond], allowed: list[str]) -> Terms:
+    # Looked up, not compared with each other: an author may allow a hundred words and have thousands beyond.
+    spared = {telling_words(one) for one in allowed} - {frozenset()}
     words = (word for one in beyond for word in one.words)
-    return Terms((word, word) for word in words if not any(same_words(word, one) for one in allowed))
+    return Terms((word, word) for word in words if telling_words(word) not in spared)
+
+
+def caps_problem(caps: Caps) -> str | None:
+    """Why caps are not taken."""
+    both = [one for one in (caps.technology, caps.magic) if one is not None]
+    words = [word for cap in both for one in cap.beyond for word in one.words]
+    return terms_problem("The words of caps", [*words, *(word for cap in both for word in cap.allowed)])

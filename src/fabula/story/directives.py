@@ -15,6 +15,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from fabula.language.terms import terms_problem
 from fabula.story.canon import Moment
 from fabula.story.values import Id, Sparse
 
@@ -63,6 +64,9 @@ def directive_problems(directives: Sequence[Directive]) -> list[str]:
     problems = [f"the directive '{id}' is there twice" for id in sorted({id for id in ids if ids.count(id) > 1})]
     if len(ids) > MOST_DIRECTIVES:
         problems.append(f"there are {len(ids)} directives, and {MOST_DIRECTIVES} are the most")
+    phrases = {phrase for one in directives for phrase in one.phrases}
+    if (problem := terms_problem("the phrases of directives", phrases)) is not None:
+        problems.append(problem.removesuffix("."))
     return problems
 
 

@@ -17,7 +17,7 @@ from fabula.ports.canon import ChangeQuestion
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
 from fabula.story.canon import Policy
-from fabula.story.caps import Caps
+from fabula.story.caps import Caps, caps_problem
 from fabula.story.free_plays import FreeStart
 from fabula.story.values import Id
 from fabula.story.worlds import LONGEST_WORLD_NAME, LONGEST_WORLD_TEXT, World
@@ -98,6 +98,7 @@ class PolicyView(View):
 async def create_world(house: House, actor: Actor, command: CreateWorld) -> WorldView:
     """Adds a world."""
     checked_new_name(command.world_id, WORLDS.noun)
+    _check_caps(command.caps)
     world = outside_value(World, dict(command), "The world")
     async with house.store.writing() as unit:
         await _check_system(unit, world)
@@ -125,9 +126,10 @@ async def list_worlds(house: House, actor: Actor, command: Paging) -> WorldsList
 @allowed("author")
 async def update_world(house: House, actor: Actor, command: UpdateWorld) -> WorldView:
     """Changes a world; what is not given stays as it is."""
+    _check_caps(command.caps)
     async with house.store.writing() as unit:
         before = await WORLDS.get(unit, command.world_id)
-        fields = ("display_name", "description", "genre", "tone", "game_system_id", "free")
+        fields = ("display_name", "description", "genre", "tone", "game_system_id", "free", "caps")
         world = outside_value(World, changed(before, command, *fields), "The world")
         await _check_system(unit, world)
         await WORLDS.put(unit, world.world_id, world)
@@ -161,6 +163,11 @@ async def update_policy(house: House, actor: Actor, command: UpdatePolicy) -> Po
         world = await WORLDS.get(unit, command.world_id)
         await WORLDS.put(unit, world.world_id, world.model_copy(update={"policy": command.policy}))
     return PolicyView(world_id=command.world_id, policy=command.policy)
+
+
+def _check_caps(caps: Caps | None) -> None:
+    if caps is not None and (problem := caps_problem(caps)) is not None:
+        raise InvalidRequest(problem)
 
 
 async def _check_system(unit: Unit, world: World) -> None:

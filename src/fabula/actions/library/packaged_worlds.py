@@ -15,6 +15,7 @@ from fabula.actions.house import House
 from fabula.actions.outside_values import outside_value
 from fabula.actions.repositories import GAME_SYSTEMS, WORLDS
 from fabula.actions.setups.game_systems import find_system
+from fabula.actions.views import refuse
 from fabula.canon.policy import Known, review
 from fabula.formats.json_bounds import bounds_problem
 from fabula.ports.canon_graph import TrueKind
@@ -22,6 +23,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.rules.systems import builtin_systems, system_problems
+from fabula.story.boundaries import categories_problem
 from fabula.story.canon import (
     AxiomContent,
     Change,
@@ -34,6 +36,8 @@ from fabula.story.canon import (
     RelationshipContent,
     Verdict,
 )
+from fabula.story.caps import caps_problem
+from fabula.story.directives import directive_problems
 from fabula.story.game_systems import NO_RULES, GameSystem
 from fabula.story.values import Json, JsonObject, Value
 from fabula.story.worlds import World, private_world_id
@@ -101,7 +105,13 @@ def packaged_system_problems(system: GameSystem) -> list[str]:
 
 
 async def check_packaged_world(unit: Unit, world: World) -> None:
-    """Refuses a world that would pass for the private one of a story, or is played by a system that is not here."""
+    """Refuses a world that would pass for the private one of a story, that is played by a system which is not here, or
+    that has more words to look for than may be set."""
+    if world.session_zero is not None and (problem := categories_problem(world.session_zero.categories)) is not None:
+        raise InvalidRequest(f"The boundaries of the world '{world.world_id}' in the package are too large. {problem}")
+    if world.caps is not None and (problem := caps_problem(world.caps)) is not None:
+        raise InvalidRequest(f"The caps of the world '{world.world_id}' in the package are too large. {problem}")
+    refuse(directive_problems(world.directives), f"world '{world.world_id}' of the package")
     if world.story_id is not None or world.world_id.startswith(private_world_id("")):
         raise InvalidRequest(f"The world '{world.world_id}' of the package claims to be that of one story.")
     if world.game_system_id is not None and world.game_system_id != NO_RULES:

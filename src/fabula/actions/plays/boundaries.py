@@ -29,6 +29,7 @@ from fabula.story.boundaries import (
     CategoryWords,
     Named,
     Rating,
+    categories_problem,
     lines_of_rating,
     union_of,
 )
@@ -86,6 +87,8 @@ async def update_boundaries(
     house: House, actor: Actor, session_id: str | None, command: UpdateBoundaries
 ) -> BoundariesView:
     """Sets what must not happen and what is not shown, from the next turn on: at a table, or in a world."""
+    if (problem := categories_problem(command.categories or {})) is not None:
+        raise InvalidRequest(problem)
     if session_id is not None:
 
         async def change(at: AtHead) -> tuple[Amendment, BoundariesView]:

@@ -44,7 +44,7 @@ from fabula.server.game_socket.wire import (
     welcome,
     written,
 )
-from fabula.story.boundaries import Boundaries
+from fabula.story.boundaries import Boundaries, categories_problem
 from fabula.story.npc_events import GameMessage, NoticeCame, NpcEvent, StateCame
 from fabula.story.values import JsonObject
 
@@ -249,6 +249,9 @@ class Connection:
         return None
 
     async def _welcome(self, actor: Actor, hello: Hello) -> None:
+        if hello.boundaries is not None and (why := categories_problem(hello.boundaries.categories)) is not None:
+            self._send(problem("too_large", why))
+            return
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):
             self._game = name
