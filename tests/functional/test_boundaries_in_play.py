@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from tests.scripted import theatre
 
 from fabula.actions.library.packaged_worlds import check_packaged_world
 from fabula.language.terms import MOST_LETTERS
+from fabula.loops.guardrails import Guardrails
 from fabula.ports.errors import InvalidRequest
-from fabula.rules.guardrails import LINE_MARK, PROHIBITED_MARK
+from fabula.ports.threads import SHORT_TEXTS
+from fabula.rules.guardrails import LINE_MARK, PROHIBITED_MARK, Outcome
 from fabula.story.caps import Beyond, Caps, TechnologyCap
 from fabula.story.directives import Directive
 from fabula.story.session_zero import SessionZero
@@ -65,6 +68,29 @@ async def test_categories_have_a_bound_together_at_every_road(tmp_path: Path) ->
         await connected.send("hello", protocol=1, client="smithy", boundaries={"categories": many()})
         refused = await connected.next("error")
         assert refused["code"] == "too_large" and "10000 letters together" in refused["message"]
+
+
+async def test_long_texts_are_held_against_lines_beside_the_event_loop(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set[int]()
+    judge_input = Guardrails.judge_input
+
+    def noted(self: Guardrails, words: str) -> Outcome:
+        if len(words) > SHORT_TEXTS:
+            threads.add(threading.get_ident())
+        return judge_input(self, words)
+
+    monkeypatch.setattr(Guardrails, "judge_input", noted)
+    session = await started(client, await gate_story(client))
+    await client.call("boundary.update", session, lines=["spiders"])
+    long = " ".join(f"word{number}" for number in range(400))
+    await client.turn(session, long)
+    await client.call("session.update_player_description", session, player_description=long)
+    guest = {"display_name": "G", "personality": "", "style": "", "system_prompt": f"{long} A spider."}
+    with pytest.raises(RpcFailed, match="does not want 'spiders'"):
+        await client.call("session_character.create", session, **guest)
+    assert threads and threading.get_ident() not in threads
 
 
 async def test_words_that_a_world_looks_for_have_a_bound_together(client: Client) -> None:

@@ -25,7 +25,7 @@ from fabula.ports.errors import LineCrossed, NotFound
 from fabula.ports.meters import RECALL_SECONDS
 from fabula.ports.models import Message
 from fabula.ports.npcs import OpenTurn
-from fabula.ports.threads import run_in_thread
+from fabula.ports.threads import run_on_texts
 from fabula.rules.guardrails import Objection
 from fabula.story.boundaries import Boundaries
 from fabula.story.npc_events import (
@@ -47,9 +47,6 @@ GAME_API_ID = "game socket"
 OPEN_AI = "https://api.openai.com/v1"
 
 NAMELESS_GAME = "default"
-
-SHORT_TEXTS = 4_000
-"""Longer ones are looked through in a thread."""
 
 SawPrompt = Callable[[str, str, tuple[Message, ...]], None]
 
@@ -116,10 +113,7 @@ async def _refuse_crossed(house: House, actor: Actor, rails: Guardrails, message
     """Refuses what a game tells its NPCs, if it crosses a line of the game. Who an NPC is, the game's author wrote."""
     words = _words_of(message)
     try:
-        if sum(map(len, words)) > SHORT_TEXTS:
-            await run_in_thread(rails.refuse_crossed, *words)
-        else:
-            rails.refuse_crossed(*words)
+        await run_on_texts(rails.refuse_crossed, *words)
     except LineCrossed as error:
         await note_crossed(house, actor, getattr(message, "agent_id", NAMELESS_GAME), error)
         raise

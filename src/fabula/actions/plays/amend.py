@@ -20,6 +20,7 @@ from fabula.ports.canon_layers import CanonCommit, Ruling
 from fabula.ports.errors import LineCrossed
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_on_texts
 from fabula.ports.work import NewWork
 from fabula.rules.guardrails import Objection
 from fabula.story.canon import Change
@@ -92,7 +93,8 @@ async def _amend(
         turn_id = house.ids.new("turn")
         amendment, told = await change(AtHead(house=house, unit=unit, play=play, state=before, turn_id=turn_id))
         if words := [*amendment.inputs, *_words(before, amendment)]:
-            (await table_guardrails(unit, session_id, before)).refuse_crossed(*words)
+            rails = await table_guardrails(unit, session_id, before)
+            await run_on_texts(rails.refuse_crossed, *words)
         turn = NewTurn(
             turn_id=turn_id,
             session_id=session_id,

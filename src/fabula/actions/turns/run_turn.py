@@ -52,6 +52,7 @@ from fabula.ports.errors import (
 )
 from fabula.ports.plays import NewTurn, Play, Turn
 from fabula.ports.store import TurnBasis, TurnQuestion, Unit
+from fabula.ports.threads import run_on_texts
 from fabula.ports.work import Work
 from fabula.story.error_values import Hint
 from fabula.story.feed_events import TurnBegan
@@ -437,23 +438,23 @@ async def _begin(house: House, decide: Callable[[], Awaitable[_WantedTurn]], ask
         return known
 
 
-def _refuse_crossed(wanted: _WantedTurn) -> _WantedTurn:
+async def _refuse_crossed(wanted: _WantedTurn) -> _WantedTurn:
     """What is decided upon, if nothing of it crosses a line; what is not at hand yet, the turn itself looks at."""
     if wanted.start is not None:
-        wanted.start.refuse_crossed(wanted.words, wanted.wish)
+        await run_on_texts(wanted.start.refuse_crossed, wanted.words, wanted.wish)
     return wanted
 
 
 async def _begin_anew(house: House, decide: Callable[[], Awaitable[_WantedTurn]], asked: _Request) -> Turn:
     """If the play still stands where it stood when it was decided; if not, it is decided again."""
     for _ in range(MOST_DECISIONS - 1):
-        wanted = _refuse_crossed(await decide())
+        wanted = await _refuse_crossed(await decide())
         try:
             begun = await _write_down(house, wanted, asked)
         except PlayMoved:
             continue
         return await _start(house, *begun, wanted.start, asked)
-    wanted = _refuse_crossed(await decide())
+    wanted = await _refuse_crossed(await decide())
     return await _start(house, *await _write_down(house, wanted, asked), wanted.start, asked)
 
 

@@ -24,7 +24,7 @@ from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.errors import BackendError, Cancelled, Interrupted, LineCrossed
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
-from fabula.ports.threads import run_in_thread
+from fabula.ports.threads import run_in_thread, run_on_texts
 from fabula.ports.work import NewWork, Work
 from fabula.recall.feelings import load_stems
 from fabula.story.error_values import ErrorValue, Hint
@@ -168,7 +168,7 @@ async def _play_on(
 ) -> None:
     turn_start = turn_start or await _read_start(house, turn)
     try:
-        turn_start.refuse_crossed(turn.player_input, turn.wish)
+        await run_on_texts(turn_start.refuse_crossed, turn.player_input, turn.wish)
     except LineCrossed as error:
         rule = f"{error.data['check']}: {error.data['line']}"
         stage.recorder.judge(rule=rule, result="refuse", sentence=error.message)
