@@ -195,8 +195,8 @@ class Player:
     async def standing(self, key: str) -> str:
         """What is known of the turn of a key: for whoever reads why a test failed."""
         query = (
-            "SELECT turn_id, turns.status, work.status AS work, work.owner, attempt, let_go, "
-            "lease_until_ms - $2 AS leased, due_at_ms - $2 AS due, work.error FROM fabula.turns "
+            "SELECT turn_id, turns.status, work.status AS work, work.owner, work.attempt, work.let_go, "
+            "work.lease_until_ms - $2 AS leased, work.due_at_ms - $2 AS due, work.error FROM fabula.turns "
             "LEFT JOIN fabula.work ON work_id = turn_id WHERE turns.session_id = $1 ORDER BY turn_index DESC LIMIT 2"
         )
         now = int(time.time() * 1000)

@@ -47,7 +47,7 @@ async def test_nothing_acknowledged_is_lost_or_doubled_whatever_is_killed(
         assert await all_followers_done(it.postgres.url, patience_s=SETTLES_S) == []
         print(report(it, everyone))  # noqa: T201
         assert [problem for player in everyone for problem in player.problems] == []
-        assert "'status': 'completed'" in await everyone[0].standing("last")
+        assert "'status': 'committed'" in await everyone[0].standing("last")
         assert sum(len(player.acknowledged) for player in everyone) >= players
         for player in everyone:
             await check_session(it, player)
