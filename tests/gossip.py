@@ -194,11 +194,17 @@ class Gossips:
                 noticed = set(line[len("[Noticed by: ") : -1].split(", ")) & NAMES.keys()
                 continue
             for word in SECRET.findall(line):
-                owner = next((id for id, name in NAMES.items() if line.startswith(f"- {name}: ")), None)
-                who = noticed if owner is None else {owner}
+                who = _owners(line) or noticed
                 self.found += 1
                 if not who <= self.known.get(word, frozenset()):
                     self.problems.append(f"{word} is marked as known to {sorted(who)}: {line[:80]}")
+
+
+def _owners(line: str) -> set[str]:
+    """Whose memory a line is marked as: one name, or those of all who have the same."""
+    names = line.removeprefix("- ").partition(": ")[0].split(", ") if line.startswith("- ") else []
+    ids = {name: id for id, name in NAMES.items()}
+    return {ids[name] for name in names} if names and ids.keys() >= set(names) else set()
 
 
 def _text(request: JsonObject) -> str:
