@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -68,6 +69,33 @@ async def test_categories_have_a_bound_together_at_every_road(tmp_path: Path) ->
         await connected.send("hello", protocol=1, client="smithy", boundaries={"categories": many()})
         refused = await connected.next("error")
         assert refused["code"] == "too_large" and "10000 letters together" in refused["message"]
+
+
+async def test_nobody_who_writes_waits_while_a_long_text_is_held_against_lines(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking, others_wrote, waited = threading.Event(), threading.Event(), list[bool]()
+    judge_input = Guardrails.judge_input
+
+    def slowly(self: Guardrails, words: str) -> Outcome:
+        if len(words) > SHORT_TEXTS:
+            looking.set()
+            waited.append(others_wrote.wait(60))
+        return judge_input(self, words)
+
+    monkeypatch.setattr(Guardrails, "judge_input", slowly)
+    story = await gate_story(client)
+    session, other = await started(client, story), await started(client, story)
+    await client.call("boundary.update", session, lines=["spiders"])
+    long = " ".join(f"word{number}" for number in range(400))
+    describing = asyncio.create_task(client.call("session.update_player_description", session, player_description=long))
+    await asyncio.to_thread(looking.wait, 60)
+    await client.call("boundary.update", other, lines=["rats"])
+    others_wrote.set()
+    await describing
+    # Once: what was looked through before is not looked through again where it is written.
+    assert waited == [True]
+    assert (await client.call("session.get", session))["snapshot"]["player_description"] == long
 
 
 async def test_long_texts_are_held_against_lines_beside_the_event_loop(

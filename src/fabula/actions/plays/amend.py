@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from fabula.actions.audit_notes import note_crossed, note_objections
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.plays.table_guardrails import table_guardrails
 from fabula.canon.staging import proposals_of, staged_change
+from fabula.loops.guardrails import Guardrails
 from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.canon_layers import CanonCommit, Ruling
-from fabula.ports.errors import LineCrossed
+from fabula.ports.errors import Conflict, LineCrossed
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play
 from fabula.ports.store import Unit
-from fabula.ports.threads import run_on_texts
+from fabula.ports.threads import SHORT_TEXTS, run_in_thread
 from fabula.ports.work import NewWork
 from fabula.rules.guardrails import Objection
 from fabula.story.canon import Change
@@ -39,6 +40,7 @@ from fabula.story.state_hash import state_hash
 from fabula.story.world_records import mark_world
 
 T = TypeVar("T")
+MOST_LOOKS: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +90,45 @@ async def amend(
 async def _amend(
     house: House, actor: Actor, session_id: str, change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]]
 ) -> tuple[PlayState, T]:
+    looked: _LongWords | None = None
+    for _ in range(MOST_LOOKS):
+        try:
+            return await _write(house, actor, session_id, change, looked)
+        except _LongWords as found:
+            await run_in_thread(found.rails.refuse_crossed, *found.words)
+            looked = found
+    raise Conflict("The table's limits changed while this was held against them. Send it again.")
+
+
+class _LongWords(Exception):
+    """So many words that everybody who writes would wait while they are looked through: that is done before."""
+
+    def __init__(self, rails: Guardrails, words: Sequence[str]) -> None:
+        self.rails, self.words = rails, words
+
+
+async def _refuse_crossed(at: AtHead, amendment: Amendment, looked: _LongWords | None) -> None:
+    words = [*amendment.inputs, *_words(at.state, amendment)]
+    rails = await table_guardrails(at.unit, at.play.session_id, at.state) if words else Guardrails()
+    if sum(map(len, words)) <= SHORT_TEXTS or rails.is_empty:
+        rails.refuse_crossed(*words)
+    elif looked is None or (looked.rails, looked.words) != (rails, words):
+        raise _LongWords(rails, words)
+
+
+async def _write(
+    house: House,
+    actor: Actor,
+    session_id: str,
+    change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]],
+    looked: _LongWords | None,
+) -> tuple[PlayState, T]:
     async with house.store.writing() as unit:
         play, before = await head_state(unit, actor, session_id)
         turn_id = house.ids.new("turn")
-        amendment, told = await change(AtHead(house=house, unit=unit, play=play, state=before, turn_id=turn_id))
-        if words := [*amendment.inputs, *_words(before, amendment)]:
-            rails = await table_guardrails(unit, session_id, before)
-            await run_on_texts(rails.refuse_crossed, *words)
+        at = AtHead(house=house, unit=unit, play=play, state=before, turn_id=turn_id)
+        amendment, told = await change(at)
+        await _refuse_crossed(at, amendment, looked)
         turn = NewTurn(
             turn_id=turn_id,
             session_id=session_id,
