@@ -24,7 +24,7 @@ from fabula.story.values import JsonObject
 OF_A_TURN = {"keeper", "director", "narrator", "actor", "swift"}
 OF_TURNS = (
     "fabula.loops.scene",
-    "fabula.loops.conversation",
+    "fabula.loops.ink",
     "fabula.loops.turns",
     "fabula.actions.turns.run_turn",
     "fabula.actions.turns.turn_runner",

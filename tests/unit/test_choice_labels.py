@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fabula.loops.conversation.player_move import chosen_index, label_of
+from fabula.loops.ink.player_move import chosen_index, label_of
 from fabula.ports.errors import InvalidRequest
 from fabula.story.ink_stories import InkChoice, Waiting, labelled
 

@@ -11,7 +11,7 @@ from fabula.knots.names import default_ai_seed
 from fabula.knots.published import publish
 from fabula.knots.sample_runs import RUNS
 from fabula.knots.story_steps import FIRST_TRY, MOST_BLANK, EndlessStory, Ration, lines_of
-from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
+from fabula.loops.ink.ink_run import CHARACTERS_PREPARED, CompiledStory
 
 SEED = default_ai_seed()
 SPIN = "=== function spin(n)\n{ n > 150:\n    ~ return n\n}\n~ return spin(n + 1)\n"

@@ -30,10 +30,10 @@ def _scene(saver: Any) -> Any:
     return scene_graph(saver)
 
 
-def _talk(saver: Any) -> Any:
-    from fabula.loops.talks.graph import compiled_talk
+def _conversation(saver: Any) -> Any:
+    from fabula.loops.conversations.graph import compiled_conversation
 
-    return compiled_talk(saver)
+    return compiled_conversation(saver)
 
 
 def _story(saver: Any) -> Any:
@@ -43,7 +43,7 @@ def _story(saver: Any) -> Any:
 
 
 def _knots(saver: Any, *, talks: bool) -> Any:
-    from fabula.loops.conversation.graph import compiled_knots
+    from fabula.loops.ink.graph import compiled_knots
 
     return compiled_knots(saver, talks=talks)
 
@@ -69,7 +69,7 @@ LOOPS: Final[Mapping[str, Loop]] = {
     ),
     "conversation": Loop(
         sentence="A turn of a conversation with some of the cast. It waits for the player at `player_turn`.",
-        graph=_talk,
+        graph=_conversation,
     ),
     "story": Loop(sentence="A free play from scene to scene; it sleeps while one is played.", graph=_story),
     "ink_talk": Loop(

@@ -23,10 +23,10 @@ from fabula.actions.setups.seen_canon import keep_private_world, world_id_of
 from fabula.actions.views import Nothing, View
 from fabula.actions.work.work_kind import HeldWork, WorkKind, taken_over
 from fabula.canon.sentences import sentence_of
+from fabula.loops.conversations import conversation_leaver
+from fabula.loops.conversations.conversation_in_short import conversation_in_short
+from fabula.loops.conversations.conversation_run import ConversationRun, Noting
 from fabula.loops.scene.play_setup import PlaySetup
-from fabula.loops.talks import talk_closer
-from fabula.loops.talks.talk_in_short import talk_in_short
-from fabula.loops.talks.talk_run import Noting, TalkRun
 from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import OPERATOR, Actor
@@ -159,11 +159,11 @@ async def _run(house: House, held: HeldWork) -> JsonObject:
     async def close() -> None:
         told.append(await _close(house, work, left))
 
-    run = TalkRun(
+    run = ConversationRun(
         conversation=left.conversation, stage=Noting(recorder=TurnRecorder(house.clock.monotonic)), close=close
     )
-    close_talk = await run_in_thread(talk_closer)
-    await close_talk(run, await house.checkpoints.saver(), thread_id=work.work_id, resumed=held.is_resumed)
+    leave_conversation = await run_in_thread(conversation_leaver)
+    await leave_conversation(run, await house.checkpoints.saver(), thread_id=work.work_id, resumed=held.is_resumed)
     return told[0].as_json()
 
 
@@ -231,7 +231,7 @@ async def _close(house: House, work: Work, left: _Standing) -> ConversationClose
 async def _summary(summariser: Summariser, left: _Standing) -> str:
     """The conversation in a few sentences: a model's, or by rule what was said in it that says most."""
     if summariser.api is None:
-        return await run_in_thread(talk_in_short, left.lines)
+        return await run_in_thread(conversation_in_short, left.lines)
     return await summariser.sum_up(left.lines, SUMMARY_WORDS)
 
 

@@ -13,7 +13,7 @@ from fabula.actions.views import Command, View
 from fabula.ink import Problem
 from fabula.knots.published import Published
 from fabula.knots.talk_context import introduction_of
-from fabula.loops.conversation.ink_run import CompiledStory
+from fabula.loops.ink.ink_run import CompiledStory
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit

@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from fabula.actions.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.knots.names import default_ai_seed
 from fabula.knots.published import MOST_MARKS, marks_in, publish, source_digest
-from fabula.loops.conversation.ink_run import CHARACTERS_PREPARED, CompiledStory
+from fabula.loops.ink.ink_run import CHARACTERS_PREPARED, CompiledStory
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Reference, Unit
 from fabula.ports.threads import run_in_thread

@@ -16,10 +16,10 @@ from fabula.actions.repositories import SESSIONS, STORIES
 from fabula.actions.setups.play_setup import KeptSetup, gather_new_setup, graph_document, keep_graph
 from fabula.actions.setups.scene_bundles import place_lore
 from fabula.actions.views import refuse
+from fabula.loops.conversations import conversation_player
 from fabula.loops.scene import scene_player
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_lore import begin_scene
-from fabula.loops.talks import talk_player
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.ports.plays import Play, Turn
 from fabula.ports.store import TurnBasis, Unit
@@ -63,7 +63,7 @@ class GraphPlays:
 
     def load(self) -> None:
         scene_player()
-        talk_player()
+        conversation_player()
 
     def is_played_in(self, state: PlayState) -> bool:
         """Every state that no other kind claims: plays of graphs say nothing of their kind."""

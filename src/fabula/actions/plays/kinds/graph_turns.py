@@ -14,13 +14,13 @@ from fabula.actions.plays.kinds.turn_models import is_for_understudy, models_of_
 from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import past_of
 from fabula.actions.setups.scene_bundles import world_around
+from fabula.loops.conversations import conversation_player
+from fabula.loops.conversations import is_loaded as conversations_loaded
+from fabula.loops.conversations.conversation_run import ConversationRun, Noting, apart
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_run import SceneRun
-from fabula.loops.talks import is_loaded as talks_loaded
-from fabula.loops.talks import talk_player
-from fabula.loops.talks.talk_run import Noting, TalkRun, apart
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import PastSummary, Standing, entry_of
@@ -74,12 +74,14 @@ class SceneTurnStart:
         resumed: bool,
     ) -> None:
         """A turn of a conversation: as if nobody else were there. Words are no deeds, so nothing is rolled."""
-        play_talk = talk_player() if talks_loaded() else await run_in_thread(talk_player)
+        play_conversation = (
+            conversation_player() if conversations_loaded() else await run_in_thread(conversation_player)
+        )
         setup, before = replace(self.setup, system=None), apart(self.before, talking)
         scene = await self._run(house, turn, stage, setup, before, work=work, cut=cut, resumed=resumed)
         there = tuple(self.before.world.active_characters)
-        run = TalkRun(conversation=talking, stage=Noting(recorder=stage.recorder), scene=scene, there=there)
-        await play_talk(run, saver, thread_id=work.work_id, resumed=resumed)
+        run = ConversationRun(conversation=talking, stage=Noting(recorder=stage.recorder), scene=scene, there=there)
+        await play_conversation(run, saver, thread_id=work.work_id, resumed=resumed)
 
     async def _run(
         self,

@@ -21,9 +21,9 @@ from fabula.actions.plays.kinds.protocol import Move, Opening, Player, RolePromp
 from fabula.actions.repositories import INK_STORIES
 from fabula.actions.setups.play_setup import KeptSetup
 from fabula.knots.edited_history import reworded
-from fabula.loops.conversation import knot_player
-from fabula.loops.conversation.persistence import ink_view
-from fabula.loops.conversation.player_move import chosen_index
+from fabula.loops.ink import knot_player
+from fabula.loops.ink.persistence import ink_view
+from fabula.loops.ink.player_move import chosen_index
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import Play, Turn

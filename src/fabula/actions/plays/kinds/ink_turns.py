@@ -16,13 +16,13 @@ from fabula.actions.plays.play_states import state_at
 from fabula.actions.setups.compiled_stories import InkPlaySetup
 from fabula.ink import InkEditedError
 from fabula.knots.names import default_ai_seed
-from fabula.loops.conversation import is_loaded, knot_player
-from fabula.loops.conversation.ink_run import CompiledStory, InkRun
-from fabula.loops.conversation.persistence import OPENING_NODE, ink_view, messages_of, narrated, stood
-from fabula.loops.conversation.player_move import chosen_index, label_of
-from fabula.loops.conversation.questions import Asker
-from fabula.loops.conversation.teller import Telling, edited
 from fabula.loops.guardrails import Guardrails, guardrails_of
+from fabula.loops.ink import is_loaded, knot_player
+from fabula.loops.ink.ink_run import CompiledStory, InkRun
+from fabula.loops.ink.persistence import OPENING_NODE, ink_view, messages_of, narrated, stood
+from fabula.loops.ink.player_move import chosen_index, label_of
+from fabula.loops.ink.questions import Asker
+from fabula.loops.ink.teller import Telling, edited
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage, unheard
 from fabula.ports.errors import Conflict, InvalidRequest

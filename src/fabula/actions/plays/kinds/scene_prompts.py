@@ -9,11 +9,11 @@ from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.play_states import past_of
 from fabula.actions.setups.prompt_canon import canon_around
 from fabula.agents.windows import windows_of
+from fabula.loops.conversations.conversation_run import apart
+from fabula.loops.conversations.replies import conversation_context
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.resolution import PLAYER
-from fabula.loops.talks.replies import talk_context
-from fabula.loops.talks.talk_run import apart
 from fabula.loops.turns.turn_state_cache import PastSummary, entry_of
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import SpokenMessage
@@ -41,7 +41,7 @@ async def scene_context(
     canon = await canon_around(unit, setup, state)
     context = _turn_context(teller := _teller(setup, state, asked, past, so_far, canon), setup, asked)
     if talking is not None and isinstance(context, ActorContext):
-        return talk_context(state, teller, talking, context.actor.id)
+        return conversation_context(state, teller, talking, context.actor.id)
     return context
 
 

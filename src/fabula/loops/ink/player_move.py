@@ -8,10 +8,10 @@ from fabula.agents.talks.decisions import Decision
 from fabula.ink import Story
 from fabula.knots.names import KnotRequest, request_of
 from fabula.knots.talk_memory import exchanged
-from fabula.loops.conversation.ink_run import InkRun
-from fabula.loops.conversation.persistence import moved_on
-from fabula.loops.conversation.teller import Telling, input_asked, story_errors
-from fabula.loops.conversation.turn_record import Kept, Spoken
+from fabula.loops.ink.ink_run import InkRun
+from fabula.loops.ink.persistence import moved_on
+from fabula.loops.ink.teller import Telling, input_asked, story_errors
+from fabula.loops.ink.turn_record import Kept, Spoken
 from fabula.ports.errors import InvalidRequest
 from fabula.story.events import AgentOutcome, AgentReplyDelta, event_fields
 from fabula.story.ink_stories import Heard, InkPlay, Talk, Waiting, labels_of

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from fabula.loops.conversations.conversation_run import ConversationRun
+from fabula.loops.conversations.replies import Answered
 from fabula.loops.scene.keeper import Kept
 from fabula.loops.scene.persistence import persist
 from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_run import SceneRun
-from fabula.loops.talks.replies import Answered
-from fabula.loops.talks.talk_run import TalkRun
 from fabula.recall.social_beats import after_beat, held
 from fabula.story.changes import remember, remember_privately
 from fabula.story.conversations import Conversation, FeltBeat
@@ -28,7 +28,7 @@ class Played(Value):
     cut: bool = False
 
 
-def played(talk: TalkRun, answered: Answered) -> Played:
+def played(talk: ConversationRun, answered: Answered) -> Played:
     """The replies; each social beat is told."""
     run = talk.turn
     for beat in answered.social:
@@ -50,7 +50,7 @@ def told_beat(beat: FeltBeat) -> SocialBeat:
     )
 
 
-async def persist_talk(talk: TalkRun, turn: Played) -> None:
+async def persist_conversation(talk: ConversationRun, turn: Played) -> None:
     """Commits the turn and tells its result."""
     run = talk.turn
     here = run.before.world.current_node

@@ -8,8 +8,8 @@ from fabula.agents.talks.decisions import Decision, filler
 from fabula.knots.evaluation import Evaluator
 from fabula.knots.names import request_of
 from fabula.knots.talk_context import TalkContext, gather_talk_context
-from fabula.loops.conversation.ink_run import CompiledStory, InkRun
-from fabula.loops.conversation.teller import story_errors
+from fabula.loops.ink.ink_run import CompiledStory, InkRun
+from fabula.loops.ink.teller import story_errors
 from fabula.ports.threads import run_in_thread
 from fabula.story.contexts import RecalledLine
 from fabula.story.events import AgentDegraded

@@ -15,7 +15,7 @@ LEAST_SAID: Final = 4
 """So many different words a sentence has that says something."""
 
 
-def talk_in_short(lines: Sequence[MemoryEntry]) -> str:
+def conversation_in_short(lines: Sequence[MemoryEntry]) -> str:
     """Who talked, and the few answers that say most, in their order."""
     answers = [line for line in lines if line.kind == "dialogue"]
     if not answers:

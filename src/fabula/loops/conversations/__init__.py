@@ -6,24 +6,24 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fabula.loops.talks.graph import CloseTalk, PlayTalk
+    from fabula.loops.conversations.graph import LeaveConversation, PlayConversation
 
 
 def is_loaded() -> bool:
     """Whether asking for the player takes no time."""
     # A module is listed while it is still being imported; its last name tells that it is whole.
-    return hasattr(sys.modules.get("fabula.loops.talks.graph"), "PlayTalk")
+    return hasattr(sys.modules.get("fabula.loops.conversations.graph"), "PlayConversation")
 
 
-def talk_closer() -> CloseTalk:
+def conversation_leaver() -> LeaveConversation:
     """What leaves a conversation."""
-    from fabula.loops.talks.graph import close_talk
+    from fabula.loops.conversations.graph import leave_conversation
 
-    return close_talk
+    return leave_conversation
 
 
-def talk_player() -> PlayTalk:
+def conversation_player() -> PlayConversation:
     """What plays a turn of a conversation. LangGraph takes a second to import, so it is loaded here."""
-    from fabula.loops.talks.graph import play_talk
+    from fabula.loops.conversations.graph import play_conversation
 
-    return play_talk
+    return play_conversation

@@ -19,7 +19,7 @@ class Noting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TalkRun:
+class ConversationRun:
     """`scene` is the turn to be played, if the player has said something; `close` ends the conversation instead.
 
     `stage` is where steps are noted; `there` is who is in the scene in which the conversation stands.

@@ -9,9 +9,9 @@ from typing import cast
 from fabula.ink import Story
 from fabula.ink.runtime.arithmetic import print_float
 from fabula.knots.story_steps import Line
-from fabula.loops.conversation.ink_run import InkRun
-from fabula.loops.conversation.teller import Telling, choices_view, input_asked
-from fabula.loops.conversation.turn_record import Kept, Spoken
+from fabula.loops.ink.ink_run import InkRun
+from fabula.loops.ink.teller import Telling, choices_view, input_asked
+from fabula.loops.ink.turn_record import Kept, Spoken
 from fabula.loops.turns.follow import follow_up
 from fabula.loops.turns.turn_state_cache import Standing
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage

@@ -9,9 +9,9 @@ from fabula.ink import Story
 from fabula.knots.character_lines import Learned, learn
 from fabula.knots.published import Published
 from fabula.knots.talk_context import TalkContext, goal_passage
-from fabula.loops.conversation.questions import Asker
-from fabula.loops.conversation.shared_cache import SharedCache
-from fabula.loops.conversation.turn_record import Kept
+from fabula.loops.ink.questions import Asker
+from fabula.loops.ink.shared_cache import SharedCache
+from fabula.loops.ink.turn_record import Kept
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.plays import Turn

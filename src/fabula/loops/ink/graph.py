@@ -17,11 +17,11 @@ from langgraph.runtime import Runtime
 
 from fabula.agents.talks.decisions import Decision
 from fabula.loops.checkpoint_version import can_go_on, loop_version
-from fabula.loops.conversation import talk as talking
-from fabula.loops.conversation.ink_run import InkRun
-from fabula.loops.conversation.persistence import persist
-from fabula.loops.conversation.player_move import play_on
-from fabula.loops.conversation.turn_record import Kept
+from fabula.loops.ink import talk as talking
+from fabula.loops.ink.ink_run import InkRun
+from fabula.loops.ink.persistence import persist
+from fabula.loops.ink.player_move import play_on
+from fabula.loops.ink.turn_record import Kept
 from fabula.loops.turns.turn_recorder import recorded
 from fabula.loops.untraced import untraced
 from fabula.story.events import TurnStarted

@@ -13,7 +13,7 @@ from fabula.knots.names import KnotRequest, request_of
 from fabula.knots.story_steps import EndlessStory, Line, line_of, lines_of, waiting_for
 from fabula.knots.talk_memory import told
 from fabula.language.spoilers import Spoilers
-from fabula.loops.conversation.questions import Asker
+from fabula.loops.ink.questions import Asker
 from fabula.loops.turns.stage import Tell
 from fabula.ports.errors import BackendError, Conflict
 from fabula.ports.threads import run_in_thread

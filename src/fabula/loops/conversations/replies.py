@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fabula.agents.conversations import read_feels
+from fabula.loops.conversations.conversation_run import ConversationRun
 from fabula.loops.scene.audience import heard_beat
 from fabula.loops.scene.beats import Beat, act_whole, actor_stage, hear_actor, instead, told_again
 from fabula.loops.scene.contexts import SceneTeller
@@ -13,7 +14,6 @@ from fabula.loops.scene.player_line import understand
 from fabula.loops.scene.questions import Question, ask
 from fabula.loops.scene.resolution import PLAYER, record_input, scene_here
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun
-from fabula.loops.talks.talk_run import TalkRun
 from fabula.loops.turns.cut import CutShort
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import ModelError
@@ -50,7 +50,7 @@ class Answered:
         return [entry for beat in self.beats for entry in beat.entries]
 
 
-async def answer_player(talk: TalkRun) -> Answered:
+async def answer_player(talk: ConversationRun) -> Answered:
     """What those who are spoken to answer. Who cannot be asked, or fails, has a line by rule."""
     run = talk.turn
     play = record_input(run)
@@ -74,7 +74,7 @@ async def answer_player(talk: TalkRun) -> Answered:
     return Answered(beats=beats, social=social)
 
 
-def _spoken_to(talk: TalkRun, play: PlayState) -> Sequence[str]:
+def _spoken_to(talk: ConversationRun, play: PlayState) -> Sequence[str]:
     """Who answers: whom the line addresses, else everybody in the conversation."""
     read = talk.turn.handover.understood
     talking = talk.conversation.character_ids
@@ -82,11 +82,11 @@ def _spoken_to(talk: TalkRun, play: PlayState) -> Sequence[str]:
     return [named] if named in talking else talking
 
 
-async def _asked(talk: TalkRun, teller: SceneTeller, id: str, index: int) -> Reply:
+async def _asked(talk: ConversationRun, teller: SceneTeller, id: str, index: int) -> Reply:
     """Sends a character's question; all of them leave before the first answer is read."""
     run = talk.turn
     beat = ActorBeat(speaker_id=id, purpose="ReactToPlayer")
-    question = Question(call=f"actor:{index}", context=talk_context(run.before, teller, talk.conversation, id))
+    question = Question(call=f"actor:{index}", context=conversation_context(run.before, teller, talk.conversation, id))
     try:
         answer: PendingAnswer | None = await ask(run, question)
     except FabulaError:
@@ -94,7 +94,7 @@ async def _asked(talk: TalkRun, teller: SceneTeller, id: str, index: int) -> Rep
     return Reply(beat=beat, question=question, answer=answer)
 
 
-def talk_context(play: PlayState, teller: SceneTeller, conversation: Conversation, id: str) -> ActorContext:
+def conversation_context(play: PlayState, teller: SceneTeller, conversation: Conversation, id: str) -> ActorContext:
     """What somebody in a conversation is told."""
     relation = relation_of(play, id)
     note = ConversationNote(mode=conversation.mode, relation=relation, stands=in_words(relation, play.player_name))
