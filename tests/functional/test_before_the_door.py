@@ -30,6 +30,7 @@ from fabula.server.access.http_protocol import (
     MOST_HEADERS,
     MOST_SMALL_CHUNKS,
     BoundedHttp,
+    SiblingHttp,
     room_for_connections,
 )
 from fabula.server.game_socket.batching_socket import MOST_FRAGMENTS, BatchingWebSocket
@@ -201,8 +202,13 @@ class Narrow(BoundedHttp):
     most_connections = 2
 
 
-async def test_connections_leave_the_server_some_files_to_open() -> None:
-    async with small_server(Narrow) as port:
+class NarrowSibling(SiblingHttp):
+    most_connections = 4
+
+
+@pytest.mark.parametrize("http", [Narrow, NarrowSibling])
+async def test_connections_leave_the_server_some_files_to_open(http: type[BoundedHttp]) -> None:
+    async with small_server(http) as port:
         held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
         await asyncio.sleep(0.05)
         assert await answer_to(port, HEAD + b"\r\n") == b""

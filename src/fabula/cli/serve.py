@@ -264,7 +264,7 @@ def uvicorn_config(house: House, siblings: Siblings | None = None) -> uvicorn.Co
     """How the house is served."""
     return uvicorn.Config(
         create_app(house, siblings),
-        http="fabula.server.access.http_protocol:BoundedHttp",
+        http=f"fabula.server.access.http_protocol:{'BoundedHttp' if siblings is None else 'SiblingHttp'}",
         ws="fabula.server.game_socket.batching_socket:BatchingWebSocket",
         # Chunks are a few words long: packing them costs more time than it saves bytes.
         ws_per_message_deflate=False,

@@ -74,19 +74,28 @@ class Siblings:
         return int(number)
 
     async def pass_on(self, holder: int, scope: Scope, receive: Receive, send: Send) -> None:
-        """Has the holder answer a request."""
+        """Has the holder answer a request, for as long as the client waits."""
+        body = await whole_body(receive)
+        if body is None:
+            return
         path = f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
-        status, headers, body = await self._answer_of(
-            holder,
-            path,
-            scope["headers"],
-            method=scope["method"],
-            body=await whole_body(receive) or b"",
-            patience_s=SECONDS_TO_POLL,
+        asked = self._answer_of(
+            holder, path, scope["headers"], method=scope["method"], body=body, patience_s=SECONDS_TO_POLL
         )
-        headers = [*headers, (b"content-length", str(len(body)).encode())]
+        answering, leaving = asyncio.ensure_future(asked), asyncio.ensure_future(_leave(receive))
+        try:
+            await asyncio.wait([answering, leaving], return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                return
+            status, headers, answer = answering.result()
+        finally:
+            # Otherwise whoever asks and leaves, again and again, would take a file in both processes for a minute each.
+            answering.cancel()
+            leaving.cancel()
+            await asyncio.wait([answering, leaving])
+        headers = [*headers, (b"content-length", str(len(answer)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await send({"type": "http.response.body", "body": answer})
 
     async def _answer_of(
         self,
@@ -127,6 +136,12 @@ def _kept(name: str, value: str) -> tuple[bytes, bytes] | None:
     if plain in _OF_THE_CONNECTION or plain.startswith(_WRITTEN_HERE):
         return None
     return plain, value.encode("latin-1")
+
+
+async def _leave(receive: Receive) -> None:
+    """Returns when the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def whole_body(receive: Receive) -> bytes | None:

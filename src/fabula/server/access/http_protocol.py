@@ -89,6 +89,7 @@ class BoundedHttp(HttpToolsProtocol):
     seconds_for_slow_bodies = 30.0
     seconds_for_slow_readers = 30.0
     most_connections: int | None = None
+    files_each = 1
 
     _unread = 0
     _header_count = 0
@@ -105,7 +106,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().connection_made(transport)
         self._readers = ReaderWatch(transport, self.loop, seconds=self.seconds_for_slow_readers)
         self.logger = _connections_log
-        if len(self.connections) > (self.most_connections or room_for_connections()):
+        if len(self.connections) > (self.most_connections or room_for_connections()) // self.files_each:
             transport.abort()
             return
         self._expect_headers()
@@ -255,6 +256,12 @@ class BoundedHttp(HttpToolsProtocol):
         for cycle in self._owed:
             cycle.disconnected = True
             cycle.message_event.set()
+
+
+class SiblingHttp(BoundedHttp):
+    """A connection to one of several processes of a port: what it asks for may be passed on, over one more file."""
+
+    files_each = 2
 
 
 def _answer(status: int, sentence: str) -> bytes:
