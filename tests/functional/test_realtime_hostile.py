@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -178,6 +179,42 @@ async def test_few_strangers_wait_at_once_and_each_only_for_some_seconds() -> No
         await server._handle_eio_disconnect(str(number), "")
     await server._handle_eio_disconnect("one more", "")
     assert server.stranger_count == 0
+
+
+async def ask_again_and_again(client: Client, query: str, times: int) -> None:
+    """The same request on one connection; whoever asks leaves nothing to the collector either."""
+    port = client.http.base_url.port
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    asked = f"GET /socket.io/?EIO=4&transport=polling{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    for _ in range(times):
+        writer.write(asked)
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        if b"content-length: " in head:
+            await reader.readexactly(int(head.partition(b"content-length: ")[2].split(b"\r\n")[0]))
+        else:
+            await reader.readuntil(b"0\r\n\r\n")
+    writer.close()
+
+
+@pytest.mark.parametrize("query", ["", "&sid=none"], ids=["handshakes", "lines that are none"])
+async def test_requests_of_strangers_leave_nothing_to_the_collector(tmp_path: Path, query: str) -> None:
+    async with live_server(tmp_path, require_tokens=True) as client:
+        await ask_again_and_again(client, query, 10)
+        gc.collect()
+        gc.disable()
+        try:
+            await ask_again_and_again(client, query, MOST_STRANGERS + 200)
+            await asyncio.sleep(0.05)
+            assert gc.collect() < 200, "less than one thing for each request"
+        finally:
+            gc.enable()
+
+
+async def test_a_line_that_is_let_go_waits_for_no_ping(tmp_path: Path) -> None:
+    async with live_server(tmp_path, require_tokens=True) as client:
+        await ask_again_and_again(client, "", MOST_STRANGERS + 100)
+        await asyncio.sleep(0.05)
+        assert len(asyncio.all_tasks()) < MOST_STRANGERS + 50
 
 
 async def test_one_caller_has_a_bounded_number_of_connections(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import orjson
@@ -25,6 +25,7 @@ from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.refusals import plain
 from fabula.server.game_socket.pace import Pace
 from fabula.server.realtime.events import CLIENT_EVENTS
+from fabula.server.realtime.request_environ import request_environ
 from fabula.server.siblings import Siblings, whole_body
 
 LARGEST_PACKET: Final = 128 * 1024
@@ -42,6 +43,8 @@ _MESSAGE: Final = "4"
 _SIGNS: Final = "1235"
 """Close, ping, pong and upgrade, of Engine.IO."""
 _BETWEEN_PACKETS: Final = "\x1e"
+_PING: Final = "_send_ping"
+"""The library's name for what waits until a line is pinged."""
 
 log = logging.getLogger("fabula.realtime")
 _library_log = logging.getLogger("fabula.realtime.library")
@@ -142,10 +145,13 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
         if siblings is not None:
             new_id = self.eio.generate_id
             self.eio.generate_id = lambda: siblings.mark(new_id())
+        self.eio._async = {**self.eio._async, "translate_request": request_environ}
+        self.eio.start_background_task = self._start_task
         self._on_gone, self._monotonic = on_gone, monotonic
         self._strangers: dict[str, asyncio.TimerHandle] = {}
         self._paces: dict[str, Pace] = {}
         self._leaving: set[asyncio.Task[None]] = set()
+        self._pings: dict[str, asyncio.Task[Any]] = {}
 
     @property
     def stranger_count(self) -> int:
@@ -186,6 +192,13 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
             self.eio.sockets.pop(eio_sid, None)
             line.queue.put_nowait(None)
 
+    def _start_task(self, target: Callable[..., Coroutine[Any, Any, Any]], *args: Any, **kwargs: Any) -> Any:
+        """Starts a task of the library. The next ping of a line keeps the line in memory, so it ends with it."""
+        task = asyncio.ensure_future(target(*args, **kwargs))
+        if target.__name__ == _PING and (eio_sid := target.__self__.sid) in self._paces:  # type: ignore[attr-defined]
+            self._pings[eio_sid] = task
+        return task
+
     async def _handle_eio_connect(self, eio_sid: str, environ: Any) -> str | None:
         if len(self._strangers) >= MOST_STRANGERS:
             longest = next(iter(self._strangers))
@@ -202,6 +215,8 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
     async def _handle_eio_disconnect(self, eio_sid: str, reason: Any) -> None:
         self.know(eio_sid)
         self._paces.pop(eio_sid, None)
+        if (ping := self._pings.pop(eio_sid, None)) is not None:
+            ping.cancel()
         self._on_gone(eio_sid)
         if (line := self.eio.sockets.get(eio_sid)) is not None:
             # A request that polls would wait for more, for as long as a ping may take.
