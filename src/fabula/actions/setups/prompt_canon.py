@@ -1,8 +1,9 @@
 """What is true in the world around those in a scene, for the prompts of a turn: bounded, and in an order that stays.
 
 A play whose story belongs to no world has none of it and pays nothing. Of the play's own layer counts what was
-committed before the last scene: the keeper may still be at work on that one, which stands in the history anyway. So a
-turn that is played again from the same place is told the same.
+committed before the last mark: the keeper may still be at work on that one, which stands in the history anyway. Where
+it is later still, only what was committed when the turn began counts. So a turn that another process takes up is told
+the same, and what was read from a turn stays true for as long as it is kept.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ MOST_AXIOMS = 100
 MOST_KEPT = 256
 
 
-async def canon_around(unit: Unit, setup: PlaySetup, before: PlayState) -> tuple[CanonNote, ...]:
-    """Truths about who is in the scene, the scene itself and the player, the newest of very many."""
+async def canon_around(unit: Unit, setup: PlaySetup, before: PlayState, *, at: str) -> tuple[CanonNote, ...]:
+    """Truths about who is in the scene, the scene itself and the player, the newest of very many; `at` is the turn up
+    to which the canon of the play counts."""
     world_id = setup.world_id
     if world_id is None:
         return ()
-    at = seen_from(before)
     about = (*before.world.active_characters, before.world.current_node, PLAYER)
 
     key = (await unit.canon.version(world_id), at, about)
@@ -43,10 +44,29 @@ async def canon_around(unit: Unit, setup: PlaySetup, before: PlayState) -> tuple
     return found
 
 
-def seen_from(before: PlayState) -> str:
-    """The turn up to which the canon of a play counts in its prompts; none where it has no canon of its own yet."""
+async def seen_from(unit: Unit, setup: PlaySetup, before: PlayState, *, began_at_ms: int | None = None) -> str:
+    """The turn up to which the canon of a play counts in its prompts; none where it has no canon of its own yet.
+
+    It is a marked turn that the keeper has done, for the turn that is played before it began.
+    """
     mark = before.canon_mark
-    return "" if mark is None or mark.before is None else mark.before
+    while mark is not None and mark.before is not None:
+        done_at_ms = await _committed_at(unit, setup, mark.before)
+        if done_at_ms is not None and (began_at_ms is None or done_at_ms <= began_at_ms):
+            return mark.before
+        stored = await unit.plays.state(mark.before)
+        mark = None if stored is None else PlayState.model_validate(stored).canon_mark
+    return ""
+
+
+async def _committed_at(unit: Unit, setup: PlaySetup, turn_id: str) -> int | None:
+    """When the keeper was done with a marked turn; None where it is still at work."""
+    known = setup.canon_commits.get(turn_id)
+    if known is None and (record := await unit.canon_layers.commit_of(turn_id)) is not None:
+        if len(setup.canon_commits) >= MOST_KEPT:
+            setup.canon_commits.clear()
+        known = setup.canon_commits[turn_id] = record.committed_at_ms
+    return known
 
 
 async def _notes(

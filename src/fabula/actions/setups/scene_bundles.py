@@ -37,27 +37,35 @@ STRUCTURE = word_set(
 
 
 async def world_around(
-    store: Store, setup: PlaySetup, before: PlayState
+    store: Store, setup: PlaySetup, before: PlayState, *, began_at_ms: int
 ) -> tuple[tuple[CanonNote, ...], dict[str, PlaceLore]]:
-    """What is true around those in the scene, and what may be said at the places that it leads to."""
+    """What is true around those in the scene, and what may be said at the places that it leads to, for a turn that
+    began at this moment."""
     if setup.world_id is None:
         places = places_ahead(setup, before.world.current_node)
         return (), await _without_world(setup, places)
-    return await store.read(lambda unit: _around(unit, setup, before))
+    return await store.read(lambda unit: _around(unit, setup, before, began_at_ms))
 
 
 async def _around(
-    unit: Unit, setup: PlaySetup, before: PlayState
+    unit: Unit, setup: PlaySetup, before: PlayState, began_at_ms: int
 ) -> tuple[tuple[CanonNote, ...], dict[str, PlaceLore]]:
-    notes = await canon_around(unit, setup, before)
-    return notes, await place_lore(unit, setup, before, places_ahead(setup, before.world.current_node))
+    at = await seen_from(unit, setup, before, began_at_ms=began_at_ms)
+    notes = await canon_around(unit, setup, before, at=at)
+    return notes, await _place_lore(unit, setup, before, places_ahead(setup, before.world.current_node), at)
 
 
 async def place_lore(unit: Unit, setup: PlaySetup, state: PlayState, places: Sequence[str]) -> dict[str, PlaceLore]:
     """What may be said at some places, seen from where a play stands."""
     if setup.world_id is None:
         return await _without_world(setup, places)
-    version, at = await unit.canon.version(setup.world_id), seen_from(state)
+    return await _place_lore(unit, setup, state, places, await seen_from(unit, setup, state))
+
+
+async def _place_lore(
+    unit: Unit, setup: PlaySetup, state: PlayState, places: Sequence[str], at: str
+) -> dict[str, PlaceLore]:
+    version = await unit.canon.version(setup.world_id or "")
     known = {one: found for one in places if (found := setup.place_lore.get((version, at, one))) is not None}
     if len(known) == len(places):
         return known
@@ -74,7 +82,7 @@ async def missing_bundle(unit: Unit, setup: PlaySetup, state: PlayState) -> tupl
     places = places_ahead(setup, state.world.current_node)
     if setup.world_id is None or not places:
         return None
-    version, at = await unit.canon.version(setup.world_id), seen_from(state)
+    version, at = await unit.canon.version(setup.world_id), await seen_from(unit, setup, state)
     name = bundle_version(setup, version, at, places)
     if await unit.lore_bundles.has(name):
         return None
@@ -87,7 +95,8 @@ async def has_bundle(unit: Unit, setup: PlaySetup, state: PlayState, places: Seq
     if setup.world_id is None:
         return False
     version = await unit.canon.version(setup.world_id)
-    return await unit.lore_bundles.has(bundle_version(setup, version, seen_from(state), places))
+    at = await seen_from(unit, setup, state)
+    return await unit.lore_bundles.has(bundle_version(setup, version, at, places))
 
 
 def bundle_version(setup: PlaySetup, canon_version: int, at: str, places: Sequence[str]) -> str:
@@ -132,7 +141,7 @@ async def _common_truths(unit: Unit, setup: PlaySetup, state: PlayState, at: str
     else:
         rows = await unit.canon.touching(world_id, about, limit=MOST_TRUTHS)
     # What entities are called was read with the truths about the scene.
-    await canon_around(unit, setup, state)
+    await canon_around(unit, setup, state, at=at)
     names = {**setup.entity_names, **{id: node.title for id, node in setup.nodes.items()}, **setup.written.names}
     found = (_truth(row, names) for row in reversed(rows))
     return [one for one in found if one is not None][:MOST_TRUTHS]

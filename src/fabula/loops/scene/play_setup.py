@@ -274,6 +274,11 @@ class PlaySetup:
         return {}
 
     @cached_property
+    def canon_commits(self) -> dict[str, int]:
+        """When the keeper was done with marked turns of the play, as it was read before."""
+        return {}
+
+    @cached_property
     def axioms(self) -> list[AxiomContent]:
         """What can never be true in the world, as it was read with the notes."""
         return []

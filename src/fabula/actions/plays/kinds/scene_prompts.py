@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fabula.actions.plays.kinds.graph_turns import past_summary
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.play_states import past_of
-from fabula.actions.setups.prompt_canon import canon_around
+from fabula.actions.setups.prompt_canon import canon_around, seen_from
 from fabula.agents.windows import windows_of
 from fabula.loops.conversations.conversation_run import apart
 from fabula.loops.conversations.replies import conversation_context
@@ -38,7 +38,7 @@ async def scene_context(
     state = state if talking is None else apart(state, talking)
     past = await past_of(unit, head_turn_id, setup.past_lines)
     so_far = await past_summary(unit, setup, head_turn_id, state, past)
-    canon = await canon_around(unit, setup, state)
+    canon = await canon_around(unit, setup, state, at=await seen_from(unit, setup, state))
     context = _turn_context(teller := _teller(setup, state, asked, past, so_far, canon), setup, asked)
     if talking is not None and isinstance(context, ActorContext):
         return conversation_context(state, teller, talking, context.actor.id)
