@@ -6,7 +6,7 @@ import asyncio
 import gc
 import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -109,6 +109,24 @@ async def test_a_flood_of_packets_ends_the_line(tmp_path: Path) -> None:
         for _ in range(200):
             await socket.send('42["unwatch", {"session_id": "s"}]')
         assert await is_let_go(socket)
+
+
+@pytest.mark.parametrize("sign", ["2", "3", "5", "5x"])
+async def test_a_flood_of_signs_ends_the_line(tmp_path: Path, sign: str) -> None:
+    async with live_server(tmp_path) as client, raw(client) as socket:
+        with suppress(ConnectionClosed):
+            for _ in range(200):
+                await socket.send(sign)
+        assert await is_let_go(socket)
+
+
+async def test_who_polls_has_nothing_queued_by_signs(tmp_path: Path) -> None:
+    """Each upgrade would be answered with a packet that waits to be read."""
+    async with live_server(tmp_path) as client:
+        path = "/socket.io/?EIO=4&transport=polling"
+        line = f"{path}&sid={json.loads((await client.http.get(path)).text[1:])['sid']}"
+        refused = await client.http.post(line, content="\x1e".join(["5"] * 16))
+        assert refused.status_code == 400 and "no packets" in refused.text
 
 
 async def test_a_stranger_says_nothing_before_the_token(tmp_path: Path) -> None:

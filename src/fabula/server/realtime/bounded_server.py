@@ -40,6 +40,7 @@ LONGEST_SIGN: Final = 16
 POLICY_VIOLATION: Final = 1008
 _CONNECT, _DISCONNECT, _EVENT, _ACK = "0123"
 _MESSAGE: Final = "4"
+_UPGRADE: Final = "5"
 _SIGNS: Final = "1235"
 """Close, ping, pong and upgrade, of Engine.IO."""
 _BETWEEN_PACKETS: Final = "\x1e"
@@ -89,16 +90,28 @@ def is_packet(text: str | None) -> bool:
     return text[1:2].isdecimal() if text[0] == _MESSAGE else text[0] in _SIGNS and len(text) <= LONGEST_SIGN
 
 
-def checked_receive(receive: Receive) -> Receive:
-    """What a WebSocket brings, as far as the first text that is no packet."""
+def checked_receive(receive: Receive, monotonic: Callable[[], float]) -> Receive:
+    """What a WebSocket brings, as far as the first text that is no packet, or one sign too many."""
+    pace, upgrades = Pace(monotonic, per_second=PACKETS_PER_SECOND), 0
 
     async def checked() -> Message:
+        nonlocal upgrades
         message = await receive()
-        if message["type"] == "websocket.receive" and not is_packet(message.get("text")):
+        if message["type"] != "websocket.receive":
+            return message
+        text = message.get("text") or ""
+        # Packets of Socket.IO have a pace of their own. Each upgrade is answered with a packet that waits to be read.
+        upgrades += text[:1] == _UPGRADE
+        if not is_packet(text) or upgrades > 1 or (text[0] != _MESSAGE and not pace.allows()):
             return {"type": "websocket.disconnect", "code": POLICY_VIOLATION}
         return message
 
     return checked
+
+
+def _may_be_posted(text: str) -> bool:
+    """An upgrade is a matter of WebSockets, and each would be answered with a packet that waits to be read."""
+    return is_packet(text) and text[0] != _UPGRADE
 
 
 async def checked_body(receive: Receive, *, may_be_empty: bool = False) -> Receive | None:
@@ -110,7 +123,7 @@ async def checked_body(receive: Receive, *, may_be_empty: bool = False) -> Recei
     if body is None or (may_be_empty and body):
         return None
     packets = body.decode("utf-8", "replace").split(_BETWEEN_PACKETS)
-    if len(packets) > MOST_PACKETS or not (may_be_empty or all(map(is_packet, packets))):
+    if len(packets) > MOST_PACKETS or not (may_be_empty or all(map(_may_be_posted, packets))):
         return None
     whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -54,7 +54,8 @@ class RealtimeDoor:
         if self._siblings is not None and holder is not None and scope["type"] == "http":
             await self._siblings.pass_on(holder, scope, receive, send)
         elif scope["type"] == "websocket":
-            await self._server.handle_request(scope, checked_receive(receive), send)
+            receive = checked_receive(receive, self._house.clock.monotonic)
+            await self._server.handle_request(scope, receive, send)
         elif (body := await checked_body(receive, may_be_empty=scope["method"] != "POST")) is not None:
             await self._server.handle_request(scope, body, send)
         else:
