@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import socket
 import struct
+import weakref
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.game_client import game
 from tests.live import Client, QuickServer, gate_session, live_server
 
 from fabula.actions.care.tokens import create_token, revoke_token
+from fabula.cli import serve
 from fabula.ports.actors import OPERATOR
 from fabula.server.access import AccessRules, guard
 from fabula.server.access.guard import LARGEST_BODIES
@@ -301,6 +304,38 @@ async def test_a_stranger_who_sends_large_or_many_frames_is_let_go(tmp_path: Pat
             while True:
                 assert (await stranger.next())["code"] == "unauthorized"
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
+
+
+class Circle:
+    """Something that only the collector frees."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}], ids=["let in", "refused"])
+async def test_what_many_closed_sockets_leave_behind_does_not_wait_for_its_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr(serve, "MOST_CLOSED", 5)
+    async with live_server(tmp_path, require_tokens=True) as client:
+        tidying = asyncio.create_task(serve._tidy_up(client.house))
+        gc.disable()
+        left = weakref.ref(Circle())
+        try:
+            for _ in range(5):
+                with suppress(websockets.InvalidStatus):
+                    async with websockets.connect(
+                        address(client).replace("http", "ws") + "/ws", additional_headers=headers
+                    ):
+                        pass
+            async with asyncio.timeout(120):
+                while left() is not None:
+                    await asyncio.sleep(0.001)
+        finally:
+            tidying.cancel()
+            gc.enable()
 
 
 async def test_logs_of_a_game_are_for_their_owner_only(tmp_path: Path) -> None:
