@@ -360,6 +360,10 @@ async def test_a_question_for_lines_reads_so_many_letters_and_says_where_to_go_o
         ("world.update", {"world_id": "sarn", "game_system_id": "no id!"}),
         ("game_system.create", {"attributes": {f"a{number}": {"display_name": "A"} for number in range(41)}}),
         ("game_system.create", {"risky": ["climb"] * 201}),
+        (
+            "game_system.create",
+            {"attributes": {f"a{n}": {"display_name": "A", "words": ["x" * 60] * 100} for n in range(2)}},
+        ),
     ],
 )
 async def test_what_is_too_much_for_a_world_or_a_game_system_is_refused_with_a_sentence(

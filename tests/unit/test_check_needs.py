@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from fabula.rules.agreement import PUSHBACK, correction, roll_sentence
-from fabula.rules.check_needs import needed_check
+from fabula.rules.check_needs import _pattern, needed_check
 from fabula.rules.draws import Draws
 from fabula.rules.resolution import resolve
 from fabula.rules.systems import builtin_systems
 from fabula.story.checks import Check, Resolution, RollView
+from fabula.story.game_systems import Skill
 from fabula.story.graph import Node
 from fabula.story.readings import Understood
 from fabula.understudy.reading.reader import read_line
@@ -28,6 +29,20 @@ def read(line: str) -> Understood:
 
 def needed(line: str, system: Any = D20, **sheet: Any) -> Check | None:
     return needed_check(system, read(line), check_id="c", sheets={"player": sheet}, present=["brom"])
+
+
+def test_of_thousands_of_words_of_a_system_only_those_that_a_line_has_are_made_ready() -> None:
+    skills = {
+        f"s{number}": Skill(
+            display_name="S", attribute="strength", words=[f"odd{number}x{word}" for word in range(100)]
+        )
+        for number in range(100)
+    }
+    system = D20.model_copy(update={"skills": {**skills, **D20.skills}})
+    made = _pattern.cache_info().misses
+    check = needed("I climb the wall.", system)
+    assert check is not None and check.skill == "athletics"
+    assert _pattern.cache_info().misses - made < 20
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
+from fabula.language.terms import terms_problem
 from fabula.rules.formulas import (
     Binary,
     Dice,
@@ -40,7 +41,13 @@ def builtin_systems() -> Mapping[str, GameSystem]:
 
 def system_problems(system: GameSystem) -> list[str]:
     """What is wrong with a system, in sentences; empty when it can be played."""
-    return [*_formula_problems(system), *_band_problems(system), *_reference_problems(system), *_name_problems(system)]
+    return [
+        *_formula_problems(system),
+        *_band_problems(system),
+        *_reference_problems(system),
+        *_name_problems(system),
+        *_word_problems(system),
+    ]
 
 
 def _formula_problems(system: GameSystem) -> Iterator[str]:
@@ -130,3 +137,11 @@ def _name_problems(system: GameSystem) -> Iterator[str]:
             if name in taken:
                 yield f"{noun} '{name}' has the name of {taken[name]}"
             taken[name] = f"{'an' if noun == 'attribute' else 'a'} {noun}"
+
+
+def _word_problems(system: GameSystem) -> Iterator[str]:
+    """Every line of a play is looked through for all words."""
+    words = [*system.risky, *(word for one in system.attributes.values() for word in one.words)]
+    words += [word for one in system.skills.values() for word in one.words]
+    if (problem := terms_problem("the words of a game system", words)) is not None:
+        yield problem.removesuffix(".")
