@@ -34,6 +34,7 @@ from fabula.story.changes import LONGEST_HISTORY, newest_within
 from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
 from fabula.story.plays import PlayState, SessionCharacter
+from fabula.story.resources import ROLES
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
 
 
@@ -376,3 +377,44 @@ async def test_what_is_too_much_for_a_world_or_a_game_system_is_refused_with_a_s
     with pytest.raises(RpcFailed, match=r"cannot be used|do not fit") as refused:
         await client.call(method, **params)
     assert refused.value.code == -32600
+
+
+def growing(number: int) -> dict[str, tuple[str, dict[str, Any]]]:
+    """What is added to something again and again, each time as large as a request may be."""
+    rule = {"when": {"key": "k", "op": "eq", "value": "x" * 99_000}}
+    beats = [{"beat_id": f"b{n}", "title": "B", "outcomes": [{"outcome_id": "o", "when": _when()}]} for n in range(9)]
+    template = {"template_id": f"t{number}", "title": "T", "acts": [{"act_id": "a", "title": "A", "beats": beats}]}
+    entry = {"entry_id": f"e{number}", "display_name": "E", "text": "x" * 99_000}
+    return {
+        "clocks": ("clock.create", {"world_id": "sarn", "name": "C", "rules": [rule] * 8}),
+        "templates": ("story_template.update", {"world_id": "sarn", "template": template}),
+        "a preset": ("preset_entry.create", {"preset_id": "p", "agent": "narrator", "module_id": "task", **entry}),
+    }
+
+
+def _when() -> dict[str, Any]:
+    return {"condition": {"key": "k", "op": "eq", "value": "x" * 99_000}}
+
+
+@pytest.mark.parametrize("what", growing(0))
+async def test_what_grows_piece_by_piece_has_a_bound(client: Client, what: str) -> None:
+    await client.call("world.create", world_id="sarn", display_name="Sarn")
+    agents = {role: {"modules": [{"module_id": "task", "entries": []}]} for role in ROLES}
+    await client.call("preset.create", preset_id="p", display_name="P", agents=agents)
+    with pytest.raises(RpcFailed, match=r"may have 2000000 bytes, and this one would have \d+\. Leave something out"):
+        for number in range(22):
+            method, params = growing(number)[what]
+            await client.call(method, **params)
+
+
+async def test_the_clocks_of_a_play_have_a_bound_together(client: Client) -> None:
+    session = await gate_session(client)
+    rule = {"when": {"key": "k", "op": "eq", "value": "x" * 45_000}}
+    for number in range(2):
+        await client.call("clock.create", session, clock_id=f"c{number}", name="C", rules=[rule])
+    for method, params in (
+        ("clock.create", {"clock_id": "c2", "name": "C", "rules": [rule]}),
+        ("clock.update", {"clock_id": "c1", "rules": [rule, rule]}),
+    ):
+        with pytest.raises(RpcFailed, match="the clocks of a play may have 100000 letters together"):
+            await client.call(method, session, **params)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import orjson
 from pydantic import ValidationError
 
 from fabula.actions.listing import Listing, listed_ids
@@ -27,6 +28,9 @@ from fabula.story.worlds import World
 
 V = TypeVar("V", bound=Value)
 AnyStory = Story | InkStory
+LARGEST_LOREBOOK = 16_000_000
+LARGEST_WORLD = 2_000_000
+LARGEST_PRESET = 2_000_000
 _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 
 
@@ -35,7 +39,8 @@ class Repository(Generic[V]):
     """All resources of one kind.
 
     Where a kind has several shapes, `shapes` names those of this repository by the document's own `kind`. Of what
-    `may_be_large` the values are made in a thread.
+    `may_be_large` the values are made in a thread. One that grows piece by piece has at most `largest` bytes; what was
+    stored before there was a limit is read, and may become smaller.
     """
 
     kind: Kind
@@ -44,6 +49,7 @@ class Repository(Generic[V]):
     references: Callable[[V], Iterable[Reference]]
     shapes: Mapping[str, type[V]] | None = None
     may_be_large: bool = False
+    largest: int | None = None
 
     async def find(self, unit: Unit, id: str) -> V | None:
         stored = await unit.resources.get(self.kind, checked_name(id, self.noun))
@@ -65,12 +71,13 @@ class Repository(Generic[V]):
 
     async def add(self, unit: Unit, id: str, value: V, *, built_in: bool = False) -> Stored:
         checked_new_name(id, self.noun)
-        return await unit.resources.add(
-            self.kind, id, await self._document(value), references=self.refers_to(value), built_in=built_in
-        )
+        document = await self._document(value)
+        await self._check_size(document)
+        return await unit.resources.add(self.kind, id, document, references=self.refers_to(value), built_in=built_in)
 
     async def put(self, unit: Unit, id: str, value: V) -> Stored:
         document = await self._document(value)
+        await self._check_size(document, unit, id)
         return await unit.resources.put(self.kind, id, document, references=self.refers_to(value))
 
     async def remove(self, unit: Unit, id: str) -> None:
@@ -110,6 +117,15 @@ class Repository(Generic[V]):
     async def _document(self, value: V) -> JsonObject:
         return await run_in_thread(value.as_json) if self.may_be_large else value.as_json()
 
+    async def _check_size(self, document: JsonObject, unit: Unit | None = None, id: str = "") -> None:
+        if self.largest is None or (size := await run_in_thread(_size, document)) <= self.largest:
+            return
+        before = None if unit is None else await unit.resources.get(self.kind, id)
+        if before is None or size >= await run_in_thread(_size, before.doc):
+            raise InvalidRequest(
+                f"A {self.noun} may have {self.largest} bytes, and this one would have {size}. Leave something out."
+            )
+
     def read(self, stored: Stored) -> V:
         try:
             return self.model_of(stored.doc).model_validate(stored.doc)
@@ -130,6 +146,10 @@ class Repository(Generic[V]):
 
     def missing(self, id: str) -> NotFound:
         return NotFound(f"There is no {self.noun} named '{id}'.", kind=self.kind, id=id)
+
+
+def _size(document: JsonObject) -> int:
+    return len(orjson.dumps(document))
 
 
 def checked_name(id: str, noun: str) -> str:
@@ -213,11 +233,22 @@ def _stored_system(system_id: str | None) -> str | None:
 
 APIS = Repository(kind="api", noun="api", model=Api, references=_nothing)
 API_GROUPS = Repository(kind="api_group", noun="api group", model=ApiGroup, references=_group_references)
-PRESETS = Repository(kind="preset", noun="preset", model=Preset, references=_nothing)
+PRESETS = Repository(
+    kind="preset", noun="preset", model=Preset, references=_nothing, may_be_large=True, largest=LARGEST_PRESET
+)
 SCHEMAS = Repository(kind="schema", noun="schema", model=Schema, references=_nothing)
-WORLDS = Repository(kind="world", noun="world", model=World, references=_world_references)
+WORLDS = Repository(
+    kind="world", noun="world", model=World, references=_world_references, may_be_large=True, largest=LARGEST_WORLD
+)
 GAME_SYSTEMS = Repository(kind="game_system", noun="game system", model=GameSystem, references=_nothing)
-LOREBOOKS = Repository(kind="lorebook", noun="lorebook", model=Lorebook, references=_nothing, may_be_large=True)
+LOREBOOKS = Repository(
+    kind="lorebook",
+    noun="lorebook",
+    model=Lorebook,
+    references=_nothing,
+    may_be_large=True,
+    largest=LARGEST_LOREBOOK,
+)
 PLAYER_PROFILES = Repository(kind="player_profile", noun="player profile", model=PlayerProfile, references=_nothing)
 CHARACTERS = Repository(
     kind="character",

@@ -39,11 +39,13 @@ from fabula.story.agendas import (
 from fabula.story.canon import Name
 from fabula.story.off_screen import OffScreen
 from fabula.story.plays import PlayState
+from fabula.story.sizes import json_size
 from fabula.story.state import WorldState
 from fabula.story.values import Id
 
 MOVING = ("filled", "pressure", "opposition", "status")
 """What a play may set of a clock that its world has."""
+LARGEST_OWN_CLOCKS = 100_000
 WRITTEN = ("name", "agenda", "owner", "segments", *MOVING, "every", "rules", "fires")
 
 
@@ -156,7 +158,7 @@ async def create_clock(house: House, actor: Actor, session_id: str | None, comma
         off_screen = begun(at.state, setup)
         refuse(agenda_problems([*setup.clocks, clock]), "clock")
         own = [*off_screen.own_clocks, clock]
-        refuse(agenda_problems(own), "clock")
+        refuse([*agenda_problems(own), *_size_problems(own)], "clock")
         after = off_screen.model_copy(update={"own_clocks": own})
         state = at.state.model_copy(update={"off_screen": after.moved_to(after.minute, after.cursor, [clock])})
         return Amendment(state=state), state
@@ -185,13 +187,21 @@ async def update_clock(house: House, actor: Actor, session_id: str | None, comma
         _check_moving(command, is_own=is_own)
         clock = _changed(before, command, *WRITTEN)
         own = [clock if one.clock_id == clock.clock_id else one for one in off_screen.own_clocks]
-        refuse(agenda_problems([*setup.clocks, *own]) if is_own else [], "clock")
+        refuse([*agenda_problems([*setup.clocks, *own]), *_size_problems(own)] if is_own else [], "clock")
         after = off_screen.model_copy(update={"own_clocks": own})
         state = at.state.model_copy(update={"off_screen": after.moved_to(after.minute, after.cursor, [clock])})
         return Amendment(state=state), (state, clock, is_own)
 
     _, (state, clock, is_own) = await amend(house, actor, session_id, change)
     return clock_view(clock, state.world, own=is_own)
+
+
+def _size_problems(own: Sequence[AgendaClock]) -> list[str]:
+    """The clocks of a play are written with every turn of it."""
+    size = sum(json_size(clock.as_json()) for clock in own)
+    if size <= LARGEST_OWN_CLOCKS:
+        return []
+    return [f"the clocks of a play may have {LARGEST_OWN_CLOCKS} letters together, and these have {size}"]
 
 
 def _check_moving(command: UpdateClock, *, is_own: bool) -> None:
