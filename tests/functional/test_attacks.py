@@ -418,3 +418,10 @@ async def test_the_clocks_of_a_play_have_a_bound_together(client: Client) -> Non
     ):
         with pytest.raises(RpcFailed, match="the clocks of a play may have 100000 letters together"):
             await client.call(method, session, **params)
+
+
+async def test_no_refusal_repeats_a_long_name(client: Client) -> None:
+    session = await gate_session(client)
+    with pytest.raises(RpcFailed) as refused:
+        await client.call("session.branches", session, around="x" * 90_000)
+    assert len(refused.value.message) < 1_000

@@ -53,7 +53,7 @@ def bounded_schema(model: type[BaseModel]) -> Any:
 
 def text_bound(field: str) -> int:
     """The most letters of a text in a field of this name."""
-    if field in ("id", "cursor") or field.endswith(("_id", "_ids", "_id_seed")):
+    if field in ("id", "cursor", "around") or field.endswith(("_id", "_ids", "_id_seed")):
         return LONGEST_ID
     return _TEXTS.get(field, LONGEST_TEXT)
 
