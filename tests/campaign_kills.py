@@ -3,19 +3,23 @@
 1. Each sort of campaign is played once undisturbed. What its player says follows from what they read; that is kept.
 2. Players say the same in plays with the same seed, several at once, while the server gets SIGKILL at random moments
    and is started again. A player whose connection broke looks where the play stands, and goes on from there.
-3. Every finished campaign must be what the undisturbed one is: lines, scenes, threads, clocks, canon and hash.
+3. Every finished campaign must be what the undisturbed one is: lines, scenes, threads, clocks, canon and hash. Where a
+   model plays, it must have been asked the same, too: nothing that was said or is true may be missing in a prompt, or
+   stand in it twice. Each such campaign has a model of its own name, so that no answer of another one is at hand, and
+   its player waits before each line until all that follows the turn before is done: prompts have what is done by then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
-import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from difflib import unified_diff
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,10 +28,11 @@ import httpx
 from tests.fork_server import ForkServer
 from tests.free_world import entity, fact, free_world
 from tests.live import RpcFailed, sse
+from tests.scripted import ROLES
 from tests.turn_kills import Victim, lines, victim
 
 from fabula.story.values import JsonObject
-from fabula.testing.model_script import Behaviour, Say
+from fabula.testing.model_script import Behaviour
 from fabula.testing.troupe import Troupe
 
 SCENES = 5
@@ -66,6 +71,7 @@ class Sort:
     start: Mapping[str, Any]
     tell: Tell
     ends: bool
+    by_model: bool = False
 
 
 def ask_for_secrets(scene: dict[str, Any], turns: int) -> str:
@@ -84,7 +90,7 @@ def go_on(scene: dict[str, Any], turns: int) -> str:
     return "I look around." if turns == 0 else "go on"
 
 
-BY_RULE, TROUPE = {"api_group_id": "builtin"}, {"api_group_id": "troupe", "preset_id": "ensemble"}
+BY_RULE = {"api_group_id": "builtin"}
 SORTS = [
     Sort(name="vale", start={"world_id": "vale", "seed": 5, **BY_RULE}, tell=ask_for_secrets, ends=True),
     Sort(
@@ -93,40 +99,68 @@ SORTS = [
         tell=ask_twice_and_leave,
         ends=False,
     ),
-    Sort(name="model", start={"world_id": "vale", "seed": 7, **TROUPE}, tell=go_on, ends=True),
+    Sort(
+        name="model",
+        start={"world_id": "vale", "seed": 7, "preset_id": "ensemble"},
+        tell=go_on,
+        ends=True,
+        by_model=True,
+    ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Begun:
+    """A campaign that is played: its session, and the name of the model that plays it, if one does."""
+
+    session: str
+    model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Undisturbed:
-    """A sort of campaign, what its player said when nothing was killed, and what was true at its end."""
+    """A sort of campaign, what its player said when nothing was killed, what was true at its end, and what its model
+    was asked."""
 
     sort: Sort
     said: list[str]
     seen: dict[str, Any]
+    asked: list[str]
 
 
 @dataclass(kw_only=True)
 class Tally:
-    """What came of it. `answers` counts what players have read; by it the next kill is timed."""
+    """What came of it. `answers` counts what players have read; by it the next kill is timed. `prompts` counts what
+    models were asked, `asked_again` how often that was cut off and asked again."""
 
     campaigns: Counter[str] = field(default_factory=Counter)
     turns: int = 0
     failed_whole: int = 0
     answers: int = 0
+    prompts: int = 0
+    asked_again: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
-class PlainTroupe(Troupe):
-    """Tells the same whatever else stands in a prompt: what is known by then of what followed earlier turns depends on
-    how quickly it was done, for which no turn waits."""
+class NotingTroupe(Troupe):
+    """Notes what each model was asked, by its name, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: defaultdict[str, list[str]] = defaultdict(list)
 
     def __call__(self, request: JsonObject) -> Behaviour | str:
-        answer = super().__call__(request)
-        return replace(answer, text=_MARK.sub("noon", answer.text)) if isinstance(answer, Say) else answer
+        messages = request["messages"]
+        assert isinstance(messages, list)
+        told = [f"{one['role']}: {one['content']}" for one in messages if isinstance(one, dict)]
+        self.asked[str(request["model"])].append("\n".join(told))
+        return super().__call__(request)
 
 
-_MARK = re.compile(r"\b[0-9a-f]{10}\b")
+def asked_of(it: Victim, begun: Begun) -> list[str]:
+    """What the model of a campaign was asked, in order; that is forgotten then."""
+    assert isinstance(it.troupe, NotingTroupe)
+    return it.troupe.asked.pop(begun.model, [])
 
 
 @asynccontextmanager
@@ -135,7 +169,7 @@ async def campaign_victim(
 ) -> AsyncIterator[Victim]:
     """A victim with a small world of five secrets, and with the samples."""
     chosen = {**environment, "FABULA_SAMPLES": "true"}
-    async with victim(fork_server, folder, PlainTroupe(), chosen) as it:
+    async with victim(fork_server, folder, NotingTroupe(), chosen) as it:
         await free_world(it.client)
         evidence = [{"type": "source", "ref": "the book"}]
         changes = [{"content": one, "evidence": evidence} for one in SECRETS]
@@ -149,10 +183,12 @@ async def campaign_victim(
 
 
 async def play_undisturbed(it: Victim, sort: Sort) -> Undisturbed:
-    session, said, turns = await begin(it, sort), list[str](), 0
+    begun = await begin(it, sort)
+    session, said, turns = begun.session, list[str](), 0
     while not is_over(sort, shown := await settled(it, session)):
         assert len(said) < MOST_LINES, f"{sort.name} takes too long"
         line = sort.tell(shown["now"], turns)
+        await followed(it, session)
         if line == END_SCENE:
             await it.client.call("session.end_scene", session)
         else:
@@ -160,31 +196,51 @@ async def play_undisturbed(it: Victim, sort: Sort) -> Undisturbed:
         said.append(line)
         after = await settled(it, session)
         turns = turns + 1 if after["ended_scenes"] == shown["ended_scenes"] else 0
-    return Undisturbed(sort=sort, said=said, seen=await seen(it, session))
+    asked = asked_of(it, begun)
+    assert bool(asked) == sort.by_model and len(asked) == len(set(asked))
+    return Undisturbed(sort=sort, said=said, seen=await seen(it, session), asked=asked)
 
 
 async def play_among_kills(it: Victim, known: Undisturbed, tally: Tally, chance: random.Random) -> None:
     """Says the same again, each line until it is part of the story."""
-    session = await insist(lambda: begin(it, known.sort))
-    acknowledged = set[str]()
+    begun = await insist(lambda: begin(it, known.sort))
+    session, acknowledged = begun.session, set[str]()
     for number in range(len(known.said)):
         await bounded(it, session, play_line(it, session, known, number, tally, acknowledged))
         tally.turns += 1
         # A player who is quicker than the story wakes its loop; one who reads finds that it went on by itself.
-        if chance.random() < 0.7:
+        if known.sort.by_model or chance.random() < 0.7:
             await bounded(it, session, insist(lambda: settled(it, session)))
+        if known.sort.by_model:
+            await bounded(it, session, insist(lambda: followed(it, session)))
     await bounded(it, session, insist(lambda: settled(it, session)))
     found = await bounded(it, session, insist(lambda: seen(it, session)))
-    tally.wrong += [f"{known.sort.name} {session}: {one}" for one in differences(known.seen, found)]
+    asked = asked_of(it, begun)
+    tally.prompts, tally.asked_again = tally.prompts + len(asked), tally.asked_again + len(asked) - len(set(asked))
+    wrong = [*differences(known.seen, found), *other_prompts(known.asked, list(dict.fromkeys(asked)))]
+    tally.wrong += [f"{known.sort.name} {session}: {one}" for one in wrong]
     turns = (await insist(lambda: it.client.call("session.branches", session)))["turns"]
     lost = acknowledged - {turn["turn_id"] for turn in turns}
     tally.wrong += [f"{known.sort.name} {session}: turn {one} was acknowledged and is lost" for one in sorted(lost)]
     tally.campaigns[known.sort.name] += 1
 
 
-async def begin(it: Victim, sort: Sort) -> str:
-    """Starts a play; the answer is its session."""
-    return str((await it.client.raw("story.start_session", **sort.start))["session_id"])
+_NUMBERS = itertools.count()
+
+
+async def begin(it: Victim, sort: Sort) -> Begun:
+    """Starts a play, with a model of its own where one plays it."""
+    if not sort.by_model:
+        return Begun(session=str((await it.client.raw("story.start_session", **sort.start))["session_id"]))
+    # Who was cut off begins with another name: nobody knows how far that came.
+    name = f"scripted-{next(_NUMBERS)}"
+    address = (await it.client.call("api.get", api_id="troupe"))["base_url"]
+    api = {"provider": "open_ai", "base_url": address, "api_key": "sk-troupe", "model": name}
+    await it.client.call("api.create", api_id=name, display_name=name, **api)
+    bindings = {f"{role}_api_id": name for role in ROLES}
+    await it.client.call("api_group.create", api_group_id=name, display_name=name, bindings=bindings)
+    answer = await it.client.raw("story.start_session", **sort.start, api_group_id=name)
+    return Begun(session=str(answer["session_id"]), model=name)
 
 
 async def play_line(
@@ -253,10 +309,15 @@ def is_over(sort: Sort, shown: dict[str, Any]) -> bool:
     return over if sort.ends else bool(shown["ended_scenes"] >= SCENES)
 
 
-async def seen(it: Victim, session: str) -> dict[str, Any]:
-    """What is true of a play when all that follows its turns is done, whatever its turns are called."""
+async def followed(it: Victim, session: str) -> None:
+    """Waits until all that follows the turns of a play is done."""
     while any(one["subject"] == session for one in (await it.client.call("outbox.list"))["items"]):
         await asyncio.sleep(0.02)
+
+
+async def seen(it: Victim, session: str) -> dict[str, Any]:
+    """What is true of a play when all that follows its turns is done, whatever its turns are called."""
+    await followed(it, session)
     shown = await it.rested(session)
     listed = (await it.client.call("scene.list", session))["scenes"]
     threads = (await it.client.call("thread.list", session))["threads"]
@@ -287,6 +348,15 @@ def differences(wanted: dict[str, Any], found: dict[str, Any]) -> list[str]:
             first = next(pair for pair in pairs if pair[0] != pair[1])
             told.append(f"{part}: {first[1]!r} instead of {first[0]!r}")
     return told
+
+
+def other_prompts(wanted: list[str], found: list[str]) -> list[str]:
+    """The first prompt that another campaign of the same words did not have, by the lines in which it differs."""
+    for number, (one, other) in enumerate(itertools.zip_longest(wanted, found, fillvalue="")):
+        if one != other:
+            lines = list(unified_diff(one.split("\n"), other.split("\n"), lineterm="", n=1))
+            return [f"prompt {number} of {len(wanted)}, {len(found)} were found: {lines[2:40]}"]
+    return []
 
 
 async def insist(question: Callable[[], Awaitable[Any]]) -> Any:

@@ -1,4 +1,4 @@
-"""SIGKILL at every step of talks, of building a world and between the turns of a campaign: once, or not at all.
+"""SIGKILL at every step of turns, talks, building a world, and between the turns of a campaign: once, or not at all.
 
 A process of its own answers one request and dies at one of its steps: between two statements, on either side of a
 commit, and so on both sides of every node of its loop. Then the server takes up what was left. `some` steps are tried
@@ -19,9 +19,10 @@ import httpx
 import pytest
 from tests.conftest import Place
 from tests.fork_server import ForkServer, script
-from tests.free_world import free_session, free_world
+from tests.free_world import FORD, MILL, free_session, free_world
 from tests.functional.test_conversations import with_company
 from tests.functional.test_followers import all_done
+from tests.functional.test_free_play import scenes
 from tests.functional.test_story_kills import seen
 from tests.live import Client, RpcFailed, live_server
 from tests.scripted import ROLES, bind_troupe
@@ -119,6 +120,7 @@ IN_PLAY: dict[str, Request] = {
     "conversation.open": {"character_ids": ["orr"]},
     "session.end_scene": {},
     "session.flashback": {"text": "Two days ago I stood at the ford."},
+    "session_zero.update": {"premise": "A wet autumn.", "boundaries": "No spiders. Torture off screen."},
     "world.advance": {"duration": "5 hours"},
 }
 
@@ -163,6 +165,20 @@ async def test_a_campaign_begins_once_wherever_its_beginning_was_killed(client: 
         if not is_dead and after < MOST_STEPS:
             break
     assert died >= (5 if steps else 2)
+
+
+@every
+async def test_a_turn_that_ends_a_scene_is_played_once_and_leads_on_wherever_it_was_killed(
+    client: Client, models: ModelServer, steps: Iterable[int]
+) -> None:
+    await bind_troupe(client, models.base_url)
+    session = await free_session(client, api_group_id="troupe", preset_id="ensemble")
+    await client.turn(session, "I look around.")
+    await all_done(client)
+    request = client.request("session.run_turn", session, player_input="go on")
+    died = await killed_in_play(client, session, request, steps or (2, 7, 12))
+    assert died >= (15 if steps else 3)
+    assert await scenes(client, session) == [(MILL, "met"), (FORD, None)]
 
 
 @every

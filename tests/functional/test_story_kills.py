@@ -9,6 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.campaign_kills import (
+    SCENES,
+    SORTS,
+    asked_of,
+    begin,
+    campaign_victim,
+    differences,
+    followed,
+    other_prompts,
+    play_undisturbed,
+    settled,
+)
+from tests.campaign_kills import seen as seen_whole
 from tests.conftest import Place
 from tests.fork_server import ForkServer, script
 from tests.free_world import free_session, free_world
@@ -111,6 +124,30 @@ async def test_a_turn_that_ends_a_scene_is_killed_inside_its_model_calls_and_the
     texts = [line["text"] for line in shown["history"] if line["kind"] == "player_input"]
     assert texts == ["go on", "go on"] and killed.kills == 2 and shown["status"] == "ended"
     assert await scenes(killed.client, session) == [("The Mill", "met"), ("The Ford", "met")]
+
+
+@pytest.mark.all
+async def test_turns_that_end_scenes_are_killed_inside_each_of_their_model_calls_and_ask_that_one_again(
+    fork_server: ForkServer, place: Place, tmp_path: Path
+) -> None:
+    (sort,) = (one for one in SORTS if one.by_model)
+    async with campaign_victim(fork_server, tmp_path, place.environment) as it:
+        known = await play_undisturbed(it, sort)
+        begun = await begin(it, sort)
+        for line in known.said:
+            if line == "go on":
+                # A campaign has as many scenes as such a turn has calls: keeper, director, narrator, actor, keeper.
+                it.kill_at_call(it.kills)
+            kills = it.kills
+            await it.play_until(begun.session, line, "")
+            if it.kills > kills:
+                await it.start()
+            await settled(it, begun.session)
+            await followed(it, begun.session)
+        asked = asked_of(it, begun)
+        assert differences(known.seen, await seen_whole(it, begun.session)) == []
+    assert other_prompts(known.asked, list(dict.fromkeys(asked))) == []
+    assert len(asked) - len(known.asked) == it.kills == SCENES
 
 
 async def _settled(it: Victim, session: str, scenes_ended: int) -> None:
