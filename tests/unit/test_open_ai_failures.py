@@ -108,7 +108,17 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
             await whole(client, question())
 
 
-@pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("0.5", 0.5), ("nonsense", None)])
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("nan", 0.0),
+        ("nonsense", None),
+        ("Mon, 99999999999999999999 Jan 2020 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2020 00:00:00 +99999999999999999999", None),
+    ],
+)
 async def test_the_wait_that_a_busy_server_asks_for_is_told(header: str, seconds: float | None) -> None:
     async with talking_to([Fail(status=429, retry_after=header)]) as (client, _):
         with pytest.raises(ModelBusy) as busy:

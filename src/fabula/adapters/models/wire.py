@@ -269,5 +269,5 @@ def _seconds(header: str | None, clock: Clock) -> float | None:
         pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - clock.now_ms() / 1000)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
