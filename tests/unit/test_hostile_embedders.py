@@ -90,6 +90,23 @@ async def test_what_are_no_vectors_is_refused_with_a_sentence(lie: str) -> None:
             await embedder.embed(["The sea."])
 
 
+async def test_no_key_follows_an_embedder_to_another_address() -> None:
+    asked: list[str] = []
+
+    async def elsewhere(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.close()
+
+    async with await asyncio.start_server(elsewhere, "127.0.0.1", 0) as other:
+        place = f"Location: http://127.0.0.1:{other.sockets[0].getsockname()[1]}/v1/embeddings".encode()
+        for status in (b"301 Moved", b"302 Found", b"307 Temporary Redirect", b"308 Permanent Redirect"):
+            sent = b"HTTP/1.1 " + status + b"\r\n" + place + b"\r\nContent-Length: 0\r\n\r\n"
+            async with embedder_at(lambda sent=sent: sent) as embedder:  # type: ignore[misc]
+                with pytest.raises(BackendError, match="another address"):
+                    await embedder.embed(["The sea."])
+    assert asked == []
+
+
 FLOODS: dict[str, Callable[[], bytes]] = {
     "very many vectors": lambda: head(b'{"data":[' + b"{}," * (4 * MIB) + b"{}]}"),
     "very many numbers": lambda: head(b'{"data":[{"index":0,"embedding":[' + b"0.1," * (4 * MIB) + b"0.1]}]}"),
