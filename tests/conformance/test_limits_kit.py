@@ -8,9 +8,10 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
+from redis.asyncio import Redis
 
 from fabula.adapters.limits.local import LocalLimits
-from fabula.adapters.limits.redis import RedisLimits
+from fabula.adapters.limits.redis import PREFIX, RedisLimits
 from fabula.ports.limits import Allowance, Limits
 from fabula.testing.limits_kit import LimitsKit
 from fabula.testing.redis import RedisServer
@@ -33,6 +34,19 @@ class TestLocalLimits(LimitsKit):
         assert await limits.take(Allowance(name="0", a_minute=1)) == 0.0, "it was forgotten"
         assert await limits.take(Allowance(name="99", a_minute=1)) > 0
         assert len(limits._buckets) == len(limits._claims) == 10
+
+
+HOSTILE_BUCKETS: dict[str, dict[str, str | bytes]] = {
+    "words": {"left": "many", "at": "0"},
+    "bytes": {"left": b"\xff\xfe", "at": b"\x00"},
+    "no number": {"left": "nan", "at": "nan"},
+    "without end": {"left": "inf", "at": "0"},
+    "empty without end": {"left": "-inf", "at": "0"},
+    "far below nothing": {"left": "-1e308", "at": "0"},
+    "from the future": {"left": "0", "at": "1e18"},
+    "very long": {"left": "9" * 4000, "at": "0"},
+    "a half": {"left": "5"},
+}
 
 
 class TestRedisLimits(LimitsKit):
@@ -66,3 +80,12 @@ class TestRedisLimits(LimitsKit):
                 await asyncio.sleep(0.1)
         told = [record.getMessage() for record in caplog.records]
         assert sum("for itself" in line for line in told) == 2, "once for each server"
+
+    @pytest.mark.parametrize("bucket", HOSTILE_BUCKETS)
+    async def test_whatever_others_write_to_redis_keeps_nobody_out(
+        self, redis_server: RedisServer, limits: Limits, bucket: str
+    ) -> None:
+        async with Redis.from_url(redis_server.url) as redis:
+            for name, value in HOSTILE_BUCKETS[bucket].items():
+                await redis.hset(f"{PREFIX}calls", name, value)
+        assert await limits.take(Allowance(name="calls", a_minute=60)) == 0.0

@@ -41,9 +41,11 @@ local left, wait = {}, 0
 for number, key in ipairs(KEYS) do
     local rate = tonumber(ARGV[2 * number - 1])
     local kept = redis.call('HMGET', key, 'left', 'at')
+    local before, at = tonumber(kept[1]), tonumber(kept[2])
     local filled = rate
-    if kept[1] then
-        filled = math.min(rate, tonumber(kept[1]) + math.max(0, now - tonumber(kept[2])) * rate / 60000)
+    -- Others may write here as well. What this script cannot have written counts as nothing, or it would stay for ever.
+    if before and at and before >= 0 and at <= now then
+        filled = math.min(rate, before + (now - at) * rate / 60000)
     end
     left[number] = filled
     if filled < 1 then wait = math.max(wait, (1 - filled) * 60000 / rate) end
