@@ -13,6 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from tests.newest_tables import made_in, step_by_step
 
 from fabula.adapters.stores import open_store, sql_store
 from fabula.adapters.stores import unit as every_subject
@@ -48,6 +49,16 @@ def _differences(connection: Connection) -> list[object]:
     options = {"version_table": REVISION_TABLE, "include_name": lambda name, *_: not str(name).startswith("bus_")}
     context = MigrationContext.configure(connection, opts=options)
     return list(compare_metadata(context, METADATA))
+
+
+async def test_an_empty_folder_gets_the_tables_to_which_all_steps_lead(tmp_path: Path) -> None:
+    stepped = await step_by_step(tmp_path / "stepped")
+    store = open_store(Settings(data_dir=tmp_path / "new"), FixedClock())
+    await store.open()
+    status = await store.status()
+    await store.close()
+    assert made_in(tmp_path / "new") == stepped, "Write them anew: python -m tests.newest_tables"
+    assert status.revision == REVISIONS[-1]
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])

@@ -151,6 +151,8 @@ def _command_with(port: int) -> str:
 
 
 def _run(settings: Settings, listener: socket.socket, process: ServerProcess | None = None) -> None:
+    # Until all is loaded nothing becomes garbage that would be worth a search; `_warm_up` ends this.
+    gc.disable()
     if sys.platform == "win32":
         asyncio.run(_serve(settings, listener, process))
     else:
@@ -218,8 +220,8 @@ async def _warm_up(house: House) -> None:
     """Loads what the first turn needs, then tells the collector that all of it stays.
 
     Loaded modules are not garbage, but they set the collector off: it would look through everything again and again.
+    So it rests since `_run`.
     """
-    gc.disable()
     try:
         await warm_up(house)
     finally:

@@ -15,6 +15,7 @@ WIDTH: Final = 480
 HEIGHT: Final = 600
 _FINE: Final = 2
 """Shapes are drawn twice as large and then reduced, so that their edges are smooth."""
+_MOST_COLOURS: Final = 256
 
 Ink = str
 Box = tuple[float, float, float, float]
@@ -57,10 +58,20 @@ class Canvas:
         self._draw.line([(x * _FINE, y * _FINE) for x, y in points], fill=ink, width=round(width * _FINE))
 
     def png(self) -> bytes:
-        small = self._image.resize((WIDTH, HEIGHT), Image.Resampling.BOX)
+        """The picture with a palette. `optimize` would take seven times as long for a kilobyte less."""
         written = io.BytesIO()
-        small.quantize(96, method=Image.Quantize.MEDIANCUT).save(written, format="PNG", optimize=True)
+        _with_palette(self._image.reduce(_FINE)).save(written, format="PNG")
         return written.getvalue()
+
+
+def _with_palette(image: Image.Image) -> Image.Image:
+    """The image with at most 256 colours. Flat shapes have about a hundred: to take these is quicker than to choose."""
+    colours = image.getcolors(_MOST_COLOURS)
+    if colours is None:
+        return image.quantize(_MOST_COLOURS, method=Image.Quantize.MEDIANCUT)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in colours if isinstance(colour, tuple) for part in colour])
+    return image.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 def draw_portrait(portrait: Portrait) -> bytes:

@@ -43,6 +43,9 @@ class StandInModels:
         self._models, self._understudy, self._stage, self._clock = models, understudy, stage, clock
         self.stepped_in = False
 
+    async def load(self) -> None:
+        await self._models.load()
+
     async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedModel:
         understudy = await self._models.client_for(self._understudy)
         if self.stepped_in or api.provider == UNDERSTUDY:

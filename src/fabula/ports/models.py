@@ -180,10 +180,13 @@ class ModelClients(Protocol):
     read again. Who names none gets a new key after two seconds.
     `forget` drops what is remembered of a deleted api: one made anew under its name begins at the same revision.
     `client_with` takes the key from the caller: for an api that is not kept yet.
+    `load` imports what the first call needs, so that whoever makes it need not wait.
     `detect` finds models that could be used now: named by the settings, served on this machine, or files.
     Calls are recorded a moment after they ended: `settle` returns when all are, and `unrecorded_tokens` tells what a
     session used in those that are not.
     """
+
+    async def load(self) -> None: ...
 
     async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedModel: ...
 

@@ -52,7 +52,7 @@ Condition = Annotated[
 ]
 
 
-for _model in (All, Any, Not):
+for _model in (Comparison, All, Any, Not):
     _model.model_rebuild()
 
 

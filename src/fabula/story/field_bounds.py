@@ -48,6 +48,8 @@ def bounded(model: type[BaseModel]) -> SchemaValidator:
 
 def bounded_schema(model: type[BaseModel]) -> Any:
     """The model's own schema, with a bound in each text, list, object and whole number that has none."""
+    # Until a model is used there is only a stand-in of its schema, which has no parts to bound.
+    model.model_rebuild()
     return _bounded(model.__pydantic_core_schema__, "")
 
 

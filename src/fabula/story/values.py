@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
 import orjson
 from pydantic import (
@@ -47,14 +48,68 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[
 
 
 class Value(BaseModel):
-    """A frozen value; decoding it from JSON refuses unknown fields and wrong types."""
+    """A frozen value; decoding it from JSON refuses unknown fields and wrong types.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+    What reads and writes it is built at its first use: there are hundreds of models, a start uses few of them, and all
+    would take a third of a second. `build_models` builds them ahead.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False, defer_build=True
+    )
+
+    @classmethod
+    def model_rebuild(
+        cls,
+        *,
+        force: bool = False,
+        raise_errors: bool = True,
+        _parent_namespace_depth: int = 2,
+        _types_namespace: Mapping[str, Any] | None = None,
+    ) -> bool | None:
+        """Builds the model, and before it the models in its fields.
+
+        A model that is built inside of another one is written without a look at its type. In a choice among kinds that
+        have a writer of their own, the first kind would then write what belongs to the others.
+        """
+        if cls.__pydantic_complete__ and not force:
+            return None
+        for part in _parts_first(cls, {}):
+            # Names in annotations are known since the class was made: those of whoever calls must not replace them.
+            super(Value, part).model_rebuild(raise_errors=raise_errors, _types_namespace={})
+        return super().model_rebuild(
+            force=force,
+            raise_errors=raise_errors,
+            _types_namespace={} if _types_namespace is None else _types_namespace,
+        )
 
     def as_json(self) -> JsonObject:
         """The value as plain JSON data, the shape in which it is stored and sent."""
         plain: JsonObject = self.model_dump(mode="json", by_alias=True)
         return plain
+
+
+def _parts_first(model: type[Value], seen: dict[type[Value], None]) -> list[type[Value]]:
+    """The models in the fields of a model that are not built yet, each after those in its own fields."""
+    seen[model] = None
+    found: list[type[Value]] = []
+    left: list[Any] = [field.annotation for field in model.model_fields.values()]
+    while left:
+        kind = left.pop()
+        left += get_args(kind)
+        if isinstance(kind, type) and issubclass(kind, Value) and not kind.__pydantic_complete__ and kind not in seen:
+            found += [*_parts_first(kind, seen), kind]
+    return found
+
+
+def build_models(*rooms: str) -> None:
+    """Builds the models that are defined in these packages, and are known by now."""
+    left = Value.__subclasses__()
+    while left:
+        model = left.pop()
+        left += model.__subclasses__()
+        if model.__module__.startswith(rooms):
+            model.model_rebuild()
 
 
 class Sparse(Value):

@@ -30,10 +30,12 @@ from fabula.recall.feelings import load_stems
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.events import Completed, Failed
 from fabula.story.feed_events import HeadMoved, TurnOver
-from fabula.story.values import JsonObject
+from fabula.story.values import JsonObject, build_models
 
 DEADLINE_MARGIN_S = 5
 """What writing a turn down may take beyond the time for its models."""
+_PLAYED = ("fabula.story.", "fabula.ports.", "fabula.agents.", "fabula.loops.", "fabula.actions.turns.")
+"""Where the models stand of which turns are made."""
 MOST_ATTEMPTS = 2
 """A turn that two processes died with is not given to a third."""
 
@@ -104,6 +106,8 @@ async def warm_up(house: House) -> None:
     """
     for kind in KINDS:
         await run_in_thread(kind.load)
+    await run_in_thread(build_models, *_PLAYED)
+    await house.models.load()
     await run_in_thread(load_stems)
     if house.embedder is not None:
         await house.embedder.load()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from fabula.adapters.embedders.api import ApiEmbedder
 from fabula.adapters.embedders.wordllama import WordLlamaEmbedder
 from fabula.ports.embedder import Embedder
 from fabula.ports.world import Clock
@@ -23,6 +22,8 @@ def open_embedder(settings: Settings, clock: Clock) -> Embedder | None:
         case "wordllama":
             return WordLlamaEmbedder()
         case "api":
+            from fabula.adapters.embedders.api import ApiEmbedder
+
             return ApiEmbedder(
                 base_url=settings.embedder_base or settings.openai_api_base or OPEN_AI,
                 model=settings.embedder_model,

@@ -17,8 +17,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from aiohttp.abc import AbstractResolver, ResolveResult
-
 from fabula.adapters.models.address_kinds import AddressKind, Ip, kind_of, parse_literal
 from fabula.ports.errors import InvalidRequest
 from fabula.settings import Settings
@@ -134,38 +132,6 @@ def listens_on_loopback(host: str) -> bool:
     """Whether a server that listens on this host can be reached from this machine alone."""
     literal = parse_literal(host)
     return host == "localhost" if literal is None else literal.is_loopback
-
-
-class PinnedResolver(AbstractResolver):
-    """Gives the connector only addresses that the policy has judged in the same moment."""
-
-    def __init__(self, policy: AddressPolicy) -> None:
-        self._policy = policy
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        judged = await self._policy.addresses_of(host, port)
-        found = [_result(host, port, address) for address in judged]
-        fitting = [entry for entry in found if family in (socket.AF_UNSPEC, entry["family"])]
-        if not fitting:
-            raise OSError(f"{host} has no address of the asked family")
-        return fitting
-
-    async def close(self) -> None:
-        return None
-
-
-def _result(host: str, port: int, address: str) -> ResolveResult:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=family,
-        proto=0,
-        flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-    )
 
 
 def _split(base_url: str) -> SplitResult:

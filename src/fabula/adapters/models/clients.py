@@ -9,27 +9,29 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-import aiohttp
-
-from fabula.adapters.models import open_ai
 from fabula.adapters.models.address_policy import AddressPolicy, policy_of
 from fabula.adapters.models.capabilities import Capabilities
-from fabula.adapters.models.detect import detect
 from fabula.adapters.models.journal import Journal, Record, Trace
 from fabula.adapters.models.local import LocalClient, gguf_files
 from fabula.adapters.models.memo import SingleFlight
 from fabula.adapters.models.model_guard import Guard, GuardedClient
-from fabula.adapters.models.session import open_session
 from fabula.adapters.models.turn_calls import TurnCalls
 from fabula.adapters.models.understudy import UNDERSTUDY, Understudy
-from fabula.adapters.models.wire import Wire
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.models import Found, ModelClient, ModelDenied, ModelList
 from fabula.ports.store import Memo
+from fabula.ports.threads import run_in_thread
 from fabula.ports.world import Clock
 from fabula.settings import Settings
 from fabula.story.resources import Api
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from fabula.adapters.models.wire import Wire
 
 ReadKey = Callable[[str], Awaitable[str | None]]
 """The stored key of an api by the api's id; `env:NAME` comes as it was stored and is looked up here."""
@@ -100,6 +102,11 @@ class OpenModels:
         self._session: aiohttp.ClientSession | None = None
         self._opening, self._connecting = asyncio.Lock(), asyncio.Lock()
 
+    async def load(self) -> None:
+        """Imports what speaks HTTP to models, which a house whose models are all its own never needs."""
+        await run_in_thread(import_module, "fabula.adapters.models.detect")
+        await run_in_thread(import_module, "fabula.adapters.models.open_ai")
+
     async def client_for(self, api: Api, *, api_revision: int | None = None) -> GuardedClient:
         return await self._client(api, await self._key_of(api, api_revision) if api.provider == "open_ai" else None)
 
@@ -107,6 +114,9 @@ class OpenModels:
         return await self._client(api, looked_up(api_key or None, self._environment, self._settings.api_key_variables))
 
     async def detect(self) -> list[Found]:
+        await self.load()
+        from fabula.adapters.models.detect import detect
+
         return await detect(self._settings, environment=self._environment)
 
     async def _client(self, api: Api, key: str | None) -> GuardedClient:
@@ -154,8 +164,11 @@ class OpenModels:
     async def _open(self, api: Api, key: str | None) -> GuardedClient:
         match api.provider:
             case "open_ai":
-                client: ModelClient = open_ai.OpenAiClient(
-                    wire=await self._wire(api.base_url, key),
+                wire = await self._wire(api.base_url, key)
+                from fabula.adapters.models.open_ai import OpenAiClient
+
+                client: ModelClient = OpenAiClient(
+                    wire=wire,
                     base_url=api.base_url,
                     model=api.model,
                     learned=self._learned,
@@ -185,15 +198,22 @@ class OpenModels:
         address = await self._policy.check(base_url)
         key = looked_up(api_key, self._environment, self._settings.api_key_variables)
         wire = await self._wire(address, key)
-        return await open_ai.list_models(wire=wire, base_url=address, seconds=LIST_SECONDS)
+        from fabula.adapters.models.open_ai import list_models
+
+        return await list_models(wire=wire, base_url=address, seconds=LIST_SECONDS)
 
     async def _wire(self, base_url: str, key: str | None) -> Wire:
         session = await self._opened_session()
+        from fabula.adapters.models.wire import Wire
+
         return Wire(session=session, policy=self._policy, base_url=base_url, api_key=key, clock=self._clock)
 
     async def _opened_session(self) -> aiohttp.ClientSession:
         async with self._connecting:
             if self._session is None:
+                await self.load()
+                from fabula.adapters.models.session import open_session
+
                 self._session = await open_session(self._policy)
             return self._session
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from functools import partial
 from typing import Final
 
 import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 
-from fabula.adapters.models.address_policy import AddressPolicy, PinnedResolver
+from fabula.adapters.models.address_policy import AddressPolicy
 
 PORTION: Final = 8 * 1024
 MOST_HEADS: Final = 16
@@ -31,6 +33,38 @@ async def open_session(policy: AddressPolicy) -> aiohttp.ClientSession:
     connector._factory = partial(FewHeads, loop=asyncio.get_running_loop())  # type: ignore[assignment]
     return aiohttp.ClientSession(
         connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
+    )
+
+
+class PinnedResolver(AbstractResolver):
+    """Gives the connector only addresses that the policy has judged in the same moment."""
+
+    def __init__(self, policy: AddressPolicy) -> None:
+        self._policy = policy
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        judged = await self._policy.addresses_of(host, port)
+        found = [_result(host, port, address) for address in judged]
+        fitting = [entry for entry in found if family in (socket.AF_UNSPEC, entry["family"])]
+        if not fitting:
+            raise OSError(f"{host} has no address of the asked family")
+        return fitting
+
+    async def close(self) -> None:
+        return None
+
+
+def _result(host: str, port: int, address: str) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return ResolveResult(
+        hostname=host,
+        host=address,
+        port=port,
+        family=family,
+        proto=0,
+        flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
     )
 
 
