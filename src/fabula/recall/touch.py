@@ -14,7 +14,7 @@ def stems_in(text: str) -> frozenset[str]:
     return frozenset(stem_in(word, language) for word in content_words(text, language))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def _phrase_stems(phrase: str) -> frozenset[str]:
     return stems_in(phrase) or frozenset(phrase.casefold().split())
 

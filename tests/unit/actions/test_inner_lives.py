@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 from tests.unit.actions.conftest import MARA, Stage
 
 from fabula.actions.library.characters import UpdateCharacter, update_character
+from fabula.actions.memories import inner_lives
 from fabula.actions.plays.branches import Backtrack, backtrack
 from fabula.actions.plays.list_turn_notes import ListTurnNotes, list_turn_notes
 from fabula.actions.plays.masks import MaskView, NameMask, UpdateMask, get_mask, update_mask
@@ -15,7 +17,8 @@ from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.explain_turn import ExplainTurn, explain_turn
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Denied, NotFound
+from fabula.ports.errors import Denied, InvalidRequest, NotFound
+from fabula.recall.inner_life import live_through
 from fabula.story.told_text import text_of_result
 
 MASK = {"presented": ["cheerful"], "hidden": ["afraid of the sea"], "touches": ["shipwreck"]}
@@ -138,3 +141,26 @@ async def test_a_frightening_turn_leaves_who_hears_it_afraid(stage: Stage) -> No
     session_id = await inner_session(stage, mask=MASK)
     await stage.say(session_id, "Terror, panic, horror! Flee, there is danger, I am afraid!")
     assert "afraid" in (await mask(stage, session_id)).mood
+
+
+async def test_what_touches_a_character_has_a_bound_together(stage: Stage) -> None:
+    triggers = [f"{number} " + "x" * 190 for number in range(40)]
+    with pytest.raises(InvalidRequest, match="What touches a character may have 10000 letters together"):
+        await inner_session(stage, traumas=[{**TRAUMA, "triggers": triggers}] * 2)
+
+
+async def test_minds_that_much_could_touch_are_looked_through_beside_the_event_loop(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def noted(*args: Any) -> Any:
+        threads.append(threading.get_ident())
+        return live_through(*args)
+
+    monkeypatch.setattr(inner_lives, "live_through", noted)
+    triggers = ["drown", *(f"{number} " + "x" * 190 for number in range(39))]
+    session_id = await inner_session(stage, traumas=[{**TRAUMA, "triggers": triggers}])
+    await stage.say(session_id, "I wait.")
+    await stage.say(session_id, " ".join(f"word{number}" for number in range(400)))
+    assert threads[0] == threading.get_ident() and threading.get_ident() not in threads[1:]

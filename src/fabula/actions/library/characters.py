@@ -11,6 +11,7 @@ from fabula.actions.house import House
 from fabula.actions.listing import Listing
 from fabula.actions.repositories import CHARACTERS, checked_name, checked_new_name
 from fabula.actions.views import Command, ListView, View, refuse
+from fabula.language.terms import terms_problem
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Unit
@@ -146,6 +147,10 @@ def checked_content(draft: ContentDraft | CharacterContent) -> CharacterContent:
     checked_name(draft.schema_id, "schema")
     checked_new_name(draft.schema_id, "schema")
     refuse(list(piece_problems(draft.facts, f"a fact of character '{draft.id}'")), "character")
+    touching = [] if draft.mask is None else [*draft.mask.hidden, *draft.mask.touches]
+    touching += [trigger for trauma in draft.traumas for trigger in trauma.triggers]
+    if (problem := terms_problem("What touches a character", touching)) is not None:
+        raise InvalidRequest(problem)
     tags = list(dict.fromkeys(tag.strip() for tag in draft.tags if tag.strip()))
     folder = "/".join(part.strip() for part in draft.folder.split("/") if part.strip())
     return CharacterContent(**{**dict(draft), "tags": tags, "folder": folder})

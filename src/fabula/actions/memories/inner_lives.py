@@ -14,6 +14,7 @@ from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.turns.turn_recorder import TurnRecorder
 from fabula.ports.memories import Memory
 from fabula.ports.plays import Turn
+from fabula.ports.threads import run_in_thread
 from fabula.recall.flashbacks import Reminder, by_memory
 from fabula.recall.inner_life import InnerTurn, Person, TurnMoment, live_through, moods_now
 from fabula.recall.moods import mood_of
@@ -26,6 +27,8 @@ from fabula.story.values import JsonObject
 
 LAST_LINES = 8
 """So many lines of the turn before count at most."""
+SHORT_MINDS = 10_000
+"""So many letters are looked through at once; of more words than are kept, that takes tens of milliseconds."""
 
 
 def moods_before(turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence[MemoryEntry]) -> dict[str, MoodState]:
@@ -40,7 +43,7 @@ def moods_before(turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence
     return moods_now(before.inner, heard, story_minute(before))
 
 
-def inner_turn(
+async def inner_turn(
     turn: Turn,
     setup: PlaySetup,
     before: PlayState,
@@ -64,10 +67,22 @@ def inner_turn(
         # A play that was begun with a seed is the same play each time, whatever its id.
         seed=turn.tree_id if before.dice_seed is None else str(before.dice_seed),
     )
-    reminders = list(_reminders(recalled, before, people, moods, turn.player_input))
-    inner = live_through(people, before.inner, moods, moment, reminders)
+
+    def live() -> InnerTurn:
+        reminders = list(_reminders(recalled, before, people, moods, turn.player_input))
+        return live_through(people, before.inner, moods, moment, reminders)
+
+    is_short = letters_of(people) + len(moment.said) + len(moment.around) <= SHORT_MINDS
+    inner = live() if is_short else await run_in_thread(live)
     recorder.rows["minds"] = list(_rows(inner))
     return inner
+
+
+def letters_of(people: Sequence[Person]) -> int:
+    """How much is looked through for words that touch what these hide or cannot forget."""
+    phrases = [phrase for one in people for trauma in one.traumas for phrase in trauma.triggers]
+    phrases += [phrase for one in people if one.mask is not None for phrase in (*one.mask.hidden, *one.mask.touches)]
+    return sum(map(len, phrases))
 
 
 def people_here(setup: PlaySetup, state: PlayState, said: str) -> list[Person]:

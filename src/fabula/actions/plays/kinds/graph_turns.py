@@ -102,7 +102,7 @@ class SceneTurnStart:
         moods = moods_before(turn, setup, before, self.past)
         recalled = await prompt_memories(house, turn, setup, before, self.past, stage.recorder, moods=moods)
         canon, places = await world_around(house.store, setup, before, began_at_ms=turn.created_at_ms)
-        inner = inner_turn(turn, setup, before, self.past, moods, recalled.recalled, stage.recorder)
+        inner = await inner_turn(turn, setup, before, self.past, moods, recalled.recalled, stage.recorder)
         return SceneRun(
             turn=turn,
             held=work,
