@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from fabula.adapters.models.structure import schema_problem
 from fabula.adapters.models.understudy import Understudy
 from fabula.ports.models import CallOrigin, Message, ModelClient, ModelRequest
 from fabula.settings import Settings
-from fabula.story.contexts import CastMember, NarratorContext, PlannerContext, PlayerCard, StateView
+from fabula.story.contexts import CastMember, KnownFact, NarratorContext, PlannerContext, PlayerCard, StateView
 from fabula.story.graph import Node
 from fabula.story.resources import Api
 from fabula.testing.model_kit import CHECKS, Check, RunningClock, Subject
+from fabula.understudy import answer
 
 PLAN = PlannerContext(
     story_concept="A bell rings at night although the tower burned down.",
@@ -67,3 +69,21 @@ async def test_the_law_of_models_holds_for_the_guarded_understudy(check: Check) 
     api = Api(api_id="u", display_name="u", provider="understudy", base_url="", model="")
     await check(subject_of(await models.client_for(api)))
     await models.close()
+
+
+async def test_a_cast_of_which_very_much_is_known_is_looked_through_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[int] = []
+
+    def noted(request: ModelRequest) -> str:
+        threads.append(threading.get_ident())
+        return answer(request)
+
+    monkeypatch.setattr("fabula.adapters.models.understudy.answer", noted)
+    known = [KnownFact(text=f"{number} " + "word " * 80) for number in range(60)]
+    crowd = [CastMember(id=f"c{n}", name=f"C{n}", personality="x", style="x", facts=known) for n in range(2)]
+    for cast in ([], crowd):
+        context = SCENE.model_copy(update={"current_cast": cast})
+        assert [part async for part in Understudy().stream(asking(context))]
+    assert threads[0] == threading.get_ident() and threads[1] != threads[0]

@@ -8,9 +8,13 @@ from collections.abc import AsyncGenerator
 
 from fabula.adapters.models.structure import decoded
 from fabula.ports.models import ModelReply, ModelRequest, Piece, Usage
+from fabula.ports.threads import run_in_thread
+from fabula.story.contexts import ModelContext, SceneContext
 from fabula.understudy import answer
 
 UNDERSTUDY = "understudy"
+LITTLE_KNOWN = 30_000
+"""So many letters about a cast are looked through at once."""
 _PIECE = re.compile(r"\s*\S+|\s+$")
 
 
@@ -25,7 +29,7 @@ class Understudy:
         """There is nothing to close."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece | ModelReply, None]:
-        text = answer(request)
+        text = answer(request) if _is_short(request.context) else await run_in_thread(answer, request)
         structured = decoded(text, request.output_schema) if request.output_schema is not None else None
         read_along = request.streaming and structured is None
         for piece in _PIECE.findall(text) if read_along else [text]:
@@ -33,6 +37,15 @@ class Understudy:
             # Others get their turn between two words, and a reader who leaves is noticed.
             await asyncio.sleep(0)
         yield ModelReply(text=text, model=UNDERSTUDY, usage=_usage(request, text), structured=structured)
+
+
+def _is_short(context: ModelContext | None) -> bool:
+    """Whether little is known of those in a scene: an answer looks through all of it."""
+    if not isinstance(context, SceneContext):
+        return True
+    cast = [*context.current_cast, *context.absent_cast]
+    known = sum(len(fact.text) for one in cast for fact in one.facts)
+    return known + sum(len(one.personality) for one in cast) <= LITTLE_KNOWN
 
 
 def _usage(request: ModelRequest, text: str) -> Usage:
