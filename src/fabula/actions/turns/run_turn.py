@@ -483,6 +483,9 @@ async def _write_down(house: House, wanted: _WantedTurn, asked: _Request) -> tup
     )
     work = new_work(house, turn.turn_id, turn.session_id, wanted.stand_in)
     if asked.unless is None:
+        if wanted.start is not None:
+            # While the disk writes them down, the words are read: the first thing that the turn does.
+            asyncio.get_running_loop().call_soon(wanted.start.read_ahead, wanted.words)
         return await house.store.begin_turn(turn, expected_head=expected, work=work)
     async with house.store.writing() as unit:
         play = await unit.plays.get(turn.session_id)

@@ -12,6 +12,7 @@ from fabula.language.words import stem, words_of
 from fabula.loops.scene.checks import check_by_rule, check_line, check_with_model
 from fabula.loops.scene.feasibility import judge_line
 from fabula.loops.scene.gate_judge import judge_with_model
+from fabula.loops.scene.play_setup import PlaySetup
 from fabula.loops.scene.scene_run import LineCheck, SceneRun
 from fabula.ports.threads import run_in_thread
 from fabula.story.checks import Check
@@ -33,7 +34,8 @@ async def understand(run: SceneRun, play: PlayState) -> Understood:
     In a thread where the reading may take long; what a check is held against a model may have a say in.
     """
     if run.handover.understood is None:
-        read = _read(run, play) if _is_quick(run, play) else await run_in_thread(_read, run, play)
+        is_quick = _is_quick(run.setup, play, run.turn.player_input)
+        read = _read(run, play) if is_quick else await run_in_thread(_read, run, play)
         read, verdicts = judge_line(run.setup, play, read, run.past)
         read, run.handover.verdicts = await judge_with_model(run, play, read, verdicts)
         check = _check(run, read)
@@ -62,25 +64,40 @@ def _check(run: SceneRun, read: Understood) -> Check | None:
     return None if any(one.stops for one in run.handover.verdicts) else check_by_rule(run, read)
 
 
+def read_ahead(setup: PlaySetup, before: PlayState, words: str) -> Understood | None:
+    """What the words of a turn mean that is about to begin in this state; None where reading them may take long.
+
+    It is what `understand` reads first. Whoever has the words written down reads them meanwhile.
+    """
+    return _read_words(setup, before, before, words) if _is_quick(setup, before, words) else None
+
+
 def _read(run: SceneRun, play: PlayState) -> Understood:
+    # Nothing else of the state is read; what was read ahead holds for the beginning of the turn.
+    if run.read is not None and _key(play) == _key(run.before) and play.turns_in_scene == run.before.turns_in_scene:
+        return run.read
+    return _read_words(run.setup, run.before, play, run.turn.player_input)
+
+
+def _read_words(setup: PlaySetup, before: PlayState, play: PlayState, words: str) -> Understood:
     # Tags are no words of a player: an attribute called `trust` is no deed. Roles are not told them either.
     read = read_line(
-        _TAG.sub(" ", run.turn.player_input),
-        _scene(run, play),
-        question=run.before.question,
+        _TAG.sub(" ", words),
+        _scene(setup, play),
+        question=before.question,
         turns_in_scene=play.turns_in_scene,
-        before=said_before(run.before),
+        before=said_before(before),
     )
-    if run.setup.free is not None and isinstance(read.decision, TakeWay) and _is_of_absent(run, play, read):
+    if setup.free is not None and isinstance(read.decision, TakeWay) and _is_of_absent(setup, play, read):
         return read.model_copy(update={"decision": Stay()})
     return read
 
 
-def _is_of_absent(run: SceneRun, play: PlayState, read: Understood) -> bool:
+def _is_of_absent(setup: PlaySetup, play: PlayState, read: Understood) -> bool:
     """Whether a deed is done to somebody who is elsewhere: `I beg Cuthwin` begs nobody else who is here."""
     here = set(play.world.active_characters)
-    away = {word for id, one in run.setup.characters.items() if id not in here for word in words_of(one.name)}
-    there = {word for id, one in run.setup.characters.items() if id in here for word in words_of(one.name)}
+    away = {word for id, one in setup.characters.items() if id not in here for word in words_of(one.name)}
+    there = {word for id, one in setup.characters.items() if id in here for word in words_of(one.name)}
     for intent in read.intents:
         words = words_of(intent.text)
         at = next((place for place, word in enumerate(words) if stem(word) == stem(intent.verb)), len(words))
@@ -106,9 +123,9 @@ def said_before(play: PlayState) -> str:
     return next((entry.text for entry in reversed(history) if entry.kind == "player_input"), "")
 
 
-def _is_quick(run: SceneRun, play: PlayState) -> bool:
+def _is_quick(setup: PlaySetup, play: PlayState, words: str) -> bool:
     """Whether a line is short, and what its scene says has been read before."""
-    return len(run.turn.player_input) <= SHORT_LINE and _key(play) in run.setup.scene_texts
+    return len(words) <= SHORT_LINE and _key(play) in setup.scene_texts
 
 
 def question_of(run: SceneRun, read: Understood) -> OpenQuestion | None:
@@ -122,9 +139,9 @@ def _asks_back(run: SceneRun) -> bool:
     return run.setup.api("director" if run.setup.swift else "narrator").provider == "understudy"
 
 
-def _scene(run: SceneRun, play: PlayState) -> SceneText:
+def _scene(setup: PlaySetup, play: PlayState) -> SceneText:
     """The words of the scene, made once for who is there."""
-    setup, known = run.setup, run.setup.scene_texts
+    known = setup.scene_texts
     _, here = key = _key(play)
     found = known.get(key)
     if found is None:

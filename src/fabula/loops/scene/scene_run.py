@@ -143,6 +143,7 @@ class SceneRun:
     `canon` is what is true in the story's world around those in the scene;
     `inner` is what goes on in the minds of the cast, where anything does;
     `places` is what may be said at the places that the scene leads to;
+    `read` is what the player's words mean, where they were read ahead (see `player_line`);
     `handover` is what the step before left for the next one.
     """
 
@@ -166,6 +167,7 @@ class SceneRun:
     canon: Sequence[CanonNote] = ()
     inner: InnerTurn | None = None
     places: Mapping[str, PlaceLore] = field(default_factory=dict)
+    read: Understood | None = None
     handover: Handover = field(default_factory=Handover)
 
     def inner_name(self, id: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.actions.house import House
@@ -20,6 +20,7 @@ from fabula.loops.conversations.conversation_run import ConversationRun, Noting,
 from fabula.loops.scene import is_loaded, scene_player
 from fabula.loops.scene.contexts import untold_lines
 from fabula.loops.scene.play_setup import PlaySetup
+from fabula.loops.scene.player_line import read_ahead
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.cut import Cut
 from fabula.loops.turns.stage import Stage
@@ -33,6 +34,7 @@ from fabula.story.changes import turns_kept
 from fabula.story.conversations import Conversation
 from fabula.story.followers import SUMMARY_EVERY
 from fabula.story.plays import PlayState
+from fabula.story.readings import Understood
 from fabula.story.seeds import FIRST_RANDOM_SEED
 from fabula.story.state import MemoryEntry
 from fabula.story.values import Json
@@ -46,6 +48,12 @@ class SceneTurnStart:
     setup: PlaySetup
     past: Sequence[MemoryEntry]
     so_far: PastSummary | None = None
+    read: dict[str, Understood | None] = field(default_factory=dict)
+    """What was read ahead, by the words."""
+
+    def read_ahead(self, words: str) -> None:
+        if self.before.conversation is None:
+            self.read[words] = read_ahead(self.setup, self.before, words)
 
     def refuse_crossed(self, words: str, wish: str | None) -> None:
         self.setup.guardrails(self.before).refuse_crossed(words, wish or "")
@@ -124,6 +132,7 @@ class SceneTurnStart:
             canon=canon,
             places=places,
             inner=inner,
+            read=self.read.get(turn.player_input) if setup is self.setup and before is self.before else None,
         )
 
 

@@ -52,6 +52,9 @@ class InkTurnStart:
     session: SessionSettings
     material: InkPlaySetup
 
+    def read_ahead(self, words: str) -> None:
+        """There is nothing to read: the story itself says what choices and words mean."""
+
     def refuse_crossed(self, words: str, wish: str | None) -> None:
         # A choice is made of the story's own words, of which those that cross a line were not shown.
         said = "" if self.ink.waiting.kind == "choice" else words

@@ -69,7 +69,10 @@ class TurnStart(Protocol):
 
     `refuse_crossed` refuses words and a wish that cross a line of the table. It is asked before a turn is begun, and by
     the turn itself: words that are played again may cross a line that was drawn since.
+    `read_ahead` reads the words before the turn needs that, if it takes no longer than a millisecond or two.
     """
+
+    def read_ahead(self, words: str) -> None: ...
 
     def refuse_crossed(self, words: str, wish: str | None) -> None: ...
 
