@@ -236,7 +236,7 @@ def test_the_store_keeps_as_much_as_the_role_with_the_longest_memory_sees() -> N
 
 def test_the_built_in_roles_are_told_the_transcript_beyond_what_the_store_keeps() -> None:
     agents = builtin_preset().agents
-    assert windows_of("narrator", agents.narrator).shared == 144
+    assert windows_of("narrator", agents.narrator).shared == 152
     assert windows_of("narrator", AgentPreset(narrator_shared_history_limit=3)).shared == 3
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from tests.mass import seeds
@@ -148,9 +149,13 @@ def test_an_earlier_scene_is_not_told_its_gossip_again_and_old_ones_lose_their_l
     again = replace(start("odile"), play=play.entering("well"))
     later = settle_scene(prepared, again)
     assert texts(later, "gossip") == [] and texts(later, "custom") == ["Whoever draws last wipes the slate."]
-    for _ in range(SCENES_WITH_LORE + 3):
+    counts = []
+    for _ in range(3 * SCENES_WITH_LORE):
         play = play.entering("well").with_scene_lore(later)
-    assert [bool(mark.lore) for mark in play.scenes] == [*[False] * 4, *[True] * SCENES_WITH_LORE]
+        counts.append(sum(bool(mark.lore) for mark in play.scenes))
+        assert all(mark.lore for mark in play.scenes[-SCENES_WITH_LORE:])
+    assert max(counts) < 2 * SCENES_WITH_LORE
+    assert sum(after < before for before, after in pairwise(counts)) <= 2, "many lose it at once, and rarely"
     assert PlayState.model_validate(play.as_json()) == play
 
 

@@ -22,12 +22,12 @@ from fabula.story.summaries import StorySoFar, Summary, rungs_of, with_text
 LINES = 5
 
 
-def test_what_is_left_out_grows_by_two_thirds_of_a_window_and_the_rest_always_fits() -> None:
+def test_what_is_left_out_grows_by_three_quarters_of_a_window_and_the_rest_always_fits() -> None:
     left = [lines_left_out(total, 128) for total in range(2_000)]
     assert left == sorted(left) and left[:113] == [0] * 113
     shown = [total - out for total, out in enumerate(left)]
-    assert max(shown) <= 128 - LATEST_LINES and min(shown[113:]) > lines_kept(128) == 37
-    assert len(set(left)) == 1 + (2_000 - 113 + 74) // 75
+    assert max(shown) <= 128 - LATEST_LINES and min(shown[113:]) > lines_kept(128) == 28
+    assert len(set(left)) == 1 + (2_000 - 113 + 83) // 84
     assert [lines_left_out(total, 8) for total in (0, 8, 39, 40, 200)] == [0, 0, 0, 32, 192]
 
 
@@ -44,8 +44,8 @@ def test_the_turns_that_a_cut_keeps_are_the_same_until_the_next_one() -> None:
         past = [line("player", "player_input", "I wait.") if at % lines == 0 else RAIN for at in range(900)]
         found: dict[int, set[int | None]] = {}
         for total in range(lines, len(past) + 1, lines):
-            out = lines_left_out(total, 144)
-            kept = turns_kept(past[out:total], 144)
+            out = lines_left_out(total, 152)
+            kept = turns_kept(past[out:total], 152)
             found.setdefault(out, set()).add(kept)
             assert kept is not None and kept <= sum(one.kind == "player_input" for one in past[out:total])
         assert all(len(some) == 1 for out, some in found.items() if out), "no later turn changes it"
@@ -91,8 +91,8 @@ def test_prompts_of_a_long_play_extend_each_other_but_for_a_few() -> None:
         told = before.index("## What happened in it")
         kept = shared_beginning(before, after)
         breaks += kept < told + 200
-    assert 4 <= breaks <= 8, "once for each two thirds of a window"
-    assert "Of 516 lines only this is known." in written[-1]
+    assert 4 <= breaks <= 8, "once for each three quarters of a window"
+    assert "Of 510 lines only this is known." in written[-1]
     assert written[-1].index("## The story before that") < written[-1].index("## What happened in it")
     assert "The story before that" not in written[10]
 

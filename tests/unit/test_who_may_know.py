@@ -16,11 +16,11 @@ from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.contexts import RoleContext
 from fabula.story.graph import Comparison, holds
-from fabula.story.knowledge import Fact, Piece, Reader, Until, is_revealed
+from fabula.story.knowledge import Fact, Piece, Reader, Until, is_open, is_revealed
 from fabula.story.plays import PlayState
 from fabula.story.resources import Api
 from fabula.story.schemas import SchemaField
-from fabula.story.state import WorldState
+from fabula.story.state import MemoryEntry, WorldState
 
 WORLDS = samples()
 OPENED = WorldState(current_node="n", custom={"open": True})
@@ -123,16 +123,16 @@ def test_a_variable_of_the_world_is_told_only_to_characters_that_know_it() -> No
         "open": SchemaField(value_type="bool"),
     }
     schema = setup.world_schema.model_copy(update={"fields": fields})
-    for is_open in (False, True):
-        custom = {"mined": True, "leaking": True, "open": is_open}
+    for is_out in (False, True):
+        custom = {"mined": True, "leaking": True, "open": is_out}
         now = play.with_world(play.world.model_copy(update={"custom": custom}))
         told, prompts = told_variables(replace(setup, world_schema=schema), now)
-        out = {"leaking"} if is_open else set()
+        out = {"leaking"} if is_out else set()
         assert told[knower] == {"mined", "open"} | out and told[other] == {"open"} | out
         assert told["replyer"] == {"open"} | out
         assert told["narrator"] == told["director"] == told["swift"] == {"mined", "open"} | out
         assert told["keeper"] == set(fields)
-        assert f"known to {knower} only" in prompts["swift"] and "at first" not in prompts["swift"]
+        assert f"known to {knower} only" in prompts["swift"] and ", at first" not in prompts["swift"]
 
 
 def test_whoever_tells_a_scene_is_told_no_variable_that_nobody_in_it_knows() -> None:
@@ -226,3 +226,25 @@ def test_an_actor_is_told_which_of_its_facts_are_secrets() -> None:
     prompt = write_prompt(setup.agent("actor"), teller.actor("lighthouse-lund", "react_to_player"))
     system = prompt.messages[0].content
     assert "You keep to yourself, and neither tell it nor hint at it:\n- Captain Lund had the bell buoy" in system
+
+
+def test_of_those_who_have_left_prompts_tell_nothing_but_what_everybody_may_know() -> None:
+    cards = 0
+    for seed in range(40):
+        setup, play = generated_setup(seed), random_play(generated_setup(seed), random.Random(seed))
+        played = setup.played_by(Api(api_id="m", display_name="m", provider="open_ai", base_url="", model="m"))
+        here = play.world.active_characters
+        heard = MemoryEntry(
+            speaker_id="narrator", speaker_name="", kind="narration", text="It rains.", heard_by=[*setup.characters]
+        )
+        scene = Scene(previous_node_id=play.world.current_node, previous_cast=here)
+        play = play.model_copy(update={"message_count": 1})
+        teller = SceneTeller(played, play, scene, "I look around.", [heard], turn_index=9)
+        for prompt in prompts_of(played, teller, play).values():
+            for id, content in setup.characters.items():
+                if id in here:
+                    continue
+                cards += f"[Here is {content.name} (id {id})" in prompt
+                told = [fact for fact in content.facts if fact.text in prompt]
+                assert all(map(is_open, told)), (seed, id, told)
+    assert cards > 40, "they are told of"

@@ -49,6 +49,7 @@ RULES: Final[dict[str, SectionRule]] = {
     # The cast.
     "player": SectionRule(kind="cast", priority=75, share=0.1, canonical=True),
     "current_cast": _CAST,
+    "present": SectionRule(kind="cast", priority=99, required=True, canonical=True),
     "available_characters": _CAST,
     "previous_cast": SectionRule(kind="cast", priority=10, share=0.05, canonical=True),
     "character_card": SectionRule(kind="cast", priority=99, required=True, canonical=True),
@@ -60,6 +61,7 @@ RULES: Final[dict[str, SectionRule]] = {
     "scene_lore": SectionRule(kind="lore", priority=33, share=0.05),
     "surroundings": SectionRule(kind="world", priority=80, share=0.2, canonical=True),
     "world_state": SectionRule(kind="world", priority=80, share=0.2, canonical=True),
+    "state_at_first": SectionRule(kind="world", priority=81, share=0.2, canonical=True),
     "world_state_schema": _SCHEMA,
     "player_state_schema": _SCHEMA,
     "world_state_schema_seed": _SCHEMA,

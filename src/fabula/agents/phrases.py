@@ -46,14 +46,18 @@ def player_text(player: PlayerCard) -> str:
 
 def cast_text(title: str, cast: Iterable[CastMember], *, with_cards: bool = False) -> str:
     """The cast without its live state: that changes often, and stands with the state."""
-    return listed(title, (_member_line(member, with_cards=with_cards) for member in cast))
+    return listed(title, (member_line(member, with_cards=with_cards) for member in cast))
 
 
-def _member_line(member: CastMember, *, with_cards: bool) -> str:
+def member_line(member: CastMember, *, with_cards: bool) -> str:
     line = f"{member.name} (id {member.id}). Personality: {member.personality} Style: {member.style}"
     line = f"{line} {member.system_prompt}".rstrip() if with_cards else line
-    facts = " ".join(f"{fact.text}{_mark(fact)}" for fact in member.facts)
+    facts = facts_line(member.facts)
     return f"{line} Facts: {facts}" if facts else line
+
+
+def facts_line(facts: Iterable[KnownFact]) -> str:
+    return " ".join(f"{fact.text}{_mark(fact)}" for fact in facts)
 
 
 def facts_text(member: CastMember) -> str:
@@ -66,15 +70,19 @@ def facts_text(member: CastMember) -> str:
 
 
 def names(title: str, cast: Iterable[CastMember]) -> str:
-    return listed(title, (f"{member.name} (id {member.id})" for member in cast))
+    return listed(title, map(name_line, cast))
 
 
-def node_text(title: str, node: Node | None) -> str:
+def name_line(member: CastMember) -> str:
+    return f"{member.name} (id {member.id})"
+
+
+def node_text(title: str, node: Node | None, about_people: str = "") -> str:
     if node is None:
         return ""
     notes = "".join(f"\n- {note.text}{_note_mark(note)}" for note in node.notes)
     known = f"\nWhat is known of it:{notes}" if notes else ""
-    return titled(title, f"{node.title} (id {node.id})\n{node.scene}\nGoal: {node.goal}{known}")
+    return titled(title, f"{node.title} (id {node.id})\n{node.scene}\nGoal: {node.goal}{known}{about_people}")
 
 
 def _note_mark(note: SceneNote) -> str:
@@ -120,13 +128,25 @@ def _named(ids: Sequence[str] | None) -> str:
     return "everyone" if ids is None else ", ".join(ids) or "no character"
 
 
-def state_text(state: StateView) -> str:
-    """The variables as they are now, one line for each holder."""
+def state_text(title: str, state: StateView) -> str:
+    """Variables with their values, one line for each holder."""
     lines = [_variables("World", state.custom)]
     if state.player_state is not None:
         lines.append(_variables("Player", state.player_state))
     lines += [_variables(character, state.character_state[character]) for character in sorted(state.character_state)]
-    return titled("The state now", "\n".join(line for line in lines if line))
+    return titled(title, "\n".join(line for line in lines if line))
+
+
+def changed_state(state: StateView, first: StateView) -> StateView:
+    """The variables that have not the value that they had at first."""
+    held = {one: _changed(now, first.character_state.get(one, {})) for one, now in state.character_state.items()}
+    of_player = None if state.player_state is None else _changed(state.player_state, first.player_state or {})
+    return StateView(custom=_changed(state.custom, first.custom), player_state=of_player, character_state=held)
+
+
+def _changed(now: JsonObject, first: JsonObject) -> JsonObject:
+    # One and true are equal, and not the same.
+    return {key: value for key, value in now.items() if key not in first or _json(value) != _json(first[key])}
 
 
 def _variables(holder: str, variables: JsonObject) -> str:
@@ -135,11 +155,17 @@ def _variables(holder: str, variables: JsonObject) -> str:
 
 
 def history_text(
-    title: str, entries: Iterable[MemoryEntry], notes: Iterable[LoreNote] = (), *, with_audience: bool = False
+    title: str,
+    entries: Iterable[MemoryEntry],
+    notes: Iterable[LoreNote] = (),
+    *,
+    came: Mapping[int, Sequence[str]] | None = None,
+    with_audience: bool = False,
 ) -> str:
     """What was said and done, oldest first, each with the lore that it called to mind: it only grows at its end.
 
-    To who plays several characters it says which of them noticed what, wherever others did than the line before.
+    `came` are the cards of those who came with some of the lines, which stand before these. To who plays several
+    characters it says which of them noticed what, wherever others did than the line before.
     """
     called: dict[int, list[str]] = {}
     for note in notes:
@@ -148,6 +174,8 @@ def history_text(
     lines: list[str] = []
     noticed: list[str] | None = None
     for place, entry in enumerate(entries):
+        if came:
+            lines += [f"[Here is {card}]" for card in came.get(place, ())]
         if with_audience and entry.heard_by is not None and entry.heard_by != noticed:
             noticed = entry.heard_by
             lines.append(f"[Noticed by: {', '.join(noticed) or 'the player alone'}]")

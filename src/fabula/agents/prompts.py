@@ -57,6 +57,9 @@ WISHED = (DirectorContext, NarratorContext, ActorContext, SwiftContext)
 """Who is told how the player wants a turn to be told, and what shows of minds: whoever plans and tells it."""
 SCENE_PARTS = frozenset({"earlier_history", "current_node", "shared_history"})
 """What tells of the present scene where it began in the history."""
+CAST_PARTS = SCENE_PARTS | {"current_cast", "present"}
+"""What tells who the people in the scene are, where they came in the history."""
+STATE_PARTS = frozenset({"state_at_first", "world_state"})
 TOLD_OUTCOMES = (*WISHED, KeeperContext)
 """Who is told what the dice decided."""
 
@@ -118,12 +121,27 @@ def _fitting(agent: AgentPreset, context: RoleContext) -> Prompt:
     """The prompt that tells a context, or as much of it as fits the budget."""
     budget = budget_of(context.role, agent)
     if isinstance(context, KeeperContext) and _ends_with_beats(context):
-        # Only where nothing has to be cut: a shortened history may lose what the prompt points at.
-        pointed = context.model_copy(update={"beats_above": True})
-        prompt = fit_prompt(_sections(agent, pointed), budget, shorter=lambda key: None)
+        context = context.model_copy(update={"beats_above": True})
+    apart = _told_apart(context)
+    if apart is not context:
+        prompt = fit_prompt(_sections(agent, context), budget, shorter=lambda key: None)
         if not prompt.shortened:
             return prompt
-    return fit_prompt(_sections(agent, context), budget, shorter=lambda key: compact_renderings(context, key))
+    return fit_prompt(_sections(agent, apart), budget, shorter=lambda key: compact_renderings(apart, key))
+
+
+def _told_apart(context: RoleContext) -> RoleContext:
+    """The context with each piece in a section of its own, as it is told where something has to be cut.
+
+    A shortened history may lose what the prompt points at, and the cards that stand in it.
+    """
+    if not isinstance(context, SceneContext):
+        return context
+    changes: dict[str, object] = {"met": []} if context.met else {}
+    changes |= {} if context.at_first is None else {"at_first": None}
+    if isinstance(context, KeeperContext) and context.beats_above:
+        changes["beats_above"] = False
+    return context.model_copy(update=changes) if changes else context
 
 
 def _ends_with_beats(context: KeeperContext) -> bool:
@@ -202,6 +220,10 @@ def _told(agent: AgentPreset, context: RoleContext) -> RoleContext:
     So does the scene: where one of the three parts is not wanted, the history is told in one piece.
     """
     switched_off = _switched_off(agent)
+    if isinstance(context, SceneContext) and not switched_off.isdisjoint(CAST_PARTS):
+        context = context.model_copy(update={"met": []})
+    if isinstance(context, SceneContext) and not switched_off.isdisjoint(STATE_PARTS):
+        context = context.model_copy(update={"at_first": None})
     if isinstance(context, SceneContext) and "scene_lore" in switched_off:
         past = [one.model_copy(update={"lore": []}) for one in context.past_scenes]
         context = context.model_copy(update={"past_scenes": past})

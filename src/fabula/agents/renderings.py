@@ -5,17 +5,22 @@ An empty text means that there is nothing to tell, and its entry is left out of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
 from fabula.agents.phrases import (
     cast_text,
+    changed_state,
+    facts_line,
     facts_text,
     fields_text,
     hint_line,
     history_text,
     listed,
     lore_text,
+    member_line,
     memories_text,
+    name_line,
     names,
     node_line,
     node_text,
@@ -38,11 +43,13 @@ from fabula.story.contexts import (
     ReplyerContext,
     RoleContext,
     SceneContext,
+    StateView,
     SwiftContext,
 )
 
 SCENE_TITLE: Final = "The scene"
 IN_SCENE_TITLE: Final = "What happened in it"
+CHANGED_TITLE: Final = "What of the state is not as it was at first"
 
 
 def rendered(context: RoleContext) -> dict[str, str]:
@@ -103,13 +110,15 @@ def _architect(context: ArchitectContext) -> dict[str, str]:
 
 def _scene(context: SceneContext) -> dict[str, str]:
     notes = context.lore.matched
+    came = came_with(context)
     return {
         "lorebook_base": lore_text("Lore", context.lore.base),
         "lorebook_matched": lore_text("Lore that comes to mind now", (one for one in notes if one.heard_at is None)),
         "player": player_text(context.player),
-        "current_cast": cast_text("Who is in the scene", context.current_cast),
-        "earlier_history": earlier_history_text(context),
-        "current_node": node_text(SCENE_TITLE, context.current_node),
+        "current_cast": _current_cast_text(context),
+        "state_at_first": _first_state_text(context),
+        "earlier_history": earlier_history_text(context, came),
+        "current_node": node_text(SCENE_TITLE, context.current_node, _facts_beside_canon(context)),
         "scene_lore": scene_lore_text(context.scene_lore),
         "story_so_far": titled("The story before that", context.so_far),
         "memories": memories_text("What comes to mind from earlier", context.memories),
@@ -117,21 +126,104 @@ def _scene(context: SceneContext) -> dict[str, str]:
         "news": news_text(context),
         "story_time": time_text(context.time),
         "transitioned_this_turn": changed_text(context),
-        "world_state": state_text(context.world_state),
-        "shared_history": shared_history_text(context),
+        "world_state": _world_state_text(context),
+        "present": _present_text(context, came),
+        "shared_history": shared_history_text(context, came),
     }
 
 
-def shared_history_text(context: SceneContext) -> str:
+Came = Mapping[int, Sequence[CastMember]]
+"""Those whose cards stand in the history, by the lines that they stand before."""
+
+
+def came_with(context: SceneContext) -> Came:
+    """Those who were met, by the line of the history that they noticed first, or said."""
+    waited_for = {one.id: one for one in context.met}
+    found: dict[int, list[CastMember]] = {}
+    for place, entry in enumerate(context.shared_history if waited_for else ()):
+        for id in (entry.speaker_id, *(entry.heard_by or ())):
+            if (member := waited_for.pop(id, None)) is not None:
+                found.setdefault(place, []).append(member)
+        if not waited_for:
+            break
+    return found
+
+
+def _current_cast_text(context: SceneContext) -> str:
+    """The cards of those in the scene, where they do not stand in the history."""
+    if context.met:
+        return ""
+    return cast_text(_cast_title(context), _others(context), with_cards=isinstance(context, SwiftContext))
+
+
+def _present_text(context: SceneContext, came: Came) -> str:
+    """Who is in the scene, where the history tells who they are; who has just come is told of in full."""
+    if not context.met:
+        return ""
+    told = {one.id for some in came.values() for one in some}
+    swift = isinstance(context, SwiftContext)
+
+    def line(member: CastMember) -> str:
+        facts = [one for one in member.facts if not one.always and not context.canon]
+        if member.id not in told:
+            facts = [one for one in member.facts if one.always or not context.canon]
+            return member_line(member.model_copy(update={"facts": facts}), with_cards=swift)
+        return f"{name_line(member)}. Facts: {facts_line(facts)}" if facts else name_line(member)
+
+    return listed(_cast_title(context), [line(one) for one in _others(context)] or ["Nobody but the player."])
+
+
+def _facts_beside_canon(context: SceneContext) -> str:
+    """What not everybody knows of those in the scene, where the history tells who they are.
+
+    It changes with the cast, like canon, beside which it stands. Where there is none, it is told with their names.
+    """
+    if not context.met or not context.canon:
+        return ""
+    known = {one.name: [fact for fact in one.facts if not fact.always] for one in _others(context)}
+    lines = "".join(f"\n- {name}: {facts_line(facts)}" for name, facts in known.items() if facts)
+    return f"\nWhat is known of those in it:{lines}" if lines else ""
+
+
+def _cast_title(context: SceneContext) -> str:
+    return "Who else is in the scene" if isinstance(context, ActorContext) else "Who is in the scene"
+
+
+def _others(context: SceneContext) -> list[CastMember]:
+    """Who is in the scene; of an actor, who else is."""
+    own = context.actor.id if isinstance(context, ActorContext) else None
+    return [one for one in context.current_cast if one.id != own]
+
+
+def _first_state_text(context: SceneContext) -> str:
+    """The values that variables had at first, but for those that are told with what the variables mean."""
+    first = context.at_first
+    if first is None:
+        return ""
+    of_world = {} if hasattr(context, "world_fields") else first.custom
+    of_player = None if hasattr(context, "player_fields") else first.player_state
+    untold = StateView(custom=of_world, player_state=of_player, character_state=first.character_state)
+    return state_text("The state at first", untold)
+
+
+def _world_state_text(context: SceneContext) -> str:
+    """The state, or what of it is not as it was at first."""
+    if context.at_first is None:
+        return state_text("The state now", context.world_state)
+    changed = state_text(CHANGED_TITLE, changed_state(context.world_state, context.at_first))
+    return changed or titled(CHANGED_TITLE, "Nothing is.")
+
+
+def shared_history_text(context: SceneContext, came: Came | None = None) -> str:
     """What happened in the present scene, as a role is told it; all that happened, where that is told in one piece."""
     if isinstance(context, ReplyerContext):
         return "" if context.session_history else history_text("What happened so far", context.shared_history)
     if context.scene_began is None:
-        return _lines_text("What happened so far", context, 0, len(context.shared_history))
-    return _lines_text(IN_SCENE_TITLE, context, context.scene_began, len(context.shared_history))
+        return _lines_text("What happened so far", context, 0, len(context.shared_history), came)
+    return _lines_text(IN_SCENE_TITLE, context, context.scene_began, len(context.shared_history), came)
 
 
-def earlier_history_text(context: SceneContext) -> str:
+def earlier_history_text(context: SceneContext, came: Came | None = None) -> str:
     """What happened before the present scene.
 
     Each scene that is over is told with the very words with which it was told while it lasted, so that the next scene
@@ -145,21 +237,27 @@ def earlier_history_text(context: SceneContext) -> str:
     ]
     starts = [one for one in starts if one[0] < context.scene_began]
     ends = [began for began, _ in starts] + [context.scene_began]
-    parts = [_lines_text("What happened before that", context, 0, ends[0])]
+    parts = [_lines_text("What happened before that", context, 0, ends[0], came)]
     for (began, scene), end in zip(starts, ends[1:], strict=True):
-        parts += [scene, _lines_text(IN_SCENE_TITLE, context, began, end)]
+        parts += [scene, _lines_text(IN_SCENE_TITLE, context, began, end, came)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _lines_text(title: str, context: SceneContext, first: int, end: int) -> str:
-    """Some lines of the shared history, with the lore that they called to mind."""
+def _lines_text(title: str, context: SceneContext, first: int, end: int, came: Came | None) -> str:
+    """Some lines of the shared history, with the lore that they called to mind, and those who came with them."""
     notes = [
         note.model_copy(update={"heard_at": note.heard_at - first}) if first else note
         for note in context.lore.matched
         if note.heard_at is not None and first <= note.heard_at < end
     ]
     entries = context.shared_history[first:end]
-    return history_text(title, entries, notes, with_audience=isinstance(context, SwiftContext))
+    swift = isinstance(context, SwiftContext)
+    cards = {
+        place - first: [member_line(one, with_cards=swift) for one in some]
+        for place, some in (came or {}).items()
+        if first <= place < end
+    }
+    return history_text(title, entries, notes, came=cards, with_audience=swift)
 
 
 def changed_text(context: SceneContext) -> str:
@@ -198,10 +296,8 @@ def _narrator(context: NarratorContext) -> dict[str, str]:
 
 
 def _actor(context: ActorContext) -> dict[str, str]:
-    others = [member for member in context.current_cast if member.id != context.actor.id]
     return {
         **_scene(context),
-        "current_cast": cast_text("Who else is in the scene", others),
         "story_so_far": titled("What you lived through before that", context.so_far),
         "memories": memories_text("What you remember from earlier", context.memories),
         "private_memory": history_text("What you thought lately", context.private_memory),
@@ -244,7 +340,6 @@ def _replyer(context: ReplyerContext) -> dict[str, str]:
 def _swift(context: SwiftContext) -> dict[str, str]:
     return {
         **_scene(context),
-        "current_cast": cast_text("Who is in the scene", context.current_cast, with_cards=True),
         "story_so_far": titled("The story before that, as the player knows it", context.so_far),
         "memories": memories_text("What each of them, and nobody else, remembers", context.memories, with_owners=True),
         "world_state_schema": fields_text("World variables", context.world_fields),

@@ -253,8 +253,8 @@ FEWEST_KEPT = 16
 def lines_left_out(total: int, limit: int) -> int:
     """How many of the first lines of a play are not told to a role that sees so many at most.
 
-    It grows by two thirds of a window at a time and depends on nothing else, so that what is told keeps its beginning
-    for many turns. Of a short window, which rolls line by line, some more is counted as told than is.
+    It grows by three quarters of a window at a time and depends on nothing else, so that what is told keeps its
+    beginning for many turns. Of a short window, which rolls line by line, some more is counted as told than is.
     """
     if limit <= SHORT_WINDOW:
         return max(0, (total - limit) // SHORT_WINDOW * SHORT_WINDOW)
@@ -269,7 +269,7 @@ def lines_kept(limit: int) -> int:
     All that is told is read anew then, so the fewer are kept, the rarer that is; but a role needs the last scene.
     """
     most = limit - LATEST_LINES
-    return max(most // 3, min(FEWEST_KEPT, most // 2))
+    return max(most // 4, min(FEWEST_KEPT, most // 2))
 
 
 def turns_kept(told: Sequence[MemoryEntry], limit: int) -> int | None:

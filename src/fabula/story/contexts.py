@@ -48,9 +48,13 @@ class LoreNote(Value):
 
 
 class KnownFact(Value):
-    """A fact of a character that a role may know. `known_to`, `secret` and `revealed` are those of lore."""
+    """A fact of a character that a role may know. `known_to`, `secret` and `revealed` are those of lore.
+
+    `always` says that everybody may know it at any time.
+    """
 
     text: str
+    always: bool = False
     known_to: list[str] = []
     secret: bool = False
     revealed: bool = False
@@ -207,7 +211,10 @@ class SceneContext(Value):
 
     `scene_began` is the entry of the shared history with which the present scene began, and `past_scenes` are those
     before it that the history still tells of. Without it, prompts tell the history in one piece. `scene_lore` is what
-    was chosen to be said of the present scene as it began, as far as the role may know it.
+    was chosen to be said of the present scene as it began, as far as the role may know it. `met` are those who noticed
+    something of the history, also if they have left, with nothing but what everybody may know: a prompt that is to
+    extend the last one tells of each where they came. `at_first` are the values that variables had as the play began,
+    as far as everybody may know them: such a prompt tells at its end what is different now.
 
     The last four are for roles that are played by rule, and stand in no prompt: all that was told in this play, the
     characters that are not in the scene, who knows what the reader does not, and whether the reader did not hear the
@@ -217,9 +224,11 @@ class SceneContext(Value):
     lore: Lore = Lore()
     player: PlayerCard
     current_cast: list[CastMember]
+    met: list[CastMember] = []
     current_node: Node
     transitioned_this_turn: bool = False
     world_state: StateView
+    at_first: StateView | None = None
     shared_history: list[MemoryEntry] = []
     scene_began: int | None = None
     past_scenes: list[PastScene] = []

@@ -66,7 +66,8 @@ class SceneMark(Value):
 
 SCENES_REMEMBERED = 24
 SCENES_WITH_LORE = 12
-"""So many of these keep their lore: about as many as prompts tell of."""
+"""So many of these keep their lore when the others lose theirs, as soon as twice as many have it: prompts tell of it
+where a scene began, and would be other prompts from there on with each scene."""
 
 
 class WorldMark(Value):
@@ -194,13 +195,14 @@ class PlayState(Value):
         return self.model_copy(update={"scenes": [*self.scenes[:-1], mark]})
 
     def with_scene_lore(self, lore: list[ScenePiece]) -> PlayState:
-        """The same play, whose last scene has this lore; scenes of long ago lose theirs."""
+        """The same play, whose last scene has this lore; scenes of long ago lose theirs, many at once."""
         if not self.scenes:
             return self
-        old, kept = self.scenes[:-SCENES_WITH_LORE], self.scenes[-SCENES_WITH_LORE:-1]
-        old = [one.model_copy(update={"lore": []}) if one.lore else one for one in old]
-        mark = self.scenes[-1].model_copy(update={"lore": lore})
-        return self.model_copy(update={"scenes": [*old, *kept, mark]})
+        scenes = [*self.scenes[:-1], self.scenes[-1].model_copy(update={"lore": lore})]
+        if sum(bool(one.lore) for one in scenes) >= 2 * SCENES_WITH_LORE:
+            old = [one.model_copy(update={"lore": []}) if one.lore else one for one in scenes[:-SCENES_WITH_LORE]]
+            scenes = [*old, *scenes[-SCENES_WITH_LORE:]]
+        return self.model_copy(update={"scenes": scenes})
 
     @property
     def visited(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from fabula.story.contexts import CastMember, KnownFact
-from fabula.story.knowledge import Fact, known_to, was_revealed
+from fabula.story.knowledge import Fact, is_open, known_to, was_revealed
 from fabula.story.resources import CharacterContent
 from fabula.story.schemas import Schema
 from fabula.story.values import Json, JsonObject
@@ -62,6 +62,7 @@ def cast_member(
         facts=[
             KnownFact(
                 text=filled(fact.text),
+                always=is_open(fact),
                 known_to=known_to(fact) or [],
                 secret=fact.secret,
                 revealed=was_revealed(fact),

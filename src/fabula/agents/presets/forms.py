@@ -36,10 +36,10 @@ def expand(preset: Preset) -> Preset:
 def builtin_preset() -> Preset:
     """The preset that comes with Fabula, in compact form.
 
-    Its roles are told up to 144 lines of the transcript, so that the story remembers more and prompts keep their
+    Its roles are told up to 152 lines of the transcript, so that the story remembers more and prompts keep their
     beginning; the snapshot that every turn writes keeps the contract's short windows.
     """
-    windows = {"replyer_session_history_limit": 32, "extra": {"history": 144}}
+    windows = {"replyer_session_history_limit": 32, "extra": {"history": 152}}
     with_windows = AgentPreset.model_validate(windows)
     plain = AgentPreset()
     return Preset(

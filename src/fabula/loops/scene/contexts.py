@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -45,17 +45,30 @@ from fabula.story.directives import EVERYONE as ALL_TARGETS
 from fabula.story.directives import TELLING_AGENTS, Directive, holding
 from fabula.story.graph import Comparison, Node, tests_of
 from fabula.story.intent_verdicts import IntentVerdict
-from fabula.story.knowledge import EVERYONE, Piece, Reader, is_revealed, known_to, told_pieces, waited_for
+from fabula.story.knowledge import (
+    EVERYONE,
+    Fact,
+    Piece,
+    Reader,
+    is_open,
+    is_revealed,
+    known_to,
+    told_pieces,
+    waited_for,
+)
 from fabula.story.lore import SceneText, active_lore, readable_lore, scene_began
 from fabula.story.minds import Mind
 from fabula.story.people import goals_now
 from fabula.story.plays import PlayState
 from fabula.story.readings import Understood
 from fabula.story.resources import CharacterContent
+from fabula.story.schemas import Schema, defaults_of
 from fabula.story.state import MemoryEntry
 from fabula.story.templates import cast_member
 from fabula.story.values import JsonObject, Value
 
+LONGEST_CARDS = 8_000
+"""So many letters the cards of those may have who are not in the scene any more, and in what is told of it."""
 MOST_ABSENT = 40
 MOST_DUE = 3
 """So many beats of a template are told at once."""
@@ -89,6 +102,16 @@ class Scene(Value):
 def _place_of(test: Comparison) -> tuple[str, ...]:
     """The variable that a comparison reads."""
     return test.scope, test.character or "", test.key
+
+
+def _first_values(held: JsonObject, schema: Schema | None) -> JsonObject:
+    """The values that some variables had at first, of those that everyone knows."""
+    fields = {} if schema is None else schema.fields
+    return {
+        key: value
+        for key, value in defaults_of(schema).items()
+        if key in held and fields[key].known_by in (None, EVERYONE)
+    }
 
 
 def untold_lines(setup: PlaySetup, play: PlayState) -> int:
@@ -133,6 +156,7 @@ class SceneTeller:
         happened before that, `recalled` what comes to mind of it, by who remembers it, `own_past` how characters sum it
         up for themselves, `canon` what is true in the story's world; `inner` is what goes on in minds.
         """
+        self._cards: dict[str, CastMember] = {}
         self._inner = inner
         self._recalled, self._own_past, self._canon = recalled or {}, own_past or {}, canon
         self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
@@ -184,6 +208,12 @@ class SceneTeller:
         hears = self._hears_the_player(speaker_id)
         known = {
             "world_state": StateView(custom=self._variables(reader), character_state=own),
+            "at_first": self._first.model_copy(
+                update={
+                    "player_state": None,
+                    "character_state": {speaker_id: self._first.character_state.get(speaker_id, {})},
+                }
+            ),
             "shared_history": [entry for entry in self._history if has_noticed(speaker_id, entry)],
             "so_far": self._own_past.get(speaker_id, ""),
             "unheard": not hears,
@@ -243,11 +273,15 @@ class SceneTeller:
 
     def member(self, id: str, reader: Reader) -> CastMember:
         """A character as a role sees it; guests of the play are characters too."""
+        return self._member(id, lambda facts: told_pieces(facts, reader, self._play.world, owner=id))
+
+    def _member(self, id: str, told: Callable[[Collection[Fact]], list[Fact]]) -> CastMember:
+        """A character with what is told of its facts."""
         state = self._play.world.character_state.get(id, {})
         content = self._bundle.characters.get(id)
         if content is not None:
             schema = self._bundle.character_schemas.get(content.schema_id)
-            facts = told_pieces(content.facts, reader, self._play.world, owner=id)
+            facts = told(content.facts)
             return cast_member(content, user=self._play.player_name, state=state, schema=schema, facts=facts)
         guest = self._play.session_characters[id]
         stand_in = CharacterContent(
@@ -355,6 +389,49 @@ class SceneTeller:
     def _cast(self, ids: list[str], reader: Reader) -> list[CastMember]:
         return [self.member(id, reader) for id in ids if self.knows(id)]
 
+    def _met(self, listener: str | None) -> list[CastMember]:
+        """Those who noticed something of the history that is told, in the order in which they came.
+
+        All who are in the scene, and as many of those who left as prompts have room for, the first of them first: what
+        stands in front of a prompt is dear to change.
+        """
+        if not self._bundle.told_history:
+            return []
+        heard = [entry for entry in self._history if listener is None or has_noticed(listener, entry)]
+        ids = dict.fromkeys(id for entry in heard for id in (entry.speaker_id, *(entry.heard_by or ())))
+        here, left = self.here(), LONGEST_CARDS
+        found: list[CastMember] = []
+        for id in ids:
+            if id == listener or not self.knows(id):
+                continue
+            card = self._public_card(id)
+            if id not in here:
+                left -= len(card.personality) + len(card.style) + len(card.system_prompt)
+                if left < 0:
+                    continue
+            found.append(card)
+        return found
+
+    def _public_card(self, id: str) -> CastMember:
+        """A character with what everybody may know of it at any time."""
+        if id not in self._cards:
+            self._cards[id] = self._member(id, lambda facts: [fact for fact in facts if is_open(fact)])
+        return self._cards[id]
+
+    @cached_property
+    def _first(self) -> StateView:
+        """The values that the variables of the play had as it began, as far as everybody may know them."""
+        world, characters = self._play.world, self._bundle.characters
+        return StateView(
+            custom=_first_values(world.custom, self._bundle.world_schema),
+            player_state=_first_values(world.player_state, self._bundle.player_schema),
+            character_state={
+                id: _first_values(held, self._bundle.character_schemas.get(characters[id].schema_id))
+                for id, held in world.character_state.items()
+                if id in characters
+            },
+        )
+
     def _previous_cast(self) -> list[CastMember]:
         """Who was in the scene that was left. Of their facts only those count as revealed that its ways waited for."""
         if not self._scene.transitioned:
@@ -394,6 +471,8 @@ class SceneTeller:
             "lore": self._lore(reader, listener),
             "player": PlayerCard(name=self._play.player_name, description=self._play.snapshot.player_description),
             "current_cast": self._cast(self._play.world.active_characters, reader),
+            "met": self._met(listener),
+            "at_first": self._first,
             "current_node": self._seen(self._node, reader),
             "transitioned_this_turn": self._scene.transitioned,
             "world_state": self._state(self._variables(reader)),
@@ -532,6 +611,7 @@ class SceneTeller:
         past = self._told_scenes(reader, None)["past_scenes"]
         return {
             "world_state": self._state(self._play.world.custom),
+            "at_first": None,
             "scene_lore": [],
             "past_scenes": [one.model_copy(update={"lore": []}) for one in past],
         }
