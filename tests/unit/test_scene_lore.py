@@ -72,6 +72,21 @@ def test_lore_of_a_place_is_a_feature_a_custom_or_access_by_its_words() -> None:
     assert texts(pieces, "feature") == ["The rope is of hemp."]
 
 
+def test_lore_in_another_language_is_sorted_by_the_words_of_that_language() -> None:
+    told = (
+        "Das Seil ist aus Hanf und hat einen Knoten. Wer als letzter schöpft, muss die Tafel wischen. "
+        "Die Tür ist verschlossen."
+    )
+    german = (entry("seil", told, keywords=["well"]), entry("tratsch", "Man munkelt, dass es im Moor spukt."))
+    pieces = prepare_place(WELL, written(german)).pieces
+    assert [(one.kind, one.text.split()[0]) for one in pieces] == [
+        ("feature", "Das"),
+        ("custom", "Wer"),
+        ("gossip", "Man"),
+        ("access", "Die"),
+    ]
+
+
 def test_a_piece_of_lore_is_about_those_whose_names_stand_in_it_whole() -> None:
     """The stem of `water` is `wat`, and yet the water is not Wat Penhale."""
     lore = (entry("rope", "The well has sweet water. Wat's rope is of hemp.", keywords=["well"]),)

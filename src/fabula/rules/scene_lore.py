@@ -21,12 +21,13 @@ When a scene begins (`settle_scene`), some of it is chosen:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from fabula.language.english import closed, inner, passages
+from fabula.language.place_words import tells_of
+from fabula.language.stemming import language_of
 from fabula.language.words import names_said, stems, word_set, words_of
 from fabula.story.agendas import FiredAgenda
 from fabula.story.canon import Moment
@@ -47,20 +48,6 @@ MOST_PREPARED: Final = 24
 WORD_TRAVELS: Final = 12 * 60
 """Minutes until what could be noticed at one place is talked about at others."""
 
-_ACCESS = re.compile(
-    r"\b(keys?|lock(?:s|ed)?|closed|shut|barred|guard(?:s|ed)?|forbidden|toll|gates?|admit(?:s|ted)?|let in|"
-    r"may (?:not )?(?:enter|pass|go)|nobody goes|no one goes|only \w+ may|open to|opens? (?:at|on|from))\b",
-    re.IGNORECASE,
-)
-_CUSTOM = re.compile(
-    r"\b(always|never|every (?:year|day|week|night|morning|evening|spring|autumn)|once a (?:year|week|day)|whoever|"
-    r"customs?|tradition|by law|feast|nobody|no one|on \w+day|is rung for|must|it is said|they say)\b",
-    re.IGNORECASE,
-)
-_TALK = re.compile(
-    r"\b(they say|people say|it is said|is said to|rumou?rs?|whisper(?:s|ed)?|gossip|nobody knows|no one knows)\b",
-    re.IGNORECASE,
-)
 ACCESS_PREDICATES: Final = word_set(
     """owned_by owns guarded_by guards held_by holds controlled_by controls closed_to open_to forbidden_to locked_by
     kept_by ruled_by rules shared_by barred_to"""
@@ -162,12 +149,19 @@ def _of_lore(node: Node, written: Written) -> Iterator[PlacePiece]:
     called = written.called(node)
     # What has the name of the place tells more of it than what is only seen there.
     for entry in sorted(called, key=lambda one: one.entry_id != node.id and stems(one.title) != name):
+        language = language_of(entry.content)
         for text in passages(entry.content):
-            kind: SceneLoreKind = "access" if _ACCESS.search(text) else "custom" if _CUSTOM.search(text) else "feature"
-            yield from _piece(kind, text, entry, written.names)
+            yield from _piece(_kind_told(text, language), text, entry, written.names)
     for entry in written.background:
+        language = language_of(entry.content)
         pieces = [one for text in passages(entry.content) for one in _piece("gossip", text, entry, written.names)]
-        yield from [one for one in pieces if one.about or _TALK.search(one.text)][:1]
+        yield from [one for one in pieces if one.about or tells_of("talk", one.text, language)][:1]
+
+
+def _kind_told(text: str, language: str) -> SceneLoreKind:
+    if tells_of("access", text, language):
+        return "access"
+    return "custom" if tells_of("custom", text, language) else "feature"
 
 
 def _piece(kind: SceneLoreKind, text: str, entry: LorebookEntry, names: Mapping[str, str]) -> Iterator[PlacePiece]:

@@ -54,7 +54,7 @@ MOST_SCENES = 500
 """So many scenes of a story have what they call up prepared."""
 MOST_BACKGROUND = 40
 """So many entries that no scene calls to mind are looked at for gossip."""
-PLACE_LORE_FORMAT = 1
+PLACE_LORE_FORMAT = 2
 """Raise it when the rules find other lore for a place, or it is written otherwise."""
 LINES_BY_RULE = 1_000
 TRIES_BEFORE_WEAK = 2
