@@ -37,7 +37,8 @@ async def test_what_might_be_said_next_is_explained_as_if_it_were(stage: Stage) 
         return {section.name: section.version for section in prompts["director"].sections}
 
     changed = {name for name, version in versions(after).items() if version != versions(before)[name]}
-    assert changed == {"shared_history"}
+    # With the first line that they notice, those in the scene are told of where they came in.
+    assert changed == {"shared_history", "current_cast", "present"}
 
 
 async def test_in_a_conversation_only_those_in_it_are_asked(stage: Stage) -> None:
