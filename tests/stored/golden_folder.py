@@ -24,7 +24,7 @@ from fabula.testing.model_server import ModelServer
 from fabula.testing.troupe import Troupe
 
 # Turns are taken up while the server starts; what they import is loaded before, as nothing else here waits for it.
-for part in ("conversation", "scene"):
+for part in ("ink", "scene"):
     import_module(f"fabula.loops.{part}.graph")
 
 GOLDEN = Path(__file__).parent / "golden"
