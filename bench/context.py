@@ -32,6 +32,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
 from fabula.actions.library.presets import CreatePreset, NamePreset, create_preset, get_preset
 from fabula.actions.library.samples import install_samples, sample_folder
@@ -291,9 +292,8 @@ async def measure(
 
 async def _followed(house: House) -> None:
     """Waits until what follows a turn is done, so that summaries and memories are there for the next."""
-    quiet = 0
-    while quiet < 3:
-        quiet = 0 if house.work.ids() else quiet + 1
+    while await house.store.read(lambda unit: unit.work.unfinished(FOLLOWER_WORK)):
+        house.work.wake()
         await asyncio.sleep(0.005)
 
 
@@ -318,6 +318,7 @@ def show(pace: str, assembly: Assembly, *, is_long: bool) -> None:
 @asynccontextmanager
 async def grown_house(folder: Path, tale: Tale) -> AsyncIterator[House]:
     """A house with the sample in it, which answers at length, and a preset for the swift pace beside the built-in."""
+    CHANCE.seed(7)
     with replaced(understudy, answer=at_length):
         async with open_house(Settings(data_dir=folder / "data", samples=False), tends_turns=True) as house:
             await install_samples(house, await asyncio.to_thread(grown_sample, folder, tale))
