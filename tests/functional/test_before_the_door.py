@@ -306,6 +306,40 @@ async def test_a_stranger_who_sends_large_or_many_frames_is_let_go(tmp_path: Pat
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
 
 
+@pytest.mark.parametrize("requests", [1, 40], ids=["one", "many that wait"])
+@pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "not answered"])
+async def test_a_connection_that_is_reset_leaves_nothing_to_the_collector(requests: int, is_answered: bool) -> None:
+    """Anybody opens thousands a second: what they leave would be freed at one stroke, and everybody would wait."""
+    left: list[weakref.ref[BoundedHttp]] = []
+
+    class Seen(BoundedHttp):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            left.append(weakref.ref(self))
+
+    async with small_server(Seen, reads=True) as port:
+        gc.disable()
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            told = b"" if is_answered else b"Content-Length: 9\r\n"
+            writer.write((HEAD + b"\r\n") * (requests - 1) + HEAD + told + b"\r\n")
+            if is_answered:
+                await reader.readuntil(b"ok")
+            else:
+                async with asyncio.timeout(120):
+                    while not left:
+                        await asyncio.sleep(0.001)
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.close()
+            del reader, writer
+            async with asyncio.timeout(3):
+                while left[0]() is not None:
+                    await asyncio.sleep(0.001)
+        finally:
+            gc.enable()
+
+
 class Circle:
     """Something that only the collector frees."""
 

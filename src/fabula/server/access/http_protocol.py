@@ -117,6 +117,19 @@ class BoundedHttp(HttpToolsProtocol):
         self._readers.resumed()
         self._tell_all()
         super().connection_lost(exc)
+        self._leave_nothing()
+
+    def _leave_nothing(self) -> None:
+        """Lets go of all that would keep this connection in memory: anybody may open and reset thousands a second.
+
+        uvicorn forgets the timer only of a connection that was closed in order, and requests that wait behind another
+        one never: each is a circle, which would wait for the collector.
+        """
+        self._unset_keepalive_if_required()
+        for cycle, _ in self.pipeline:
+            cycle.on_response = _nothing
+        self.pipeline.clear()
+        self._owed.clear()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -256,6 +269,10 @@ class BoundedHttp(HttpToolsProtocol):
         for cycle in self._owed:
             cycle.disconnected = True
             cycle.message_event.set()
+
+
+def _nothing() -> None:
+    """What follows the answer to a request that is never answered."""
 
 
 class SiblingHttp(BoundedHttp):
