@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.mass import Mass, examples
 
+from fabula.formats import packages
 from fabula.formats.archives import Limits, pack, unpack
 from fabula.formats.character_cards import CharacterCard, read_chr, write_chr
-from fabula.formats.images import read_image, sniff
+from fabula.formats.images import ImageType, read_image, sniff
 from fabula.formats.packages import DataPackage, PackagedCover, read_package, write_package
 from fabula.story.values import JsonObject
 
@@ -304,6 +305,27 @@ def test_any_documents_survive_the_trip(documents: dict[str, dict[str, Any]]) ->
     data, problems = write_package(sent)
     assert problems == [] and data is not None
     assert read_package(data) == (sent, [])
+
+
+def test_a_character_that_is_listed_many_times_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its picture would be decoded as often: a manifest of a kilobyte kept all pictures waiting for half an hour."""
+    decoded: list[bytes] = []
+
+    def seen(data: bytes) -> tuple[ImageType | None, list[str]]:
+        decoded.append(data)
+        return read_image(data)
+
+    monkeypatch.setattr(packages, "read_image", seen)
+    data, _ = write_package(package())
+    assert data is not None
+    files, _ = unpack(data)
+    manifest = json.loads(files["manifest.json"])
+    mira = next(one for one in manifest["characters"] if one["character_id"] == "mira")
+    manifest["characters"] += [mira] * 100
+    decoded.clear()
+    found, problems = read_package(zipped({**files, "manifest.json": json.dumps(manifest).encode()}))
+    assert found is None and problems == ["the manifest lists a character twice"]
+    assert decoded == []
 
 
 @given(st.binary(max_size=200))

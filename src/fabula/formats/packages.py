@@ -236,6 +236,10 @@ def _read_covers(files: dict[str, bytes], manifest: JsonObject) -> tuple[dict[st
     listed = manifest.get("characters", [])
     if not isinstance(listed, list):
         return {}, ["the manifest's characters are not a list"]
+    names = [str(entry.get("character_id")) for entry in listed if isinstance(entry, dict)]
+    if len(set(names)) != len(names):
+        # Its cover would be decoded as often as it is listed, and a manifest has room for twenty thousand.
+        return {}, ["the manifest lists a character twice"]
     covers: dict[str, PackagedCover] = {}
     problems: list[str] = []
     for entry in listed:
