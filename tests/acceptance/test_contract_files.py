@@ -15,6 +15,8 @@ from PIL import Image
 from tests.live import Client, RpcFailed, gate_story, live_server
 from tests.mass import Mass
 
+from fabula.formats.archives import pack
+
 CHR = "application/x-sillystage-character-card"
 PACKAGE = "application/x-sillystage-data-package+zip"
 KINDS = ("api", "preset", "schema", "lorebook", "player_profile", "character", "story_resources", "story")
@@ -98,6 +100,20 @@ async def test_a_cover_is_named_by_what_it_is(client: Client, kind: str, name: s
     sent = await client.http.get("/download/character:mara/cover")
     assert sent.content == data and sent.headers["content-type"] == mime
     assert sent.headers["content-disposition"] == f'attachment; filename="{name}"'
+
+
+async def test_a_refusal_of_a_file_is_short_however_much_is_wrong_with_it(client: Client) -> None:
+    """Every problem was named, twice: a card of 300 kB was answered with 20 MB."""
+    many = {f"unknown{number}": 1 for number in range(5_000)} | {"x" * 50_000: 1}
+    card = {"id": "a", "name": "a", "personality": "a", "style": "a", "schema_id": "s", "system_prompt": "a", **many}
+    manifest = {"format": "sillystage_character_card", "version": 1, "character_id": "a"}
+    manifest |= {"content_path": "content.json", "cover_path": "cover.png", "cover_mime_type": "image/png"}
+    files = {"manifest.json": manifest, "content.json": card}
+    archive = pack([*((name, json.dumps(one).encode()) for name, one in files.items()), ("cover.png", picture())])
+    answer = await client.http.post("/upload/characters:new/archive", content=archive)
+    assert answer.status_code == 400
+    assert len(answer.content) < 20_000
+    assert "unknown field 'unknown0'" in answer.json()["message"] and "4951 more" in answer.json()["message"]
 
 
 async def test_files_that_cannot_be_are_refused_with_the_status_of_their_code(client: Client) -> None:

@@ -12,6 +12,8 @@ from fabula.story.values import Sparse, Value
 
 T = TypeVar("T")
 
+MOST_PROBLEMS, LONGEST_PROBLEM = 50, 300
+"""So many of the problems of a thing are named, and so many letters of each: strangers chose how many there are."""
 UNKNOWN_CURSOR = "`cursor` names nothing in this list. Take the `next_cursor` of its last part, or read it anew."
 
 
@@ -72,9 +74,13 @@ def part_of(items: Sequence[T], paging: Paging, name: Callable[[T], str]) -> tup
 
 
 def refuse(problems: Sequence[str], what: str) -> None:
-    """Raises InvalidRequest naming every problem; does nothing when there is none."""
+    """Raises InvalidRequest naming the problems, the first of very many; does nothing when there is none."""
     if problems:
-        raise InvalidRequest(f"The {what} cannot be used: {'; '.join(problems)}.", problems=list(problems))
+        named = [one if len(one) <= LONGEST_PROBLEM else one[: LONGEST_PROBLEM - 1] + "…" for one in problems]
+        del named[MOST_PROBLEMS:]
+        if more := len(problems) - len(named):
+            named.append(f"and {more} more")
+        raise InvalidRequest(f"The {what} cannot be used: {'; '.join(named)}.", problems=list(named))
 
 
 def changed(value: Value, command: Command, *names: str) -> dict[str, Any]:
