@@ -14,7 +14,7 @@ from fabula.actions.setups import compiled_stories
 from fabula.actions.setups.compiled_stories import CompiledStories
 from fabula.knots.published import marks_in
 
-MARKS, WORKS = 1_000, 4
+MARKS, WORKS = 4_000, 4
 
 
 @pytest.fixture(autouse=True)

@@ -88,6 +88,12 @@ _COMMON_MARKS = (",", "-", "/", " and ", " or ", " mod ", " has ")
 LONGEST_LINE = 50_000
 MOST_MARKS = 100_000
 """Every mark becomes about a kilobyte of story. Those of the second kind stand in prose, too, and count half."""
+_BEGINNINGS = ("*", "+", "-")
+_OF_A_CHOICE = 12
+_OF_A_BRANCH = 4
+"""What a line that is a choice (thirteen kilobytes), a gather or a branch (four) counts beyond its signs."""
+_OF_ALTERNATIVES = {"{": 3, "|": 3}
+"""What begins a condition or another alternative (four kilobytes) counts beyond being a sign."""
 
 
 def _size_problem(source: str, files: Mapping[str, str]) -> Problem | None:
@@ -122,7 +128,23 @@ def marks_in(source: str, files: Mapping[str, str]) -> int:
 
 def _count_marks(text: str) -> int:
     spaced = text.replace("\t", " ")
-    return sum(map(spaced.count, _MARKS)) + sum(map(spaced.count, _COMMON_MARKS)) // 2
+    signs = sum(map(spaced.count, _MARKS)) + sum(map(spaced.count, _COMMON_MARKS)) // 2
+    signs += sum(more * spaced.count(sign) for sign, more in _OF_ALTERNATIVES.items())
+    # What is too large anyhow may have millions of lines.
+    return signs if signs > MOST_MARKS else signs + sum(map(_beyond_signs, spaced.split("\n")))
+
+
+def _beyond_signs(line: str) -> int:
+    begins = line.lstrip(" ")
+    if not begins.startswith(_BEGINNINGS):
+        return 0
+    # A choice may stand in the line of its gather, behind the label.
+    within = begins.lstrip(" -")
+    if within.startswith("("):
+        within = within.partition(")")[2].lstrip(" -")
+    if within.startswith(("*", "+")):
+        return _OF_A_CHOICE
+    return 0 if begins.startswith("->") else _OF_A_BRANCH
 
 
 def source_digest(source: str, files: Mapping[str, str]) -> str:
