@@ -372,6 +372,37 @@ async def test_what_many_closed_sockets_leave_behind_does_not_wait_for_its_minut
             gc.enable()
 
 
+async def test_what_is_new_is_looked_through_before_it_is_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever leaves circles behind, and while somebody plays: they are freed in small portions."""
+    async with live_server(tmp_path) as client:
+        monkeypatch.setattr(client.house.work, "ids", lambda: ["a turn that never ends"])
+        before = gc.get_threshold()
+        gc.collect()
+        serve.spare_what_stays()
+        tidying = asyncio.create_task(serve._tidy_up(client.house))
+        passes: list[int] = []
+
+        def noted(phase: str, facts: dict[str, int]) -> None:
+            if phase == "stop" and facts["generation"] > 0:
+                passes.append(facts["generation"])
+
+        gc.callbacks.append(noted)
+        try:
+            left = weakref.ref(Circle())
+            kept: list[Any] = []
+            async with asyncio.timeout(120):
+                while left() is not None or not passes:
+                    kept += [[] for _ in range(1_000)]
+                    assert len(kept) < 500_000
+                    await asyncio.sleep(0.001)
+            assert set(passes) == {1}
+        finally:
+            gc.callbacks.remove(noted)
+            tidying.cancel()
+            gc.set_threshold(*before)
+            gc.unfreeze()
+
+
 async def test_logs_of_a_game_are_for_their_owner_only(tmp_path: Path) -> None:
     async with live_server(tmp_path / "data") as client, game(address(client)) as mine:
         await mine.turn("Hello there!")
