@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.live import Client, RpcFailed, gate_story, live_server
 
+from fabula.actions import repositories
+
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
@@ -262,6 +264,27 @@ async def test_a_preset_comes_back_whole_and_is_accepted_as_it_was_sent(client: 
     assert task["entries"][-1]["text"] == "Write in rhymes."
     summary = next(one for one in (await client.call("preset.list"))["presets"] if one["preset_id"] == "mine")
     assert summary["agents"]["narrator"]["entry_count"] == sum(len(module["entries"]) for module in narrator["modules"])
+
+
+@pytest.mark.parametrize("how", [{}, {"query": "road"}, {"order": "name"}], ids=["plain", "found", "by name"])
+async def test_a_list_of_large_lorebooks_comes_in_parts(
+    client: Client, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+) -> None:
+    """Forty of ten thousand entries made the server grow by a gigabyte, and everybody wait."""
+    monkeypatch.setattr(repositories, "MOST_LISTED", 50_000)
+    for name in ("road a", "road b", "road c"):
+        entries = [{"entry_id": "e", "title": "Old", "content": "x" * 20_000}]
+        await client.call("lorebook.create", lorebook_id=name[-1], display_name=name, entries=entries)
+    with pytest.raises(RpcFailed, match=r"lorebooks have \d+ letters together.*with `limit`"):
+        await client.call("lorebook.list", **how)
+    seen, cursor = list[str](), None
+    while True:
+        part = await client.call("lorebook.list", limit=10, **how, **({"cursor": cursor} if cursor else {}))
+        assert len(part["lorebooks"]) <= 2
+        seen += [book["lorebook_id"] for book in part["lorebooks"]]
+        if (cursor := part.get("next_cursor")) is None:
+            break
+    assert sorted(seen) == ["a", "b", "c"]
 
 
 async def test_every_method_is_in_the_openrpc_document(client: Client) -> None:

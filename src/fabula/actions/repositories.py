@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 import orjson
@@ -27,10 +28,13 @@ from fabula.story.values import JsonObject, Value
 from fabula.story.worlds import World
 
 V = TypeVar("V", bound=Value)
+P = TypeVar("P", bound=Paging)
 AnyStory = Story | InkStory
 LARGEST_LOREBOOK = 16_000_000
 LARGEST_WORLD = 2_000_000
 LARGEST_PRESET = 2_000_000
+MOST_LISTED = 8_000_000
+"""So many letters of what may be very large are listed at once: in memory they take twenty times as much."""
 _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
 
 
@@ -91,7 +95,9 @@ class Repository(Generic[V]):
         return await self.read_all(rows), cursor
 
     async def page_of_rows(self, unit: Unit, paging: Paging) -> tuple[list[Stored], str | None]:
-        """The same as it is stored."""
+        """The same as it is stored. Where one may have megabytes, a page ends when they come to many together."""
+        if self.largest is not None:
+            paging = await self._bounded(unit, paging)
         if isinstance(paging, Listing) and not paging.is_plain:
             ids, cursor = await listed_ids(unit, self.kind, paging)
             found = await unit.resources.get_many(self.kind, ids)
@@ -102,6 +108,25 @@ class Repository(Generic[V]):
             return rows, None
         rows = rows[: paging.limit]
         return rows, cursor_after(self.kind, rows[-1].id)
+
+    async def _bounded(self, unit: Unit, paging: P) -> P:
+        """What is asked for, or as much of it as may be listed at once."""
+        if isinstance(paging, Listing) and not paging.is_plain:
+            ids, _ = await listed_ids(unit, self.kind, paging)
+            known = await unit.resources.sizes(self.kind, ids)
+            sizes = [known.get(id, 0) for id in ids]
+        else:
+            after = place_of(self.kind, paging.cursor)
+            sizes = await unit.resources.page_sizes(self.kind, after=after, limit=paging.limit)
+        if sum(sizes) <= MOST_LISTED:
+            return paging
+        if paging.limit is None:
+            raise InvalidRequest(
+                f"These {self.noun}s have {sum(sizes)} letters together, and {MOST_LISTED} may be listed at once. "
+                "Read the list in parts, with `limit`."
+            )
+        fit = sum(so_far <= MOST_LISTED for so_far in accumulate(sizes))
+        return paging.model_copy(update={"limit": max(1, fit)})
 
     def refers_to(self, value: V) -> list[Reference]:
         return sorted(set(self.references(value)))

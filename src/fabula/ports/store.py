@@ -122,6 +122,14 @@ class Resources(Protocol):
 
     async def page(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[Stored]: ...
 
+    async def page_sizes(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[int]:
+        """How many letters each document of a page has."""
+        ...
+
+    async def sizes(self, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        """How many letters these documents have, those that exist."""
+        ...
+
     async def recent(self, kind: Kind, *, limit: int) -> list[Stored]: ...
 
     async def first(self, kind: Kind) -> str | None:

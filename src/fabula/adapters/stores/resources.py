@@ -112,6 +112,14 @@ GET_LOCKED = GET.with_for_update(key_share=True)
 GET_MANY = select(RESOURCES).where(_r.kind == bindparam("kind"), _r.id.in_(bindparam("ids", expanding=True)))
 GET_MANY_LOCKED = GET_MANY.order_by(_r.id).with_for_update(key_share=True)
 PAGE = select(RESOURCES).where(_r.kind == bindparam("kind"), _r.id > bindparam("after")).order_by(_r.id)
+PAGE_SIZES = (
+    select(func.length(_r.doc).label("size"))
+    .where(_r.kind == bindparam("kind"), _r.id > bindparam("after"))
+    .order_by(_r.id)
+)
+SIZES = select(_r.id, func.length(_r.doc).label("size")).where(
+    _r.kind == bindparam("kind"), _r.id.in_(bindparam("ids", expanding=True))
+)
 RECENT = (
     select(RESOURCES)
     .where(_r.kind == bindparam("kind"))
@@ -247,6 +255,18 @@ class SqlResources:
     async def page(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[Stored]:
         query = PAGE if limit is None else PAGE.limit(limit)
         return await self._connection.run(_read_all(query, {"kind": kind, "after": spelled(after or "")}))
+
+    async def page_sizes(self, kind: Kind, *, after: str | None = None, limit: int | None = None) -> list[int]:
+        query = PAGE_SIZES if limit is None else PAGE_SIZES.limit(limit)
+        rows = await self._connection.execute(query, {"kind": kind, "after": spelled(after or "")})
+        return [row.size for row in rows]
+
+    async def sizes(self, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        wanted, found = sorted({spelled(id) for id in ids}), dict[str, int]()
+        for start in range(0, len(wanted), _CHUNK):
+            rows = await self._connection.execute(SIZES, {"kind": kind, "ids": wanted[start : start + _CHUNK]})
+            found |= {row.id: row.size for row in rows}
+        return found
 
     async def recent(self, kind: Kind, *, limit: int) -> list[Stored]:
         return await self._connection.run(_read_all(RECENT, {"kind": kind, "limit": limit}))
