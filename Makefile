@@ -20,10 +20,8 @@ run: $(VENV)/.ready-run
 
 # The tests of one file stay on one worker, so that what a file sets up is set up once. They begin in the order of their
 # folders: the many quick ones of tests/unit come last, so that no worker is left with a long file at the end.
-# `make test COVERAGE=1` tells which share of the lines was run, which takes longer.
 test: $(VENV)/.ready-dev check
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not torture and not all' \
-		$(if $(COVERAGE),-p tests.coverage)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not torture and not all' -p tests.coverage
 
 # What `make test` leaves out: mass tests in full, repeats on other engines, most kills and most scenes in a browser.
 test-all: $(VENV)/.ready-dev
