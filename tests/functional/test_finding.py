@@ -124,7 +124,8 @@ async def test_a_cursor_of_another_list_or_order_is_refused(tmp_path: Path) -> N
 async def test_stories_are_listed_with_their_length_and_the_callers_plays(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         gate = await gate_story(client)
-        source = "Fog has come up the river.\n-> END\n"
+        untold = "TODO: a boat, and who rows it\nVAR boats = 2\n// nobody yet\n"
+        source = f"{untold}-> bank\n== bank ==\n= by_the_water\nFog has come up the river.\n-> END\n"
         fog = (await client.call("story.create_ink", display_name="Älter Nebel", source=source))["story_id"]
         for name in ("one", "two"):
             await started(client, gate, name)

@@ -33,7 +33,6 @@ from fabula.cli.options import ConfigOption, DataDirOption, program, screen, set
 from fabula.cli.server_processes import ServerProcess, serve_with
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
-from fabula.ports.meters import SOCKETS_CLOSED
 from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
 from fabula.server.game_socket.wire import LARGEST_FRAME
@@ -45,8 +44,6 @@ from fabula.wiring import open_house
 
 _SECONDS_FOR_OPEN_REQUESTS = 5
 LOOK_EVERY_S, TIDY_EVERY_S, MOST_ROUNDS = 1.0, 60.0, 10
-MOST_CLOSED = 1_000
-"""So many closed WebSockets leave about fifty milliseconds of work to the collector."""
 SPARING, THRIFTY = (5_000, 10, 1_000), (5_000, 10, 10)
 """When the collector looks for garbage by itself: only among what is new, or again and again as the interpreter's own
 would."""
@@ -249,16 +246,11 @@ async def _tidy_up(house: House) -> None:
     """Looks through everything for garbage now and then, when nobody plays if that can be.
 
     A turn leaves its state behind in a circle, a few times over. Where states are large, that does not wait: a hundred
-    turns of the largest would take a gigabyte until then. Nor do closed WebSockets, which anybody may open: those of a
-    minute would take seconds at one stroke.
+    turns of the largest would take a gigabyte until then.
     """
     rounds = looks = 0
-    swept = _closed_sockets(house)
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
-        if _closed_sockets(house) - swept >= MOST_CLOSED:
-            swept = _closed_sockets(house)
-            gc.collect()
         if house.turn_states.take_large():
             gc.set_threshold(*THRIFTY)
             looks = 0
@@ -270,10 +262,6 @@ async def _tidy_up(house: House) -> None:
         if not (house.work.ids() or house.models.calls_under_way) or rounds >= MOST_ROUNDS:
             gc.collect()
             rounds = 0
-
-
-def _closed_sockets(house: House) -> float:
-    return house.meters.counts(SOCKETS_CLOSED).get((), 0)
 
 
 def uvicorn_config(house: House, siblings: Siblings | None = None) -> uvicorn.Config:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
@@ -17,7 +18,7 @@ from fabula.language.stemming import ENGLISH
 PlaceWords = Literal["access", "custom", "talk"]
 LONGEST_SENTENCE: Final = 2_000
 
-_LINES: Final = (files("fabula.language") / "texts" / "place_words.txt").read_text("utf-8").splitlines()
+_TEXTS = files("fabula.language") / "texts"
 _ENGLISH: Final[dict[str, str]] = {
     "access": (
         r"keys?|lock(?:s|ed)?|closed|shut|barred|guard(?:s|ed)?|forbidden|toll|gates?|admit(?:s|ted)?|let in|"
@@ -31,24 +32,23 @@ _ENGLISH: Final[dict[str, str]] = {
 }
 
 
-def _written(word: str) -> str:
-    return re.escape(word).replace("_", " ").replace(r"\*", r"\w*")
+def tells_of(kind: PlaceWords, sentence: str, language: str = ENGLISH) -> bool:
+    """Whether a sentence in a language has words of a kind."""
+    return _pattern(language, kind).search(sentence[:LONGEST_SENTENCE]) is not None
 
 
-def _pattern(words: str) -> re.Pattern[str]:
+@cache
+def _pattern(language: str, kind: PlaceWords) -> re.Pattern[str]:
+    # A house speaks one language or two: patterns of the others are never made.
+    words = _words().get((language, kind), _ENGLISH[kind])
     return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
 
 
-_PATTERNS: Final[Mapping[tuple[str, str], re.Pattern[str]]] = {
-    **{(ENGLISH, kind): _pattern(words) for kind, words in _ENGLISH.items()},
-    **{
-        (language, kind): _pattern("|".join(map(_written, words)))
-        for language, kind, *words in (line.split() for line in _LINES if line.strip())
-    },
-}
+@cache
+def _words() -> Mapping[tuple[str, str], str]:
+    lines = (line.split() for line in (_TEXTS / "place_words.txt").read_text("utf-8").splitlines() if line.strip())
+    return {(language, kind): "|".join(map(_written, words)) for language, kind, *words in lines}
 
 
-def tells_of(kind: PlaceWords, sentence: str, language: str = ENGLISH) -> bool:
-    """Whether a sentence in a language has words of a kind."""
-    found = _PATTERNS.get((language, kind)) or _PATTERNS[ENGLISH, kind]
-    return found.search(sentence[:LONGEST_SENTENCE]) is not None
+def _written(word: str) -> str:
+    return re.escape(word).replace("_", " ").replace(r"\*", r"\w*")

@@ -137,11 +137,6 @@ GAMES_CONNECTED = Meter(name="fabula_games_connected", kind="gauge", sentence="G
 REALTIME_CONNECTED = Meter(
     name="fabula_realtime_connected", kind="gauge", sentence="Clients at the Socket.IO door now."
 )
-SOCKETS_CLOSED = Meter(
-    name="fabula_sockets_closed",
-    kind="counter",
-    sentence="WebSockets that were closed or refused, of anybody.",
-)
 TRACE_PARTS = Meter(
     name="fabula_trace_parts",
     kind="counter",
@@ -184,7 +179,6 @@ METERS: Final = (
     PROCESSES,
     RECALL_SECONDS,
     REALTIME_CONNECTED,
-    SOCKETS_CLOSED,
     TRACE_PARTS,
     LOOP_STALL_SECONDS,
     LOOP_BUSY_SECONDS,

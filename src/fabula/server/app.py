@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fastapi import FastAPI
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 import fabula
 from fabula.actions.care.pace import check_calls
 from fabula.actions.care.tokens import find_token
 from fabula.actions.house import House
 from fabula.ports.actors import Actor
-from fabula.ports.meters import SOCKETS_CLOSED
 from fabula.ports.store import Token
 from fabula.server.access import guard, rules_from
 from fabula.server.access.seat_routes import seat_routes
@@ -52,20 +51,7 @@ def _guarded(house: House, app: ASGIApp) -> ASGIApp:
         await check_calls(house, actor)
 
     rules = rules_from(house.settings, find_token=lookup, count_call=count_call)
-    return _count_sockets(house, guard(answer_heads(app), rules))
-
-
-def _count_sockets(house: House, app: ASGIApp) -> ASGIApp:
-    """The app, with WebSockets counted as they end, those of strangers as well: each leaves something to tidy up."""
-
-    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await app(scope, receive, send)
-        finally:
-            if scope["type"] == "websocket":
-                house.meters.add(SOCKETS_CLOSED)
-
-    return counted
+    return guard(answer_heads(app), rules)
 
 
 def open_doors(house: House, siblings: Siblings | None = None) -> FastAPI:

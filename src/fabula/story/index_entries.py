@@ -152,8 +152,8 @@ def _graph_length(doc: JsonObject) -> dict[str, Any]:
     return {"words": told, "scenes": len(scenes), "endings": endings}
 
 
-# What stands in an Ink source beside what is told: logic, declarations, diverts, comments.
-_NO_PROSE = re.compile(r"\A\s*(?:~|==|->|//|[{}]|(?:VAR|CONST|LIST|INCLUDE|EXTERNAL|TODO:)\b)")
+# What stands in an Ink source beside what is told: logic, knots and stitches, declarations, diverts, notes of authors.
+_NO_PROSE = re.compile(r"\A\s*(?:~|=|->|//|[{}]|(?:VAR|CONST|LIST|INCLUDE|EXTERNAL)\b|TODO:)")
 
 
 def _ink_length(doc: JsonObject) -> dict[str, Any]:
