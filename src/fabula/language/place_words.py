@@ -18,7 +18,7 @@ from fabula.language.stemming import ENGLISH
 PlaceWords = Literal["access", "custom", "talk"]
 LONGEST_SENTENCE: Final = 2_000
 
-_TEXTS = files("fabula.language") / "texts"
+_LINES: Final = (files("fabula.language") / "texts" / "place_words.txt").read_text("utf-8").splitlines()
 _ENGLISH: Final[dict[str, str]] = {
     "access": (
         r"keys?|lock(?:s|ed)?|closed|shut|barred|guard(?:s|ed)?|forbidden|toll|gates?|admit(?:s|ted)?|let in|"
@@ -46,7 +46,7 @@ def _pattern(language: str, kind: PlaceWords) -> re.Pattern[str]:
 
 @cache
 def _words() -> Mapping[tuple[str, str], str]:
-    lines = (line.split() for line in (_TEXTS / "place_words.txt").read_text("utf-8").splitlines() if line.strip())
+    lines = (line.split() for line in _LINES if line.strip())
     return {(language, kind): "|".join(map(_written, words)) for language, kind, *words in lines}
 
 
