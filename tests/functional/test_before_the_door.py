@@ -375,7 +375,6 @@ async def test_what_is_new_is_looked_through_before_it_is_much(tmp_path: Path, m
             gc.callbacks.remove(noted)
             tidying.cancel()
             gc.set_threshold(*before)
-            gc.unfreeze()
 
 
 async def test_logs_of_a_game_are_for_their_owner_only(tmp_path: Path) -> None:
