@@ -182,3 +182,17 @@ async def test_a_session_that_is_bound_to_other_models_asks_those_at_its_next_tu
         assert (await play(client, session, player_input="And now?"))[-1]["type"] == "failed"
         await client.call("session.update_config", session, api_group_id="builtin")
         assert outcome(await play(client, session, player_input="And now?"))["reply"]
+
+
+async def test_a_save_that_would_be_far_too_long_is_never_written(tmp_path: Path) -> None:
+    deep = "VAR d = 0\n* [Go] -> on\n=== on\n~ d = d + 1\n{d < 900: -> on -> }\n" + "+ [x] -> END\n" * 49 + "- ->->\n"
+    wide = "".join(f"~ v{n} = s\n" for n in range(100))
+    wide = f'VAR s = "xxxxxxxx"\n{wide.replace("~", "VAR").replace("= s", "= 0")}* [Go] -> on\n=== on\n' + (
+        "~ s = s + s\n" * 12 + f"{wide}+ [x] -> END\n"
+    )
+    async with live_server(tmp_path) as client:
+        for source in (deep, wide):
+            session, _ = await begin(client, source)
+            failed = (await play(client, session, choice=0))[-1]["error"]["message"]
+            assert "letters or more; 1000000 is the most" in failed
+            assert int(failed.split("grown to ")[1].split()[0]) < 1_100_000, "counting ended there, too"

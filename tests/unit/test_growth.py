@@ -7,7 +7,7 @@ from tests.growth import calls_of
 
 from fabula.ink import InkBudgetExceeded, Story
 from fabula.knots.published import LONGEST_LINE, publish
-from fabula.knots.story_steps import EndlessStory, lines_of
+from fabula.knots.story_steps import EndlessStory, HeavyStory, lines_of
 from fabula.story.lore import MOST_FOLLOWED, active_lore
 from fabula.story.resources import LorebookEntry
 
@@ -94,6 +94,42 @@ def test_a_story_that_writes_blanks_without_end_is_stopped_as_soon_as_one_that_w
     assert calls.total() < 5_000_000
     with pytest.raises((EndlessStory, InkBudgetExceeded)):
         list(lines_of(story))
+
+
+def numbered(count: int, line: str) -> str:
+    return "".join(line.format(n) for n in range(count))
+
+
+GROWN = 'VAR d = 0\nVAR s = "xxxxxxxx"\n' + "~ s = s + s\n" * 19
+DEEPER = "~ d = d + 1\n{d < 2500: -> on -> }\n"
+KEEPS_MORE = {
+    "texts": numbered(20, 'VAR v{0} = ""\n') + GROWN + numbered(20, "{0}\n~ v{0} = s + {0}\n"),
+    "one text in many variables": numbered(20, 'VAR v{0} = ""\n') + GROWN + numbered(20, "{0}\n~ v{0} = s\n"),
+    "lists": f"LIST l = {numbered(2_000, 'i{0}, ')}i\n"
+    + numbered(500, "VAR v{0} = ()\n")
+    + numbered(500, "{0}\n~ v{0} = LIST_ALL(l)\n"),
+    "calls": f'VAR d = 0\n-> on\n=== on\n~ temp a = "{"x" * 9_000}"\n{{d}}\n{DEEPER}',
+    "choices": "VAR d = 0\n-> on\n=== one\n+ [x] -> END\n=== on\n"
+    + "<- one\n" * 500
+    + "{d}\n~ d = d + 1\n{d < 90: -> on}\n",
+    "choices of deep calls": f"VAR d = 0\n-> on\n=== on\n{DEEPER}" + "+ [x] -> END\n" * 50,
+}
+
+
+@pytest.mark.parametrize("what", KEEPS_MORE)
+def test_a_story_that_keeps_more_and_more_is_stopped(what: str) -> None:
+    story = Story.from_source(KEEPS_MORE[what] + "+ [Go] -> END\n")
+    with pytest.raises(HeavyStory):
+        list(lines_of(story))
+
+
+def test_a_story_that_goes_a_long_way_between_its_lines_is_stopped_sooner() -> None:
+    round_about = "=== round\n~ n = n + 1\n{n < 5000: -> round}\n-> on\n"
+    story, told = Story.from_source(f"VAR n = 0\n-> on\n=== on\nOn.\n~ n = 0\n-> round\n{round_about}"), 0
+    with pytest.raises(EndlessStory):
+        for _ in lines_of(story):
+            told += 1
+    assert 5 < told < 50
 
 
 def test_a_line_that_is_far_too_long_is_a_problem_that_names_it() -> None:

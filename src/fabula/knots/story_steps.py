@@ -14,6 +14,12 @@ from fabula.story.ink_stories import Waiting, labelled
 MOST_LINES = 1_000
 MOST_BLANK = 20
 MOST_LETTERS = 1_000_000
+MOST_STEPS = 1_000_000
+"""What all lines up to the next stop may take together: some seconds of a processor."""
+STEPS_UNWEIGHED = 20_000
+MOST_KEPT = 4_000_000
+"""Letters of the save that a story would have while it runs. It is weighed when it took so many steps, which make no
+more than some megabytes; most turns take far fewer."""
 MOST_TRIED = 60
 STEPS_PER_LINE = 5_000
 """How far a knot is run to learn what it tells, when nobody plays it."""
@@ -28,6 +34,10 @@ class EndlessStory(Exception):
     """The story went on and on without stopping for the reader."""
 
 
+class HeavyStory(Exception):
+    """The story keeps more and more while it runs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """One line of a story, without its line break."""
@@ -40,13 +50,23 @@ class Line:
         return is_context(list(self.tags))
 
 
-def lines_of(story: Story, *, most: int = MOST_LINES) -> Iterator[Line]:
-    """Lines until the story stops; a line that waits for the host comes when it has its answer."""
-    blank = letters = 0
+def lines_of(story: Story, *, most: int = MOST_LINES, most_kept: int = MOST_KEPT) -> Iterator[Line]:
+    """Lines until the story stops; a line that waits for the host comes when it has its answer.
+
+    `most_kept` is how many letters its save may have on the way.
+    """
+    blank = letters = steps = weighed = 0
     for _ in range(most):
         if not story.can_continue:
             return
         text = story.continue_()
+        steps += story.steps_taken
+        if steps - weighed > STEPS_UNWEIGHED:
+            weighed = steps
+            if story.saved_letters(most_kept) > most_kept:
+                raise HeavyStory
+        if steps > MOST_STEPS:
+            break
         if story.pending_request is not None:
             continue
         found = [*line_of(story, text)]

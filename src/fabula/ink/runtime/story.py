@@ -21,6 +21,7 @@ from fabula.ink.runtime.state import DEFAULT_FLOW, Flow, PastTurn, StoryState
 from fabula.ink.runtime.steps import run_line
 from fabula.ink.runtime.tokens import Json, TokenError, as_object, parse_json, write_json
 from fabula.ink.runtime.values import HostValue, Value, from_host, to_host
+from fabula.ink.runtime.weight import saved_letters
 
 Observer = Callable[[str, HostValue | None], object]
 
@@ -247,6 +248,11 @@ class Story:
         """What a waiting host function asked for with `Suspend`, or None."""
         pending = self._state.pending
         return None if pending is None else pending.request
+
+    @property
+    def steps_taken(self) -> int:
+        """The steps that the last call took of its budget."""
+        return self.step_budget - self._machine.steps_left
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -491,6 +497,15 @@ class Story:
             own["pending"] = write_pending(state.pending)
         saved[OWN_FIELD] = own
         return write_json(saved)
+
+    def saved_letters(self, most: int) -> int:
+        """How many letters `state_json` would have at least; beyond `most` nobody counts on.
+
+        >>> story = Story.from_source('VAR name = "Ann"')
+        >>> 50 < story.saved_letters(1_000) <= len(story.state_json())
+        True
+        """
+        return saved_letters(self._state, most)
 
     def prepare_saves(self) -> None:
         """Does once for a story and its copies what takes long when one of them is saved for the first time."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fabula.ink import InkEditedError, InkError, Story
 from fabula.knots.evaluation import text_evaluator
 from fabula.knots.names import KnotRequest, request_of
-from fabula.knots.story_steps import EndlessStory, Line, line_of, lines_of, waiting_for
+from fabula.knots.story_steps import MOST_KEPT, EndlessStory, HeavyStory, Line, line_of, lines_of, waiting_for
 from fabula.knots.talk_memory import told
 from fabula.language.spoilers import Spoilers
 from fabula.loops.ink.questions import Asker
@@ -63,7 +63,7 @@ class Telling:
         """Runs until the story waits for the player or ends; answers the play as it then stands."""
         for _ in range(MOST_TEXTS):
             with story_errors():
-                self._show(await run_in_thread(lambda: list(lines_of(self.story))))
+                self._show(await run_in_thread(self._run_on))
             request = request_of(self.story)
             if request is None or request.kind in ("agent", "continue", "input"):
                 return await self._stopped()
@@ -71,6 +71,9 @@ class Telling:
         raise BackendError(
             f"The story asks for more than {MOST_TEXTS} texts in one turn. Let the reader choose between."
         )
+
+    def _run_on(self) -> list[Line]:
+        return list(lines_of(self.story, most_kept=max(MOST_KEPT, 2 * len(self.ink.state))))
 
     async def _answer(self, request: KnotRequest) -> None:
         if request.kind == "seed":
@@ -113,21 +116,29 @@ class Telling:
             self.tell(GeneratedText(text=text))
 
     async def _stopped(self) -> InkPlay:
+        # What an older play holds beyond the limit may stay, as long as it does not grow.
+        most = max(LARGEST_SAVE, len(self.ink.state))
+        # Before anything is made of it: a save that is far too long takes seconds to write, and gigabytes.
+        letters = self.story.saved_letters(most)
+        _refuse_beyond(most, letters)
         many = len(self.story.current_choices) > FEW_CHOICES
         waiting = self._offer(await run_in_thread(waiting_for, self.story) if many else waiting_for(self.story))
         for choice in waiting.choices:
             self._tell_written(choice.text)
         tell_waiting(self.tell, waiting)
         with story_errors():
-            is_long = many or len(self.ink.state) > SHORT_SAVE
+            is_long = many or letters > SHORT_SAVE or len(self.ink.state) > SHORT_SAVE
             state = await run_in_thread(self.story.state_json) if is_long else self.story.state_json()
-        # What an older play holds beyond the limit may stay, as long as it does not grow.
-        if len(state) > max(LARGEST_SAVE, len(self.ink.state)):
-            raise BackendError(
-                f"What the story keeps of this play has grown to {len(state)} letters; {LARGEST_SAVE} is the most. "
-                "Its author can let it keep less, or offer fewer choices at once."
-            )
+        _refuse_beyond(most, len(state))
         return self.ink.model_copy(update={"state": state, "waiting": waiting})
+
+
+def _refuse_beyond(most: int, letters: int) -> None:
+    if letters > most:
+        raise BackendError(
+            f"What the story keeps of this play has grown to {letters} letters or more; {LARGEST_SAVE} is the most. "
+            "Its author can let it keep less, or offer fewer choices at once."
+        )
 
 
 def tell_waiting(tell: Tell, waiting: Waiting) -> None:
@@ -158,6 +169,11 @@ def story_errors() -> Iterator[None]:
         raise edited(error) from error
     except InkError as error:
         raise BackendError(f"The story itself failed: {error}. Its author can repair it.") from error
+    except HeavyStory:
+        raise BackendError(
+            "The story keeps more and more while it runs. "
+            "Its author can let it keep less, or offer fewer choices at once."
+        ) from None
     except EndlessStory:
         raise BackendError("The story runs on without ever waiting for the reader. Its author can repair it.") from None
 

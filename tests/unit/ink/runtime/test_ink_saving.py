@@ -108,6 +108,16 @@ def test_the_fields_are_those_of_the_reference() -> None:
     assert set(saved["flows"]["DEFAULT_FLOW"]) >= {"callstack", "outputStream", "currentChoices"}
 
 
+def test_a_save_is_known_to_be_long_before_it_is_written() -> None:
+    for turns in range(12):
+        story = walked(turns, turns)
+        assert len(story.state_json()) // 12 < story.saved_letters(10_000) <= len(story.state_json())
+    wide = start('VAR s = "' + "x" * 1_000 + '"\n' + "".join(f"VAR v{n} = 0\n~ v{n} = s\n" for n in range(50)) + "A.\n")
+    wide.continue_()
+    assert 50_000 < wide.saved_letters(1_000_000) < len(wide.state_json())
+    assert 10_000 < wide.saved_letters(10_000) < 12_000, "nobody counts on"
+
+
 def test_whole_floats_stay_floats_in_a_save() -> None:
     text = fresh().state_json()
     assert '"whole":2.0' in text
