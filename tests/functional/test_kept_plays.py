@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ink_live import begin, play
 from tests.live import Client, gate_story, live_server
 
 from fabula.adapters.bus import local
@@ -67,6 +68,14 @@ async def test_the_states_of_large_plays_have_a_bound_together_and_a_play_goes_o
         assert (await client.call("session.get_variables", sessions[0]))["custom"]["many"] == MANY
         lines = (await client.call("session_message.list", sessions[0]))["messages"]
         assert [one["text"] for one in lines if one["kind"] == "player_input"] == ["I knock.", "I knock again."]
+
+
+async def test_the_save_of_an_ink_play_counts_as_its_variables(tmp_path: Path) -> None:
+    before = alive(Standing)
+    async with live_server(tmp_path) as client:
+        session, _ = await begin(client, f'VAR s = "{"x" * 40_000}"\n+ [Go] On.\n-> END\n')
+        assert (await play(client, session, choice=0))[-1]["type"] == "completed"
+        assert [one.weight > 40_000 for one in alive(Standing, but=before)] == [True]
 
 
 async def test_few_turns_of_large_states_are_played_at_once_and_others_pass_them(

@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from fabula.actions.repositories import API_GROUPS, APIS, INK_STORIES, PRESETS, SESSIONS
 from fabula.knots.names import default_ai_seed
 from fabula.knots.published import MOST_MARKS, marks_in, publish, source_digest
-from fabula.loops.ink.ink_run import CHARACTERS_PREPARED, CompiledStory
+from fabula.loops.ink.ink_run import CHARACTERS_PREPARED, CompiledStory, PlacesRead
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Reference, Unit
 from fabula.ports.threads import run_in_thread
@@ -72,6 +72,7 @@ class CompiledStories:
 
     def __init__(self) -> None:
         self._compiling = asyncio.Semaphore(1)
+        self._places = PlacesRead()
         self._works: LRUCache[str, _Kept] = LRUCache(MARKS_KEPT, getsizeof=lambda kept: kept.weight)
         self._materials: LRUCache[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LRUCache(
             MATERIALS_KEPT
@@ -145,7 +146,7 @@ class CompiledStories:
         async with self._compiling:
             if (kept := self._works.get(digest)) is not None:
                 return kept.work
-            return self._keep(digest, await run_in_thread(_compiled, source, files))
+            return self._keep(digest, await run_in_thread(_compiled, source, files, self._places))
 
     def _keep(self, name: str, kept: _Kept) -> CompiledStory:
         self._works[name] = kept
@@ -154,6 +155,8 @@ class CompiledStories:
             del self._materials[key]
         for session_id in [id_ for id_, played in self._played.items() if id(played.material.work) not in known]:
             del self._played[session_id]
+        # A place that is kept has its whole story with it.
+        self._places.keep_only({one.work.owner for one in self._works.values()})
         return kept.work
 
     async def _stored(self, story: InkStory) -> CompiledStory:
@@ -165,7 +168,8 @@ class CompiledStories:
         async with self._compiling:
             if (kept := self._works.get(name)) is not None:
                 return kept.work
-            return self._keep(name, await run_in_thread(_compiled, story.source, story.files, forgiving=True))
+            compiled = await run_in_thread(_compiled, story.source, story.files, self._places, forgiving=True)
+            return self._keep(name, compiled)
 
     async def prepare(self, work: CompiledStory) -> int:
         """Learns the characters that the story names, so that no player waits for it; answers the steps that it took.
@@ -179,9 +183,9 @@ class CompiledStories:
         return taken
 
 
-def _compiled(source: str, files: Mapping[str, str], *, forgiving: bool = False) -> _Kept:
+def _compiled(source: str, files: Mapping[str, str], places: PlacesRead, *, forgiving: bool = False) -> _Kept:
     weight = max(marks_in(source, files), MARKS_KEPT // WORKS_KEPT)
-    work = CompiledStory(published=publish(source, files, forgiving=forgiving))
+    work = CompiledStory(published=publish(source, files, forgiving=forgiving), places=places)
     return _Kept(work=work, weight=min(weight, MARKS_KEPT))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from fabula.ink import Story
@@ -10,7 +10,7 @@ from fabula.knots.character_lines import Learned, learn
 from fabula.knots.published import Published
 from fabula.knots.talk_context import TalkContext, goal_passage
 from fabula.loops.ink.questions import Asker
-from fabula.loops.ink.shared_cache import SharedCache
+from fabula.loops.ink.shared_cache import PlaceCache, SharedCache
 from fabula.loops.ink.turn_record import Kept
 from fabula.loops.turns.stage import Stage
 from fabula.loops.turns.turn_state_cache import TurnStateCache
@@ -23,26 +23,41 @@ from fabula.story.contexts import RecalledLine
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 
-PLACES_KEPT = 64
 CHARACTERS_PREPARED = 64
-CHARACTERS_KEPT = PLACES_KEPT + CHARACTERS_PREPARED
-"""Whoever is talked to at a place that is kept is known as long as the place is."""
+CHARACTERS_KEPT = 64 + CHARACTERS_PREPARED
+"""Those that were prepared, and those that were talked to last."""
 SHORT_SAVE = 20_000
 """Saves up to this length are loaded faster than a thread is reached."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlacesRead:
+    """The places of plays that were lately read, and the passages to which talks there lead; for all stories."""
+
+    stories: PlaceCache[Story] = field(default_factory=PlaceCache)
+    goals: PlaceCache[tuple[str, ...]] = field(default_factory=PlaceCache)
+
+    def keep_only(self, owners: Collection[object]) -> None:
+        """Lets go of what belongs to other stories."""
+        self.stories.keep_only(owners)
+        self.goals.keep_only(owners)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CompiledStory:
-    """A published story with what was learned of its characters, by character and seed, and the places lately read."""
+    """A published story with what was learned of its characters, by character and seed, and the places lately read.
+
+    `owner` stands for the story where places of several are kept: what keeps it does not keep the story."""
 
     published: Published
+    places: PlacesRead = field(default_factory=PlacesRead)
+    owner: object = field(default_factory=object)
     _characters: SharedCache[tuple[str, int], Learned] = field(default_factory=lambda: SharedCache(CHARACTERS_KEPT))
-    _places: SharedCache[str, Story] = field(default_factory=lambda: SharedCache(PLACES_KEPT))
-    _goals: SharedCache[str, tuple[str, ...]] = field(default_factory=lambda: SharedCache(PLACES_KEPT))
 
     def find(self, state: str) -> Story:
         """A play at a saved place, to be looked at; raises InkEditedError when the place is gone."""
-        return self._places.get(state) or self._places.put(state, self.published.at(state))
+        places = self.places.stories
+        return places.get(self.owner, state) or places.put(self.owner, state, self.published.at(state))
 
     def at(self, state: str) -> Story:
         """A play at a saved place, to be played on; raises InkEditedError when the place is gone."""
@@ -50,7 +65,7 @@ class CompiledStory:
 
     def is_near(self, state: str) -> bool:
         """Whether reading a place takes no time that anybody would notice."""
-        return len(state) <= SHORT_SAVE or self._places.get(state) is not None
+        return len(state) <= SHORT_SAVE or self.places.stories.get(self.owner, state) is not None
 
     async def story_at(self, state: str) -> Story:
         """The same from the event loop, which a long save would hold up."""
@@ -58,12 +73,13 @@ class CompiledStory:
 
     def goal(self, state: str, story: Story, target: str) -> tuple[str, ...]:
         """The passage to which a talk at this place leads. The place stays the same as long as one talks."""
-        known = self._goals.get(state)
-        return self._goals.put(state, goal_passage(self.published, story, target)) if known is None else known
+        goals = self.places.goals
+        known = goals.get(self.owner, state)
+        return goals.put(self.owner, state, goal_passage(self.published, story, target)) if known is None else known
 
     def knows(self, state: str) -> bool:
         """Whether a talk went on at this place before, so that what it needs is at hand."""
-        return self.is_near(state) and self._goals.get(state) is not None
+        return self.is_near(state) and self.places.goals.get(self.owner, state) is not None
 
     def character_lines(self, character: str, seed: int) -> tuple[str, ...]:
         """The lines of a character, learned at the first question."""

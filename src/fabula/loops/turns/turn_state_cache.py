@@ -118,10 +118,10 @@ class TurnStateCache:
 
 
 def variables_weight(play: PlayState) -> int:
-    """About the bytes that the variables of a play take in memory."""
+    """About the bytes that the variables of a play take in memory; those of an Ink story are in its save."""
     world = play.world
     variables: list[Json] = [world.custom, world.player_state, *world.character_state.values()]
-    return memory_size(variables)
+    return memory_size(variables) + (0 if play.ink is None else len(play.ink.state))
 
 
 def entry_of(message: SpokenMessage) -> MemoryEntry:
