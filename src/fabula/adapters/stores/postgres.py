@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any, Literal, TypeVar
+from inspect import GEN_RUNNING, getgeneratorstate
+from typing import Any, Literal, TypeVar, cast
 
 from sqlalchemy import URL, Executable, NullPool, event, make_url, text
 from sqlalchemy import Connection as SqlAlchemyConnection
@@ -18,8 +19,9 @@ from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
 from fabula.adapters.stores.play_tables import KEY_INDEX
 from fabula.adapters.stores.postgres_pool import PostgresPool
 from fabula.adapters.stores.postgres_turns import WRITERS_LOCK
-from fabula.adapters.stores.sql import Compiler, Connection, Rows, Steps, Values
+from fabula.adapters.stores.sql import Compiler, Connection, Rows, Step, Steps, Values
 from fabula.ports.errors import StoreAway, StoreError, WriteConflict
+from fabula.ports.threads import run_in_thread
 
 try:
     import asyncpg  # type: ignore[import-untyped]
@@ -38,6 +40,9 @@ _NOT_DURABLE = "; SET LOCAL synchronous_commit TO off"
 _AWAY = ("08", "57P01", "57P02", "57P03")
 """How a connection that was lost, and a server that stops or starts, are told."""
 _DEADLOCK, _NOT_SERIALIZABLE, _NOT_UNIQUE = "40P01", "40001", "23505"
+
+FEW_LETTERS = 500_000
+"""Rows of so many letters are read where they come in: that takes some milliseconds."""
 
 HAS_TABLE = text("SELECT 1 FROM pg_tables WHERE schemaname = 'fabula' AND tablename = :name")
 
@@ -180,15 +185,38 @@ class PostgresConnection:
         return Rows((), _count(await self._driver.execute(compiled.sql, *ordered)))
 
     async def run(self, steps: Steps[T]) -> T:
+        rows = None
         try:
-            step = next(steps)
             while True:
-                step = steps.send(await self.execute(*step))
-        except StopIteration as done:
-            result: T = done.value
-            return result
+                many = rows is not None and _are_many_letters(rows)
+                step, result = await run_in_thread(_send, steps, rows) if many else _send(steps, rows)
+                if step is None:
+                    return cast(T, result)
+                rows = await self.execute(*step)
         finally:
-            steps.close()
+            # Where whoever waited was cancelled, a thread may still be at them: they end with it.
+            if getgeneratorstate(steps) != GEN_RUNNING:
+                steps.close()
+
+
+def _are_many_letters(rows: Rows) -> bool:
+    """Whether rows may hold documents that are worth a thread: one of megabytes is decoded in half a second."""
+    left = FEW_LETTERS
+    for row in rows.plain:
+        for value in row:
+            if isinstance(value, str):
+                left -= len(value)
+        if left < 0:
+            return True
+    return False
+
+
+def _send(steps: Steps[T], rows: Rows | None) -> tuple[Step | None, T | None]:
+    """The next step, or None and the result: a thread can answer all but StopIteration."""
+    try:
+        return (next(steps) if rows is None else steps.send(rows)), None
+    except StopIteration as done:
+        return None, done.value
 
 
 def _count(status: str) -> int:

@@ -91,7 +91,7 @@ USERS_NAMED = 100
 """How many users an InUse error names; the rest is counted."""
 
 MAY_BE_LARGE: frozenset[Kind] = frozenset({"story", "story_draft", "lorebook"})
-"""What is looked through in a thread for the words that it is found by."""
+"""What is packed, and looked through for the words that it is found by, in a thread."""
 
 _CHUNK = 500
 """How many names one query asks for: far below the parameter limit of either engine."""
@@ -168,7 +168,7 @@ class SqlResources:
         stored = Stored(
             kind=kind, id=spelled(id), revision=1, doc=doc, built_in=built_in, created_at_ms=now, updated_at_ms=now
         )
-        if not (await self._connection.execute(ADD, _row(stored))).rowcount:
+        if not (await self._connection.execute(ADD, _row(stored, await _packed(kind, doc)))).rowcount:
             raise Conflict(f"There is already {_named(kind, id)}. Choose another id, or change that one.")
         await self._refer(kind, id, set(references))
         await self._index(stored, {})
@@ -219,7 +219,7 @@ class SqlResources:
             created_at_ms=old.created_at_ms,
             updated_at_ms=self._clock.now_ms(),
         )
-        values = {"new_revision": new.revision, "new_doc": pack(kind, doc), "now": new.updated_at_ms}
+        values = {"new_revision": new.revision, "new_doc": await _packed(kind, doc), "now": new.updated_at_ms}
         await self._connection.execute(PUT, {"kind_is": kind, "id_is": id, **values})
         await self._refer(kind, id, set(references))
         rows = await self._connection.execute(DIGESTS, {"kind": kind, "id": id})
@@ -357,13 +357,17 @@ def read_revisions(names: Sequence[Reference]) -> Steps[dict[Reference, int]]:
     return found
 
 
-def _row(stored: Stored) -> dict[str, Any]:
+async def _packed(kind: Kind, doc: JsonObject) -> str:
+    return await run_in_thread(pack, kind, doc) if kind in MAY_BE_LARGE else pack(kind, doc)
+
+
+def _row(stored: Stored, packed: str) -> dict[str, Any]:
     return {
         "kind": stored.kind,
         "id": stored.id,
         "revision": stored.revision,
         "built_in": stored.built_in,
-        "doc": pack(stored.kind, stored.doc),
+        "doc": packed,
         "created_at_ms": stored.created_at_ms,
         "updated_at_ms": stored.updated_at_ms,
     }

@@ -3,7 +3,8 @@
 1. A statement is compiled once; from then on it is a string and the order of its values.
 2. A repository asks one statement after the other with `Connection.execute`; or it is written as `Steps`, a generator
    that yields statements and is sent their rows. Steps know nothing of waiting, so that SQLite runs them whole in the
-   thread of its connection, with one crossing, and Postgres between its round trips.
+   thread of its connection, with one crossing, and Postgres between its round trips:
+   in a thread, too, where what it read is much.
 
 No value is converted on the way: our columns hold text, numbers, booleans and bytes, which both drivers take and give
 as they are. SQLite gives booleans as 0 and 1.
