@@ -33,6 +33,8 @@ AnyStory = Story | InkStory
 LARGEST_LOREBOOK = 16_000_000
 LARGEST_WORLD = 2_000_000
 LARGEST_PRESET = 2_000_000
+MOST_TEXTS = 250_000
+"""Each of them takes fifty bytes and more, a few times over: three million made a server grow by a gigabyte."""
 MOST_LISTED = 8_000_000
 """So many letters of what may be very large are listed at once: in memory they take twenty times as much."""
 _ID = re.compile(r"[A-Za-z0-9\-_.:]{1,128}")
@@ -43,8 +45,8 @@ class Repository(Generic[V]):
     """All resources of one kind.
 
     Where a kind has several shapes, `shapes` names those of this repository by the document's own `kind`. Of what
-    `may_be_large` the values are made in a thread. One that grows piece by piece has at most `largest` bytes; what was
-    stored before there was a limit is read, and may become smaller.
+    `may_be_large` the values are made in a thread. One that grows piece by piece has at most `largest` bytes and
+    `most_texts` texts; what was stored before there was a limit is read, and may become smaller.
     """
 
     kind: Kind
@@ -54,6 +56,7 @@ class Repository(Generic[V]):
     shapes: Mapping[str, type[V]] | None = None
     may_be_large: bool = False
     largest: int | None = None
+    most_texts: int = MOST_TEXTS
 
     async def find(self, unit: Unit, id: str) -> V | None:
         stored = await unit.resources.get(self.kind, checked_name(id, self.noun))
@@ -142,14 +145,26 @@ class Repository(Generic[V]):
     async def _document(self, value: V) -> JsonObject:
         return await run_in_thread(value.as_json) if self.may_be_large else value.as_json()
 
+    def fits(self, text: str) -> bool:
+        """Whether a document that was written down is as large as one may be."""
+        return self._problem(text.encode()) is None
+
     async def _check_size(self, document: JsonObject, unit: Unit | None = None, id: str = "") -> None:
-        if self.largest is None or (size := await run_in_thread(_size, document)) <= self.largest:
+        if self.largest is None or (problem := await run_in_thread(self._problem_of, document)) is None:
             return
         before = None if unit is None else await unit.resources.get(self.kind, id)
-        if before is None or size >= await run_in_thread(_size, before.doc):
-            raise InvalidRequest(
-                f"A {self.noun} may have {self.largest} bytes, and this one would have {size}. Leave something out."
-            )
+        if before is None or not await run_in_thread(_is_smaller, document, before.doc):
+            raise InvalidRequest(problem)
+
+    def _problem_of(self, document: JsonObject) -> str | None:
+        return self._problem(orjson.dumps(document))
+
+    def _problem(self, data: bytes) -> str | None:
+        size, texts = _measure(data)
+        for most, has, what in ((self.largest, size, "bytes"), (self.most_texts, texts, "texts")):
+            if most is not None and has > most:
+                return f"A {self.noun} may have {most} {what}, and this one would have {has}. Leave something out."
+        return None
 
     def read(self, stored: Stored) -> V:
         try:
@@ -173,8 +188,14 @@ class Repository(Generic[V]):
         return NotFound(f"There is no {self.noun} named '{id}'.", kind=self.kind, id=id)
 
 
-def _size(document: JsonObject) -> int:
-    return len(orjson.dumps(document))
+def _measure(data: bytes) -> tuple[int, int]:
+    """How many bytes a document has, and how many texts that follow another one: such a mark stands in no text."""
+    return len(data), data.count(b'","')
+
+
+def _is_smaller(document: JsonObject, before: JsonObject) -> bool:
+    (size, texts), (old_size, old_texts) = _measure(orjson.dumps(document)), _measure(orjson.dumps(before))
+    return size < old_size and texts <= old_texts
 
 
 def checked_name(id: str, noun: str) -> str:

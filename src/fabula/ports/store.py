@@ -83,7 +83,8 @@ class Resources(Protocol):
     - `put` raises NotFound for a missing id, and adds one to the revision; `created_at_ms` stays.
     - `put` with `expected_revision` raises Conflict when another change came first.
     - `change_part` changes one object in a list of a document, as `put` of the whole would, and answers it; None where
-      it is not there, or where the whole has to be read to tell: then nothing is changed.
+      it is not there, where the whole would be longer than before and not one that `fits` (it is asked for the text),
+      or where the whole has to be read to tell: then nothing is changed.
     - A reference to something missing raises NotFound naming it.
     - `remove` of something that is referred to raises InUse naming the users, sorted; of a missing one NotFound.
     - `page` is sorted by id (byte order); `after` starts behind that id; `limit` bounds the answer.
@@ -115,7 +116,13 @@ class Resources(Protocol):
     ) -> Stored: ...
 
     async def change_part(
-        self, kind: Kind, id: str, name: PartName, change: Callable[[JsonObject], JsonObject]
+        self,
+        kind: Kind,
+        id: str,
+        name: PartName,
+        change: Callable[[JsonObject], JsonObject],
+        *,
+        fits: Callable[[str], bool],
     ) -> JsonObject | None: ...
 
     async def remove(self, kind: Kind, id: str) -> None: ...

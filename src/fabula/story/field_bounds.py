@@ -28,6 +28,7 @@ LARGEST_NUMBER: Final = 2**53 - 1
 """The largest whole number that every client can read."""
 MOST_ITEMS: Final = 10_000
 MOST_FIELDS: Final = 1_000
+_ITEMS: Final[Mapping[str, int]] = {"fields": MOST_FIELDS, "keywords": 1_000}
 
 _TEXTS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("display_name", "name", "title", "speaker_name", "key", "folder"), LONGEST_NAME),
@@ -85,7 +86,7 @@ def _bounds(kind: object, field: str) -> dict[str, int | bool]:
             return {"ge": -LARGEST_NUMBER, "le": LARGEST_NUMBER}
         case "list" | "dict":
             # Of the items that do not fit the first is told: errors of all would take longer than reading them.
-            return {"max_length": MOST_FIELDS if field == "fields" else MOST_ITEMS, "fail_fast": True}
+            return {"max_length": _ITEMS.get(field, MOST_ITEMS), "fail_fast": True}
         case _:
             return {}
 

@@ -217,6 +217,7 @@ async def update_lorebook_entry(house: House, actor: Actor, command: UpdateLoreb
             checked_name(command.lorebook_id, LOREBOOKS.noun),
             PartName(list="entries", key="entry_id", name=checked_name(command.entry_id, "lorebook entry")),
             lambda stored: changed_entry(LorebookEntry.model_validate(stored)).as_json(),
+            fits=LOREBOOKS.fits,
         )
         if part is not None:
             return _entry_view(command.lorebook_id, LorebookEntry.model_validate(part))

@@ -227,10 +227,16 @@ class SqlResources:
         return new
 
     async def change_part(
-        self, kind: Kind, id: str, name: PartName, change: Callable[[JsonObject], JsonObject]
+        self,
+        kind: Kind,
+        id: str,
+        name: PartName,
+        change: Callable[[JsonObject], JsonObject],
+        *,
+        fits: Callable[[str], bool],
     ) -> JsonObject | None:
         query, now = self._access.choose(GET, GET_LOCKED), self._clock.now_ms()
-        part = await self._connection.run(_change_part(query, kind, spelled(id), name, change, now))
+        part = await self._connection.run(_change_part(query, kind, spelled(id), name, change, fits, now))
         if part is None:
             return None
         asked = {"kind": kind, "id": id, "part": legible(name.name)}
@@ -334,7 +340,13 @@ def _read_all(query: Executable, values: dict[str, Any]) -> Steps[list[Stored]]:
 
 
 def _change_part(
-    query: Executable, kind: Kind, id: str, name: PartName, change: Callable[[JsonObject], JsonObject], now: int
+    query: Executable,
+    kind: Kind,
+    id: str,
+    name: PartName,
+    change: Callable[[JsonObject], JsonObject],
+    fits: Callable[[str], bool],
+    now: int,
 ) -> Steps[JsonObject | None]:
     """As steps, because the whole text comes and goes."""
     row = next(iter((yield query, {"kind": kind, "id": id})), None)
@@ -342,7 +354,10 @@ def _change_part(
     if row is None or found is None:
         return None
     part = change(found.part)
-    values = {"new_revision": row.revision + 1, "new_doc": found.replaced(row.doc, part), "now": now}
+    text = found.replaced(row.doc, part)
+    if len(text) > len(row.doc) and not fits(text):
+        return None
+    values = {"new_revision": row.revision + 1, "new_doc": text, "now": now}
     yield PUT, {"kind_is": kind, "id_is": id, **values}
     return part
 

@@ -90,7 +90,9 @@ class ResourcesLaw:
             added = await unit.resources.add("lorebook", "w", {"display_name": "W", "entries": [first, second]})
         clock.advance(500)
         async with store.writing() as unit:
-            changed = await unit.resources.change_part("lorebook", "w", name, lambda old: {**old, "title": "Ferry"})
+            changed = await unit.resources.change_part(
+                "lorebook", "w", name, lambda old: {**old, "title": "Ferry"}, fits=lambda _: True
+            )
         async with store.reading() as unit:
             found = await unit.resources.get("lorebook", "w")
         assert changed == {**first, "title": "Ferry"} and found is not None
@@ -104,9 +106,22 @@ class ResourcesLaw:
             await unit.resources.add("lorebook", "w", doc)
             for book, entry in (("w", "b"), ("nobody", "a")):
                 name = PartName(list="entries", key="entry_id", name=entry)
-                assert await unit.resources.change_part("lorebook", book, name, lambda old: {}) is None
+                nobody = unit.resources.change_part("lorebook", book, name, lambda old: {}, fits=lambda _: True)
+                assert await nobody is None
             found = await unit.resources.get("lorebook", "w")
         assert found is not None and (found.doc, found.revision) == (doc, 1)
+
+    async def test_change_part_answers_none_where_the_whole_would_be_longer_and_not_fit(self, store: Store) -> None:
+        name = PartName(list="entries", key="entry_id", name="a")
+        longer: JsonObject = {"entry_id": "a", "title": "The Mill"}
+        shorter: JsonObject = {"entry_id": "a", "title": "Oak"}
+        async with store.writing() as unit:
+            await unit.resources.add("lorebook", "w", {"entries": [{"entry_id": "a", "title": "Mill"}]})
+            change = unit.resources.change_part
+            assert await change("lorebook", "w", name, lambda _: longer, fits=lambda _: False) is None
+            assert await change("lorebook", "w", name, lambda _: shorter, fits=lambda _: False) == shorter
+            found = await unit.resources.get("lorebook", "w")
+        assert found is not None and (found.doc, found.revision) == ({"entries": [shorter]}, 2)
 
     async def test_remove_of_a_missing_one_raises_not_found(self, store: Store) -> None:
         async with store.writing() as unit:
