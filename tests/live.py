@@ -15,7 +15,7 @@ import uvicorn
 from tests.templates import fill_folder
 
 from fabula.actions.house import House
-from fabula.cli.serve import uvicorn_config
+from fabula.cli.serve import take_port, uvicorn_config
 from fabula.server.app import create_app
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -108,7 +108,7 @@ async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
     if not chosen.database_url:
         fill_folder(data_dir)
     async with open_house(chosen, tends_turns=True) as house:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
+        with take_port(chosen.model_copy(update={"host": "127.0.0.1", "port": 0})) as listener:
             server = QuickServer(uvicorn_config(house))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             address = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -38,6 +38,7 @@ from fabula.server.access.http_protocol import (
 )
 from fabula.server.game_socket.batching_socket import MOST_FRAGMENTS, BatchingWebSocket
 from fabula.server.game_socket.logs import make_room
+from fabula.settings import Settings
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -338,6 +339,24 @@ async def test_a_connection_that_is_reset_leaves_nothing_to_the_collector(reques
                     await asyncio.sleep(0.001)
         finally:
             gc.enable()
+
+
+async def test_small_pieces_are_sent_at_once_whichever_event_loop_serves(tmp_path: Path) -> None:
+    """A reader acknowledges after forty milliseconds: each piece of a stream would wait as long for the one before."""
+    at_once: list[int] = []
+
+    class Seen(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            accepted = transport.get_extra_info("socket")
+            at_once.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            transport.close()
+
+    with serve.take_port(Settings(data_dir=tmp_path, port=0)) as listener:
+        async with await asyncio.get_running_loop().create_server(Seen, sock=listener):
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            await reader.read()
+            writer.close()
+    assert len(at_once) == 1 and at_once[0] != 0
 
 
 class Circle:

@@ -119,7 +119,8 @@ def take_port(settings: Settings) -> socket.socket:
         raise SettingsError(f"There is no port {settings.port}. Choose one from 1024 to 65535, or 0 for any.")
     try:
         family, _, _, _, address = socket.getaddrinfo(settings.host or None, settings.port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # Python's own event loop sends small pieces at once only where a socket says that it is TCP.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except OSError as error:
         raise SettingsError(f"The address {settings.host}:{settings.port} cannot be used: {error}.") from None
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
