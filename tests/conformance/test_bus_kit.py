@@ -91,6 +91,26 @@ class TestRedisBus(TransportBusKit):
         assert news.entries == [entry]
         await transport.close()
 
+    @pytest.mark.parametrize("spoil", [["SET", "x"], ["XADD", f"{2**64 - 1}-{2**64 - 1}", "k", "e"]])
+    async def test_a_stream_that_others_overwrote_is_lost_and_no_other(
+        self, bus: Bus[bytes], other: Bus[bytes], redis_server: RedisServer, spoil: list[str]
+    ) -> None:
+        spoiled, whole = await bus.open("spoiled"), await bus.open("whole")
+        for sender in (spoiled, whole):
+            sender.send(b"one")
+            await sender.flush()
+        cut, followed = await bus_kit.heard(other, "spoiled"), await bus_kit.heard(other, "whole")
+        assert await bus_kit.next_of(cut) == await bus_kit.next_of(followed) == b"one"
+        async with Redis.from_url(redis_server.url) as stranger:
+            await stranger.execute_command(spoil[0], f"{PREFIX}spoiled", *spoil[1:])  # type: ignore[no-untyped-call]
+        for sender in (spoiled, whole):
+            sender.send(b"two", last=True)
+        assert await bus_kit.to_the_end(cut) == []
+        assert await bus_kit.next_of(followed) == b"two"
+        await finish(bus, "spoiled")
+        await finish(bus, "later", b"three")
+        assert [frame.event for frame in await bus_kit.heard_to_the_end(other, "later")] == [b"three"]
+
 
 def redis(line: CutLine) -> RedisTransport:
     return RedisTransport(f"redis://127.0.0.1:{line.port}/0", longest_stream=LONGEST)

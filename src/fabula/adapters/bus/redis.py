@@ -6,7 +6,7 @@ goes on after any event, an entry cannot be written twice, and Redis itself refu
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -14,7 +14,7 @@ from uuid import uuid4
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from fabula.adapters.bus import place_of
 from fabula.adapters.bus.local import LONGEST_STREAM
@@ -28,6 +28,8 @@ NEWS_S = 3.0
 """How long Redis is asked to wait for news; shorter than the patience with a connection that fell silent."""
 
 MOST_NEWS = 1000
+NO_EPOCH = -1
+"""No stream is of this epoch: who follows one hears that it has ended."""
 _KINDS: dict[bytes, EntryKind] = {b"e": "event", b"l": "last", b"x": "end"}
 _LETTERS = {kind: letter.decode() for letter, kind in _KINDS.items()}
 _OPENED = {b"k": b"o"}
@@ -38,6 +40,12 @@ _OPENED = {b"k": b"o"}
 WRITE = """
 local words, refused, place = string.gmatch(ARGV[1], '%S+'), {}, 1
 local function failed(reply) return type(reply) == 'table' and reply.err end
+-- A newer epoch, or something that others wrote where a stream of ours should be: this stream is lost, and no other.
+local function is_lost(problem)
+    for _, sign in ipairs({'equal or smaller', 'WRONGTYPE', 'Invalid stream ID', 'exhausted'}) do
+        if string.find(problem, sign, 1, true) then return true end
+    end
+end
 local bound = words()
 for number, key in ipairs(KEYS) do
     local epoch, opening, keep, count = words(), words(), words(), tonumber(words())
@@ -56,7 +64,7 @@ for number, key in ipairs(KEYS) do
     end
     if not failed(reply) then
         redis.call('PEXPIRE', key, keep)
-    elseif string.find(reply.err, 'equal or smaller', 1, true) then
+    elseif is_lost(reply.err) then
         refused[#refused + 1] = number
     else
         return reply
@@ -73,7 +81,7 @@ class RedisTransport:
         self.name = f"Redis at {place_of(address)}"
         self._longest = longest_stream
         self._client = redis_client(address)
-        self._wake_key = f"{PREFIX}wake:{uuid4().hex}"
+        self._wake_key = _new_wake_key()
         self._woken = b"0-0"
 
     async def ping(self) -> None:
@@ -93,7 +101,8 @@ class RedisTransport:
             pipeline = self._client.pipeline(transaction=False)
             for stream in streams:
                 pipeline.xrevrange(_key(stream), count=1)
-            return [_place(found[0][0]) if found else None for found in await pipeline.execute()]
+            answers = await pipeline.execute(raise_on_error=False)
+            return [_place(found[0][0]) if found else None for found in map(_read, answers)]
 
         return await _plainly(look)
 
@@ -114,7 +123,9 @@ class RedisTransport:
 
     async def read(self, stream: str) -> News | None:
         async def read() -> News | None:
-            rows = await self._client.xrange(_key(stream))
+            pipeline = self._client.pipeline(transaction=False)
+            (answer,) = await pipeline.xrange(_key(stream)).execute(raise_on_error=False)
+            rows = _read(answer)
             return _news(stream, rows) if rows else None
 
         return await _plainly(read)
@@ -125,13 +136,30 @@ class RedisTransport:
 
         async def wait() -> list[News]:
             ask: dict[Any, Any] = {**ids, self._wake_key: self._woken}
-            told = await self._client.xread(ask, count=MOST_NEWS, block=round(NEWS_S * 1000))
+            try:
+                told = await self._client.xread(ask, count=MOST_NEWS, block=round(NEWS_S * 1000))
+            except ResponseError as error:
+                if not _is_no_stream(error):
+                    raise
+                return await self._without_streams(places)
             found: dict[bytes, Any] = dict(told or [])
             if woken := found.pop(self._wake_key.encode(), None):
                 self._woken = woken[-1][0]
             return [_news(names[key], rows) for key, rows in found.items()]
 
         return await _plainly(wait)
+
+    async def _without_streams(self, streams: Iterable[str]) -> list[News]:
+        """Tells that streams have ended in whose places others wrote something else: nobody could wait for the rest."""
+        keys = {self._wake_key: "", **{_key(stream): stream for stream in streams}}
+        pipeline = self._client.pipeline(transaction=False)
+        for key in keys:
+            pipeline.type(key)
+        kinds = await pipeline.execute()
+        lost = [key for key, kind in zip(keys, kinds, strict=True) if kind not in (b"stream", b"none")]
+        if self._wake_key in lost:
+            self._wake_key, self._woken = _new_wake_key(), b"0-0"
+        return [News(stream=keys[key], epoch=NO_EPOCH, entries=()) for key in lost if keys[key]]
 
     async def wake(self) -> None:
         async def wake() -> None:
@@ -170,6 +198,23 @@ async def _plainly(work: Callable[[], Awaitable[T]]) -> T:
         return await work()
     except (RedisError, OSError) as error:
         raise TransportAway(str(error) or type(error).__name__) from error
+
+
+def _read(answer: Any) -> Any:
+    """What Redis answered; nothing where others wrote something else in place of a stream."""
+    if isinstance(answer, Exception):
+        if not _is_no_stream(answer):
+            raise answer
+        return []
+    return answer
+
+
+def _is_no_stream(error: Exception) -> bool:
+    return isinstance(error, ResponseError) and str(error).startswith("WRONGTYPE")
+
+
+def _new_wake_key() -> str:
+    return f"{PREFIX}wake:{uuid4().hex}"
 
 
 def _key(stream: str) -> str:
