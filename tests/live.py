@@ -151,11 +151,14 @@ GATE_GRAPH: dict[str, Any] = {
 }
 
 
-async def until_audited(client: Client, is_so: Callable[[list[dict[str, Any]]], bool]) -> None:
-    """Waits for what the audit has to say: it is written after a turn, and no turn waits for it."""
+async def until_audited(
+    client: Client, is_so: Callable[[list[dict[str, Any]]], bool] = bool, **asked: Any
+) -> list[dict[str, Any]]:
+    """What the audit has to say, as soon as it is so: it is written after a turn, and no turn waits for it."""
     async with asyncio.timeout(120):
-        while not is_so((await client.call("audit.list"))["violations"]):
+        while not is_so(noted := (await client.call("audit.list", **asked))["violations"]):
             await asyncio.sleep(0.01)
+    return noted
 
 
 async def gate_story(client: Client) -> str:

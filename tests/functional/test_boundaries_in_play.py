@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.game_client import game
-from tests.live import Client, RpcFailed, bodies, gate_story, live_server
+from tests.live import Client, RpcFailed, bodies, gate_story, live_server, until_audited
 from tests.scripted import theatre
 
 from fabula.actions.library.packaged_worlds import check_packaged_world
@@ -47,7 +47,7 @@ async def test_words_that_cross_a_line_are_not_played_and_stand_in_the_audit(cli
     with pytest.raises(RpcFailed, match="does not want 'spiders'"):
         await client.turn(session, "I throw a spider at Mara.")
     assert await lines(client, session) == []
-    (noted,) = (await client.call("audit.list", about=session))["violations"]
+    (noted,) = await until_audited(client, about=session)
     assert (noted["why"], noted["what"]) == ("boundary", "input: lines")
     await client.turn(session, "I throw a stone at Mara.")
     assert await lines(client, session) != []
@@ -222,7 +222,7 @@ async def test_a_telling_that_crosses_a_line_is_asked_for_once_more_and_then_cut
         assert "pider" not in str(bodies(frames)), "not in a delta, nor in the result"
         prompts = [str(request.body["messages"]) for request in house.models.requests]
         assert sum("wrote of what must not happen here: spiders" in prompt for prompt in prompts) == 1
-        noted = (await client.call("audit.list", about=session))["violations"]
+        noted = await until_audited(client, about=session)
         assert {(one["why"], one["what"]) for one in noted} == {("boundary", "output: lines: spiders")}
         turn_id = frames[-1]["response"]["result"]["turn_id"]
         verdicts = (await client.call("session.explain_turn", session, turn_id=turn_id))["verdicts"]
@@ -240,5 +240,5 @@ async def test_a_phrase_that_a_directive_forbids_is_asked_for_once_more_and_then
         await client.turn(session, "I look at the gate.")
         told = " ".join(text for kind, text in await lines(client, session) if kind != "player_input")
         assert " ".join(told.split()) == f"Rain falls. The reader of signs is dear. {PROHIBITED_MARK} Night."
-        noted = (await client.call("audit.list", about=session))["violations"]
+        noted = await until_audited(client, about=session)
         assert {one["what"] for one in noted} == {"output: prohibitions: dear reader"}

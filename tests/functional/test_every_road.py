@@ -198,7 +198,7 @@ async def test_whatever_way_words_come_those_that_cross_a_line_reach_nobody(tmp_
         assert at.model.prompts == []
         for id in at.sessions.values():
             assert (await at.client.call("session.get", id))["snapshot"] == before[id]
-        noted = (await at.client.call("audit.list"))["violations"]
+        noted = await until_audited(at.client)
         assert {(one["caller"], one["why"], one["what"]) for one in noted} == {("player", "boundary", "input: lines")}
         assert {one["about"] for one in noted} & set(at.sessions.values())
 

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.game_client import SPEC, Game, game
-from tests.live import Client, RpcFailed, gate_story, live_server, sse
+from tests.live import Client, RpcFailed, gate_story, live_server, sse, until_audited
 from tests.mass import Mass
 from tests.scripted import bind_troupe
 
@@ -288,7 +288,7 @@ async def kept(at: Table, session: str, case: Case, go: Callable[[], Awaitable[s
     if comes and case.family == "lines":
         with pytest.raises(RpcFailed, match="does not want 'spiders'"):
             await go()
-        noted = (await at.author.call("audit.list", about=session))["violations"]
+        noted = await until_audited(at.author, about=session)
         assert [(one["why"], one["what"]) for one in noted] == [("boundary", "input: lines")]
         assert at.model.asked == []
         told = json.dumps(await at.player.call("session.get", session))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live import Client, bodies, gate_story, live_server
+from tests.live import Client, bodies, gate_story, live_server, until_audited
 from tests.scripted import theatre
 
 from fabula.testing.model_script import say_json
@@ -36,7 +36,7 @@ async def test_what_cannot_be_done_is_told_with_a_lead_and_nothing_is_rolled(tmp
         turn_id = frames[-1]["response"]["result"]["turn_id"]
         (verdict,) = (await client.call("session.explain_turn", session, turn_id=turn_id))["verdicts"]
         assert (verdict["rule"], verdict["result"]) == ("magic", "deny")
-        (noted,) = (await client.call("audit.list", about=session))["violations"]
+        (noted,) = await until_audited(client, about=session)
         assert (noted["why"], noted["what"]) == ("feasibility", "intent: magic")
         frames = await client.turn(session, "Hello, Mara.")
         assert "intent_judged" not in [body["type"] for body in bodies(frames)]
