@@ -15,7 +15,7 @@ from tests.conftest import Place
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.bus.postgres import PostgresTransport
 from fabula.adapters.bus.redis import PREFIX, RedisTransport
-from fabula.adapters.bus.shared import Delivery, Entry, SharedBus, Transport
+from fabula.adapters.bus.shared import LARGEST_EVENT, Delivery, Entry, SharedBus, Transport
 from fabula.adapters.bus.shared import Place as StreamPlace
 from fabula.adapters.world import SystemClock
 from fabula.ports.bus import Bus
@@ -90,6 +90,16 @@ class TestRedisBus(TransportBusKit):
         assert whole == news
         assert news.entries == [entry]
         await transport.close()
+
+    async def test_an_event_that_is_far_too_large_is_not_decoded_and_ends_its_stream(
+        self, bus: Bus[bytes], other: Bus[bytes]
+    ) -> None:
+        sender = await bus.open("s")
+        sender.send(b"one")
+        sender.send(b"x" * (LARGEST_EVENT + 1))
+        sender.send(b"two", last=True)
+        await sender.flush()
+        assert [frame.event for frame in await bus_kit.heard_to_the_end(other, "s")] == [b"one"]
 
     @pytest.mark.parametrize("spoil", [["SET", "x"], ["XADD", f"{2**64 - 1}-{2**64 - 1}", "k", "e"]])
     async def test_a_stream_that_others_overwrote_is_lost_and_no_other(

@@ -13,7 +13,7 @@ from tests.conftest import Place
 from fabula.adapters.bus.local_feeds import LocalFeeds
 from fabula.adapters.bus.postgres_feeds import PostgresChannel
 from fabula.adapters.bus.redis_feeds import CHANNEL, RedisChannel
-from fabula.adapters.bus.shared_feeds import Channel, SharedFeeds
+from fabula.adapters.bus.shared_feeds import LONGEST_NOTE, Channel, SharedFeeds
 from fabula.ports.feeds import Feeds
 from fabula.testing.cut_line import cut_line
 from fabula.testing.feeds_kit import FeedsKit, connected, heard
@@ -77,6 +77,10 @@ class TestLocalFeeds(FeedsKit):
         assert (await heard(again)).event is None
 
 
+LONG = orjson.dumps(["a", "s", "x" * LONGEST_NOTE])
+"""A note of the right form that none of ours is as long as."""
+
+
 class TestRedisFeeds(FeedsKit):
     @pytest.fixture
     async def feeds(self, redis_server: RedisServer) -> AsyncIterator[Feeds[bytes]]:
@@ -94,7 +98,7 @@ class TestRedisFeeds(FeedsKit):
         feeds, other = shared(RedisChannel(redis_server.url)), shared(RedisChannel(redis_server.url))
         entries, _ = await connected(feeds, other)
         async with Redis.from_url(redis_server.url) as stranger:
-            for junk in (b"\xff\xfe", b"", b"null", b"{}", b"[1, 2]", b'["a", {}, []]'):
+            for junk in (b"\xff\xfe", b"", b"null", b"{}", b"[1, 2]", b'["a", {}, []]', LONG):
                 await stranger.publish(CHANNEL, junk)
         other.publish("s", b"heard")
         assert (await heard(entries)).event == b"heard"

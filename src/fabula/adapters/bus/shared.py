@@ -43,6 +43,9 @@ FIRST_RETRY_S, LONGEST_RETRY_S = 0.1, 2.0
 MOST_UNDELIVERED = 256
 """So many streams are kept for a transport that is away; of more, those that finished first are given up."""
 
+LARGEST_EVENT = 4_000_000
+"""In bytes. Events of turns are far smaller; others who write to the transport could have everybody wait for one."""
+
 EntryKind = Literal["event", "last", "end"]
 """`end` is no event: it says that the stream ended without a last one."""
 
@@ -443,6 +446,8 @@ class Mirror(EventLog[E]):
 
     def _append(self, entry: Entry, decode: Callable[[bytes], E]) -> None:
         try:
+            if len(entry.data) > LARGEST_EVENT:
+                raise ValueError(f"it has {len(entry.data)} bytes")
             event = decode(entry.data)
         except ValueError as error:
             log.warning("An event of another server cannot be read, and its stream is cut here: %s", error)

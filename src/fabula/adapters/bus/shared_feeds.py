@@ -26,6 +26,8 @@ E = TypeVar("E")
 log = logging.getLogger("fabula.feeds")
 
 MOST_UNSENT = 1024
+LONGEST_NOTE = 100_000
+"""Events of feeds are hints of some hundred letters. What is far longer was written by others, and is not decoded."""
 MOST_AT_ONCE = 64
 GATHER_S = 0.05
 """So far apart events are sent to others, where many come: the first of them at once, the others together."""
@@ -127,6 +129,8 @@ class SharedFeeds(Generic[E]):
             retry_s = min(2 * retry_s, LONGEST_RETRY_S)
 
     def _heard(self, note: str) -> None:
+        if len(note) > LONGEST_NOTE:
+            return
         try:
             sender, topic, event = orjson.loads(note)
             if sender != self._me:
