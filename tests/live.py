@@ -156,9 +156,11 @@ async def until_audited(
 ) -> list[dict[str, Any]]:
     """What the audit has to say, as soon as it is so: it is written after a turn, and no turn waits for it."""
     async with asyncio.timeout(120):
-        while not is_so(noted := (await client.call("audit.list", **asked))["violations"]):
+        while True:
+            noted: list[dict[str, Any]] = (await client.call("audit.list", **asked))["violations"]
+            if is_so(noted):
+                return noted
             await asyncio.sleep(0.01)
-    return noted
 
 
 async def gate_story(client: Client) -> str:

@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fabula.actions.care.tokens import token_hash
 from fabula.ports.actors import Actor
+from fabula.ports.errors import StoreAway
 from fabula.ports.store import Token
 from fabula.server.access import AccessRules, actor_of, guard, is_loopback, rules_from, tokens_required
 from fabula.server.access.rules import host_name
@@ -171,6 +172,47 @@ async def test_a_stream_ends_soon_after_its_token_was_revoked() -> None:
     await guard(endless, AccessRules(find_token=find_while_valid), monotonic=lambda: now[0])(scope, receive, send)
     assert 10 < len(sent) < 25
     assert sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+async def test_a_stream_goes_on_while_nobody_can_tell_whether_its_token_works() -> None:
+    now, sent = [0.0], list[Message]()
+
+    async def find_at_first(hash: str) -> Token | None:
+        if now[0] > 0:
+            raise StoreAway("gone")
+        return KNOWN[hash]
+
+    async def telling(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(20):
+            now[0] += 1
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    async def receive() -> Message:
+        return await asyncio.Future()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"authorization", b"Bearer player-secret")]
+    scope: Scope = {"type": "http", "method": "GET", "path": "/ticks", "query_string": b"", "headers": headers}
+    await guard(telling, AccessRules(find_token=find_at_first), monotonic=lambda: now[0])(scope, receive, send)
+    assert [message["body"] for message in sent[1:]] == [b"x"] * 20
+
+
+def test_where_no_token_can_be_looked_up_a_caller_is_told_when_to_come_back(caplog: pytest.LogCaptureFixture) -> None:
+    async def find_nobody(hash: str) -> Token | None:
+        raise StoreAway("The store does not answer.")
+
+    away = client(AccessRules(find_token=find_nobody, tokens_required=True))
+    for _ in range(100):
+        answer = away.post("/rpc", headers={"authorization": "Bearer player-secret"})
+        assert answer.status_code == 503 and answer.headers["retry-after"] == "1"
+        assert answer.json()["error"]["message"] == "The store does not answer."
+    assert len(caplog.records) < 50 and not any(record.exc_info for record in caplog.records)
+    token = {"host": "localhost", "authorization": "Bearer player-secret"}
+    with pytest.raises(WebSocketDisconnect), away.websocket_connect("/other", headers=token):
+        pass
 
 
 def test_the_servers_own_page_may_call() -> None:

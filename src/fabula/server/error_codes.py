@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from fabula.ports.errors import FabulaError
+from fabula.ports.errors import FabulaError, StoreAway
 from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.values import JsonObject
 
@@ -81,6 +81,8 @@ def error_code(name: str) -> int:
 
 def http_status(error: FabulaError) -> int:
     """The status where a refusal has one."""
+    if isinstance(error, StoreAway):
+        return 503
     return _STATUSES.get(error_code(error.name), 500)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.ports.actors import Actor
-from fabula.ports.errors import FabulaError, InvalidParams
+from fabula.ports.errors import FabulaError, InvalidParams, StoreAway, StoreError
 from fabula.ports.store import Token, TokenRole
 
 log = logging.getLogger("fabula.tokens")
@@ -63,8 +63,12 @@ async def revoke_token(house: House, actor: Actor, token_id: str) -> Token:
 
 async def find_token(house: House, hash: str) -> Token | None:
     """The token of a hash, unless it was revoked. Its use is noted, to the minute."""
-    async with house.store.reading() as unit:
-        token = await unit.tokens.by_hash(hash)
+    try:
+        async with house.store.reading() as unit:
+            token = await unit.tokens.by_hash(hash)
+    except StoreError as error:
+        # Whoever asks may be anybody: where the store is and what it lacks is for the log, as `/readyz` tells it.
+        raise StoreAway("Nobody can be let in: the store does not answer. Try again in a moment.") from error
     if token is None or token.revoked_at_ms is not None:
         return None
     if house.clock.now_ms() - (token.last_used_at_ms or 0) >= _NOTED_EVERY_MS:

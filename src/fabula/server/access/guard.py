@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
-from fabula.ports.errors import TooMany
+from fabula.ports.errors import StoreError, TooMany
 from fabula.server.access.answers import AnswerWeights, PortionedSend
 from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
@@ -63,7 +63,11 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
             await _answer_preflight(headers, send)
         else:
             token = token_in(headers) or _seat(access, headers, scope)
-            actor = await _counted(access, await _actor(access, tokens, headers, scope["path"], token), scope["path"])
+            try:
+                actor = await _actor(access, tokens, headers, scope["path"], token)
+            except StoreError as error:
+                actor = Refusal(status=503, error=error)
+            actor = await _counted(access, actor, scope["path"])
             if isinstance(actor, Refusal):
                 refused.tell(actor, scope)
                 await refuse(actor, scope, send)
@@ -187,12 +191,20 @@ def _while_valid(send: Send, tokens: TokenCache, token: str) -> Send:
         nonlocal looked_at
         if message.get("more_body") and tokens.now() - looked_at > _SECONDS_BETWEEN_LOOKS:
             looked_at = tokens.now()
-            if await tokens.actor_with(token) is None:
+            if not await _may_stay(tokens, token):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 raise ClientDisconnect
         await send(message)
 
     return sending
+
+
+async def _may_stay(tokens: TokenCache, token: str) -> bool:
+    try:
+        return await tokens.actor_with(token) is not None
+    except StoreError:
+        # A store that is away for a moment is no reason to end a stream; the next look comes soon.
+        return True
 
 
 def _is_preflight(scope: Scope, headers: Mapping[str, str]) -> bool:

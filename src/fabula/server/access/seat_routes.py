@@ -14,7 +14,7 @@ from fabula.actions.house import House
 from fabula.ports.errors import FabulaError, InvalidParams
 from fabula.server.access.callers import SEAT_COOKIE
 from fabula.server.access.refusals import token_unknown
-from fabula.server.error_codes import error_payload, http_status
+from fabula.server.json_answers import error_response
 
 KEPT_S = 180 * 24 * 3600
 LONGEST_TOKEN = 200
@@ -31,8 +31,7 @@ def seat_routes(house: House) -> APIRouter:
             if await find_token(house, token_hash(token)) is None:
                 raise token_unknown().error
         except FabulaError as error:
-            body = orjson.dumps(error_payload(error))
-            return Response(body, status_code=http_status(error), media_type="application/json")
+            return error_response(error)
         answer = Response(status_code=204)
         secure = _comes_by_tls(house, request)
         answer.set_cookie(SEAT_COOKIE, token, max_age=KEPT_S, path="/", httponly=True, samesite="strict", secure=secure)

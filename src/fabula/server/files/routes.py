@@ -15,7 +15,8 @@ from fabula.actions.library.files import give_file, give_sized_cover, take_file
 from fabula.actions.plays.export_session import give_session_export
 from fabula.ports.errors import FabulaError, InvalidRequest
 from fabula.server.access import actor_of
-from fabula.server.error_codes import INSIDE, error_payload, http_status
+from fabula.server.error_codes import INSIDE
+from fabula.server.json_answers import error_response
 
 log = logging.getLogger("fabula.files")
 
@@ -74,12 +75,10 @@ async def _at_the_door(work: Callable[[], Awaitable[Response]]) -> Response:
     try:
         return await work()
     except FabulaError as error:
-        body = orjson.dumps(error_payload(error))
-        return Response(body, status_code=http_status(error), media_type="application/json")
+        return error_response(error)
     except Exception:
         log.exception("a file could not be served")
-        body = orjson.dumps(error_payload(INSIDE))
-        return Response(body, status_code=500, media_type="application/json")
+        return error_response(INSIDE)
 
 
 def _is_side(text: str) -> bool:

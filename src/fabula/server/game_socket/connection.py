@@ -20,7 +20,7 @@ from fabula.actions.house import House
 from fabula.actions.npcs.address_npc import address_npc, gather_company, take_up_turns
 from fabula.loops.npc.company import Company
 from fabula.ports.actors import Actor
-from fabula.ports.errors import FabulaError, LineCrossed, TooMany
+from fabula.ports.errors import FabulaError, LineCrossed, StoreError, TooMany
 from fabula.ports.threads import run_in_thread
 from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
@@ -200,7 +200,11 @@ class Connection:
             self._send(message if self._actor else _token_needed())
             return
         if isinstance(message, Hello) and self._actor is None:
-            shown = await self._shown(message.token)
+            try:
+                shown = await self._shown(message.token)
+            except StoreError as error:
+                await self._close(TRY_AGAIN_LATER, problem("busy", error.message))
+                raise WebSocketDisconnect(TRY_AGAIN_LATER) from None
             if shown is not None and not self._places.take(shown):
                 await self._close(TRY_AGAIN_LATER, _too_many_open(self._places.most))
                 raise WebSocketDisconnect(TRY_AGAIN_LATER)

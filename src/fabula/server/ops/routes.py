@@ -26,7 +26,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
 from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.refusals import LINES_A_MINUTE
-from fabula.server.error_codes import error_payload, http_status
+from fabula.server.json_answers import error_response
 from fabula.server.ops.disk_space import DiskSpace
 from fabula.server.ops.metrics import Counts, gather_metrics, write_metrics, write_shared
 from fabula.server.siblings import Siblings
@@ -69,7 +69,7 @@ def ops_routes(house: House, siblings: Siblings | None = None) -> APIRouter:
         try:
             actor_of(request.scope).must_be("admin", "/metrics")
         except FabulaError as error:
-            return JSONResponse(error_payload(error), status_code=http_status(error))
+            return error_response(error)
         is_one_of_many = siblings is not None and process == OWN
         seen = await _looked_up(house, disk, shared=not is_one_of_many)
         told: dict[int, bytes] = {}
