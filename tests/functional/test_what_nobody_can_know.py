@@ -4,6 +4,7 @@ is looked through for what its owner neither saw nor was told.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from pathlib import Path
@@ -26,6 +27,10 @@ from fabula.story.values import JsonObject
 from fabula.testing.model_script import Say
 from fabula.testing.model_server import ModelServer
 from fabula.testing.world import FixedClock
+
+
+PACE_S = 0.05
+"""A turn of a game is three frames, and a game may send sixty a second."""
 
 
 class Table:
@@ -187,3 +192,4 @@ async def test_no_npc_of_a_game_is_told_what_another_one_lived_through(mass: Mas
 async def _as_npc(mine: Game, who: str, text: str) -> None:
     mine.state = {**mine.state, "spec": {**mine.state["spec"], "name": who.title()}}
     await mine.turn(text, agent_id=who)
+    await asyncio.sleep(PACE_S)
