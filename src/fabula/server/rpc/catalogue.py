@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from fabula.actions import search
 from fabula.actions.building import build_world
@@ -103,6 +104,7 @@ TAKE_STORIES = frozenset(
 """The methods to which whole stories, graphs and lorebooks are sent."""
 
 
+@cache
 def build_catalogue() -> Catalogue:
     """All methods; `rpc.discover` describes the others and is added by the door that serves them."""
     methods = [*_operating(), *_watching_over(), *_authoring(), *_packages(), *_overview(), *_sessions()]

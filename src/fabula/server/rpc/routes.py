@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import cache, partial
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -55,6 +55,7 @@ class OpenRpcDocument(View):
         return dict(self)
 
 
+@cache
 def with_discovery(catalogue: Catalogue) -> Catalogue:
     """The catalogue with `rpc.discover`, which describes them all, itself included."""
 
