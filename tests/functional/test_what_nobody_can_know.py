@@ -28,7 +28,6 @@ from fabula.testing.model_script import Say
 from fabula.testing.model_server import ModelServer
 from fabula.testing.world import FixedClock
 
-
 PACE_S = 0.05
 """A turn of a game is three frames, and a game may send sixty a second."""
 
