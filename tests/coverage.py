@@ -27,9 +27,12 @@ Lines = dict[str, set[int]]
 NEVER = -1
 
 
-# From here on, what is imported is counted: conftest.py imports the package before any hook is called.
 _measured = Slipcover(source=[str(SOURCE)], d_miss_threshold=NEVER)
-ImportManager(_measured, FileMatcher(sources=[SOURCE])).__enter__()
+
+
+def begin() -> None:
+    """Counts the lines of what is imported from now on."""
+    ImportManager(_measured, FileMatcher(sources=[SOURCE])).__enter__()
 
 
 def leave_lines() -> None:
@@ -41,6 +44,14 @@ def leave_lines() -> None:
                 seen[file] |= lines
         target = Path(os.environ[FOLDER]) / f"{os.getpid()}.json"
         target.write_text(json.dumps({file: sorted(lines) for file, lines in seen.items()}), "utf-8")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Before conftest.py, which imports the package. A process that only hands tests out to workers runs none, and all
+    of them wait until it has begun."""
+    if "PYTEST_XDIST_WORKER" in os.environ or not getattr(early_config.known_args_namespace, "numprocesses", None):
+        begin()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -376,7 +376,7 @@ def _leave_lines() -> None:
 def _serve(path: str) -> None:
     """Forks until the test process closes our input."""
     if MEASURED in os.environ:
-        import_module("tests.coverage")
+        import_module("tests.coverage").begin()
     # As `open_embedder` has it: otherwise numpy starts threads, which a fork would lose.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for part in PARTS:

@@ -87,7 +87,7 @@ async def opened(
     )
     split = replace(kind, run=bench.split, queue="realtime")
     kinds = {"errand": kind, "split": split, "call": WorkKind(deadline_s=1.0)}
-    await runner.open(kinds, takes_up=False, most=dict.fromkeys(queues, 8), is_told=True)
+    await runner.open(kinds, takes_up=False, most=dict.fromkeys(queues, 8), eager=False, is_told=True)
     yield bench
     await runner.close()
 

@@ -54,8 +54,11 @@ LEASE_S = 15.0
 """So long, at most, does anything wait for a process that died on another machine."""
 RENEW_BELOW_S = 10.0
 LOOK_EVERY_S = 2.0
-LOOK_AT_MOST_EVERY_S = 0.25
-"""However often it is woken: what follows many turns is found with one look."""
+LOOK_BETWEEN_TURNS_S = 0.25
+"""At most so often does it look while turns are played here, however often it is woken: what follows many turns is
+found with one look."""
+LOOK_WHEN_IDLE_S = 0.02
+"""While no turn is played here, what followed them is caught up with: nobody else wants the processor."""
 MOST_TAKEN_UP: Mapping[QueueName, int] = {"realtime": 32, "background": 4, "heavy": 1}
 """How much work of each queue, taken up from the table, runs here at once."""
 WAITS_FOR_TURNS_S = 5.0
@@ -432,10 +435,13 @@ class WorkRunner:
 
     def _room_beside_turns(self, queue: QueueName, oldest: Work, taken: int) -> int:
         """How much more may be taken up while turns are played here."""
-        if queue == "realtime" or not any(one.held.work.kind == "turn" for one in self._running.values()):
+        if queue == "realtime" or not self._plays_turns():
             return self._most[queue]
         waited_s = (self._clock.now_ms() - oldest.due_at_ms) / 1000
         return 1 - taken if queue == "background" or waited_s > WAITS_FOR_TURNS_S else 0
+
+    def _plays_turns(self) -> bool:
+        return any(one.held.work.kind == "turn" for one in self._running.values())
 
     async def gone(self) -> list[str]:
         """The owners of work whose processes are known to be dead."""
@@ -572,7 +578,8 @@ class WorkRunner:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
                     await self._woken.wait()
-            await asyncio.sleep(looked_at + LOOK_AT_MOST_EVERY_S - self._clock.monotonic())
+            pause = LOOK_BETWEEN_TURNS_S if self._plays_turns() else LOOK_WHEN_IDLE_S
+            await asyncio.sleep(looked_at + pause - self._clock.monotonic())
             looked_at = self._clock.monotonic()
             was_woken = self._woken.is_set()
             self._woken.clear()
