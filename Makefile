@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Half of what a test takes is waiting, for a model, a database or another process: two for each of two cores.
-WORKERS ?= 4
+# Half of what a test takes is waiting, for a model, a database or another process: three for each of two cores.
+WORKERS ?= 6
 
 # What was compiled once is kept, whatever the environment says: ten processes compile everything otherwise.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,7 +31,7 @@ test-all: $(VENV)/.ready-dev
 test-again: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.again --whole
 
-# The types take longest, so the other checks run beside them.
+# The types take longest, so the other checks run beside them; and the tests are compiled there, once for all workers.
 check: $(VENV)/.ready-dev
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check-types check-rest
 
@@ -42,6 +42,7 @@ check-rest:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m pytest --collect-only -q > $(VENV)/.collected || { tail -50 $(VENV)/.collected; exit 1; }
 
 # The browser app's types, lint and unit tests; it fetches the tools for them, which an install leaves out.
 # It comes after the install, which fetches only what a build needs and removes the rest.

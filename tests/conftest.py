@@ -12,7 +12,7 @@ import os
 import shutil
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings as hypothesis_settings
-from tests.fork_server import ForkServer, share_fork_server
+from tests.fork_server import ForkServer, python_of_workers, share_fork_server
 from tests.fork_server import fork_server as started_fork_server
 from tests.mass import Mass, choose_whole
 from tests.mass import mass as number_of_cases
@@ -76,6 +76,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(share_fork_server())
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(specs: Sequence[Any]) -> None:
+    """Those who run the tests are forked from the fork server: each would import the package for itself."""
+    python = python_of_workers()
+    for spec in specs:
+        spec.python = python
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     part = "in full" if config.getoption("--whole") else "a tenth of their cases (--whole runs all)"
     return [f"mass tests: {part}", f"temporary files: {tempfile.gettempdir()}"]
@@ -96,11 +104,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+REPEATED = {"functional", "transcripts"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what `make test-all` runs: mass tests, and repeats on Postgres of what does not depend on the engine.
 
-    Those are in `tests/functional`. The kits and the migrations are the promise of each engine: they run on both in
-    `make test`.
+    Those are in `tests/functional` and `tests/transcripts`. The kits and the migrations are the promise of each engine:
+    they run on both in `make test`.
     """
     for item in items:
         if "mass" in getattr(item, "fixturenames", ()):
@@ -108,7 +119,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         chosen = (
             item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
         )
-        if "functional" in item.path.parts and any(value == "postgres" for value in chosen):
+        if REPEATED.intersection(item.path.parts) and "postgres" in chosen:
             item.add_marker("all")
 
 

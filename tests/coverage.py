@@ -1,8 +1,10 @@
 """Which lines of `src/fabula` were run: counted in every test process and in the commands that they fork.
 
 A plugin, named on the command line (`-p tests.coverage`) because it must be there before the package is imported.
-1. SlipCover marks each line that is run. It could take marks away again, but on Python 3.11 it looks through every
-   function of the package for that, hundreds of times: a command of a fifth of a second took three seconds.
+Test processes are forked from one that has it already (hence PYTEST_DONT_REWRITE: it is there before pytest).
+1. SlipCover marks each line, and a mark costs time whenever its line is run. It could take marks away by itself, but on
+   Python 3.11 it looks through every function of the package for that, hundreds of times: a command of a fifth of a
+   second took three seconds. So a test process has it done a few times, between two tests.
 2. A worker sends what it saw to the process that prints; a forked command leaves a file in a folder.
 3. The end of the run tells the share of each room, and of all.
 
@@ -15,6 +17,9 @@ import json
 import os
 import tempfile
 from collections import defaultdict
+from contextlib import suppress
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +30,17 @@ SOURCE = Path(__file__).parents[1] / "src/fabula"
 FOLDER = "COVERAGE_OF_COMMANDS"
 Lines = dict[str, set[int]]
 NEVER = -1
+TAKEN_AWAY_AFTER = frozenset({30, 120, 400, 1000})
+"""After so many tests the marks of lines that were run are taken away."""
 
 
+_finished = count(1)
 _measured = Slipcover(source=[str(SOURCE)], d_miss_threshold=NEVER)
 
 
+@cache
 def begin() -> None:
-    """Counts the lines of what is imported from now on."""
+    """Counts the lines of what is imported from now on. Test processes that are forked have begun before."""
     ImportManager(_measured, FileMatcher(sources=[SOURCE])).__enter__()
 
 
@@ -61,6 +70,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
         os.environ[FOLDER] = folder.name
         config.pluginmanager.register(_Report())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    if next(_finished) in TAKEN_AWAY_AFTER:
+        # A thread of another test may load a module meanwhile; then they are taken away the next time.
+        with suppress(RuntimeError):
+            _measured.deinstrument_seen()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

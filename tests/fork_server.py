@@ -9,6 +9,7 @@ cannot wait for that. A child is the real command in a process of its own, with 
 
 1. The fork server starts when it is first needed, imports everything, and listens on a socket. Where several test
    processes run, `share_fork_server` starts one for all of them.
+   The test processes are forked from it, too (`python_of_workers`): each would import the same.
 2. Whoever wants a command sends its arguments, environment, folder and three open files (`tests/forked_program.py`).
 3. The child that was forked runs the command; its process id is answered at once, its exit code when it has ended.
 4. A child whose caller is gone is killed, and all of them are when the test process ends.
@@ -29,6 +30,7 @@ import re
 import runpy
 import select
 import selectors
+import shlex
 import shutil
 import signal
 import socket
@@ -43,12 +45,11 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from fabula.testing import server_process as real
-
 _LISTENS = re.compile(r"listens on (http://\S+)")
 _PATIENCE_S = 120.0
 ROOT = Path(__file__).parent.parent
 FABULA = "fabula"
+PYTHON = "python"
 MEASURED = "COVERAGE_OF_COMMANDS"
 """The variable that says where commands leave which lines they ran; see tests/coverage.py."""
 SHARED = "SHARED_FORKS_OF_TESTS"
@@ -193,6 +194,11 @@ class Forked:
 PROGRAM = Forked(FABULA)
 
 
+def python_of_workers() -> str:
+    """The beginning of a command line that stands for `python`, for those who start test processes."""
+    return shlex.join(Forked(PYTHON))
+
+
 def script(file: Path) -> Forked:
     """The beginning of a command line that runs a Python file."""
     return Forked(str(file))
@@ -203,9 +209,12 @@ def server_process(
     data_dir: Path, *options: str, settings: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Child, str]]:
     """`fabula serve` on a free port and its address, for tests that kill it; it is asked to end at the end."""
+    # Here, because nothing of the package may be imported before the fork server has begun to count its lines.
+    from fabula.testing.server_process import clean_environment
+
     data_dir.mkdir(parents=True, exist_ok=True)
     arguments = ["serve", "--port", "0", "--data-dir", str(data_dir), *options]
-    child = fork_server().start(arguments, real.clean_environment(settings), log=data_dir / "server.log")
+    child = fork_server().start(arguments, clean_environment(settings), log=data_dir / "server.log")
     try:
         yield child, child.address()
     finally:
@@ -312,6 +321,8 @@ def _run(program: str) -> None:
     try:
         if program == FABULA:
             import_module("fabula.cli.main").main()
+        elif program == PYTHON:
+            _run_like_python(*sys.argv[1:])
         else:
             runpy.run_path(program, run_name="__main__")
     except SystemExit as ends:
@@ -320,6 +331,14 @@ def _run(program: str) -> None:
     except BaseException:
         code = 1
         raise
+
+
+def _run_like_python(*arguments: str) -> None:
+    """Does what `python -u -c CODE` does."""
+    *_, flag, code = arguments
+    assert flag == "-c", arguments
+    sys.argv = ["-c"]
+    exec(code, {"__name__": "__main__"})  # noqa: S102 - what `python -c` is for
 
 
 @dataclass

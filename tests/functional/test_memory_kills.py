@@ -17,7 +17,9 @@ from fabula.actions.followers.memories import remember_line
 from fabula.actions.house import House
 from fabula.actions.memories.embed_memories import AT_ONCE, embed_all
 from fabula.actions.memories.remember import findable
+from fabula.actions.periodic_jobs import periodic_jobs
 from fabula.ports.memories import Memory, NewMemory, Owner, OwnerAt
+from fabula.ports.store import Unit
 from fabula.settings import Settings
 from fabula.wiring import open_house
 
@@ -67,7 +69,22 @@ class Minds:
         return {owner: await self.summaries(owner) for owner in owners if owner != "narrator"}
 
 
+async def until_looked_after(house: House) -> None:
+    """Waits until the periodic jobs of this hour are done, which a server begins when it starts: one of them has every
+    play consolidated that is long enough by then."""
+    jobs = [(job.kind, str(job.period(house.clock.now_ms()))) for job in periodic_jobs(house)]
+
+    async def done(unit: Unit) -> bool:
+        work = [await unit.work.by_key(kind, period) for kind, period in jobs]
+        return all(one is not None and one.status == "done" for one in work)
+
+    async with asyncio.timeout(120):
+        while not await house.store.read(done):
+            await asyncio.sleep(0.05)
+
+
 async def test_consolidation_killed_at_any_step_goes_on_and_keeps_each_summary_once(client: Client) -> None:
+    await until_looked_after(client.house)
     session = await gate_session(client)
     for line in [MILL, MILL, MILL, *(f"I count to {number}." for number in range(LATELY))]:
         await client.turn(session, line)
