@@ -9,6 +9,8 @@ import pytest
 from tests.doors import Doors, doors
 from tests.live import GATE_GRAPH
 
+from fabula.story.changes import MOST_PRESENT
+
 MIB = 1024 * 1024
 
 
@@ -125,3 +127,19 @@ async def test_guests_of_a_play_have_a_limit_together(house_doors: Doors) -> Non
     sentence = await refusal(house_doors, "owner", "session_character.create", session, **guest)
     assert "The guests of a play may have 200000 letters together" in sentence
     assert len((await owner.client.call("session_character.list", session))["session_characters"]) == 2
+
+
+async def test_a_scene_holds_so_many_guests_by_hand(house_doors: Doors) -> None:
+    owner = house_doors["owner"]
+    session = await owner.play(house_doors.story_id)
+    snapshot = (await owner.client.call("session.get_runtime_snapshot", session))["snapshot"]
+    guest = {"display_name": "G", "personality": "p", "style": "s", "system_prompt": "p"}
+    for _ in range(MOST_PRESENT - len(snapshot["world_state"]["active_characters"])):
+        await owner.client.call("session_character.create", session, **guest)
+    sentence = await refusal(house_doors, "owner", "session_character.create", session, **guest)
+    assert "A scene holds 50 characters, and these would be 51. Let one of them leave first." in sentence
+    outside = await owner.client.call("session_character.create", session, **guest, enter_scene=False)
+    id = outside["session_character_id"]
+    assert sentence == await refusal(
+        house_doors, "owner", "session_character.enter_scene", session, session_character_id=id
+    )

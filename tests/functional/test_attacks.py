@@ -21,7 +21,6 @@ from fabula.actions.plays import find_lines
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
-from fabula.agents.replies.director import MOST_PRESENT
 from fabula.formats.images import fit_within
 from fabula.loops.npc.company import MOST_WAITING
 from fabula.loops.npc.floor import LONGEST_QUEUE
@@ -30,7 +29,7 @@ from fabula.ports.models import CallOrigin, ModelRequest, Piece
 from fabula.server.game_socket.pace import FRAMES_PER_SECOND
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_VALUES
-from fabula.story.changes import LONGEST_HISTORY, newest_within
+from fabula.story.changes import LONGEST_HISTORY, MOST_PRESENT, newest_within
 from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
 from fabula.story.plays import PlayState, SessionCharacter

@@ -150,3 +150,10 @@ states = st.fixed_dictionaries(
 def test_what_is_called_impossible_never_holds(condition: Condition, variables: dict[str, Anything]) -> None:
     if never_holds(condition, GROUND):
         assert not holds(condition, WorldState(current_node="a", custom=variables))
+
+
+def test_a_scene_with_more_characters_than_it_holds_is_found() -> None:
+    crowd = [f"c{n}" for n in range(51)]
+    ground = Ground(characters={id: {} for id in crowd})
+    graph = Graph(start_node="a", nodes=[node("a", characters=crowd)])
+    assert [one.kind for one in lint(graph, ground)] == ["crowded"]

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.story.changes import (
+    LONGEST_HISTORY,
     MOST_OPS,
+    MOST_PRESENT,
     Bounds,
     apply_all,
     enter,
@@ -235,3 +237,32 @@ def test_no_operation_brings_the_state_out_of_bounds(some: list[Any]) -> None:
     assert state.custom.get("gate", "shut") in ("shut", "open")
     assert state.current_node in ("yard", "hall")
     assert WorldState.model_validate(state.as_json()) == state
+
+
+CROWD = [f"one-of-many-{n}" for n in range(MOST_PRESENT + 9)]
+IN_A_CROWD = Bounds(characters=dict.fromkeys(CROWD))
+
+
+def test_a_scene_holds_so_many_characters_whoever_lets_them_in() -> None:
+    full = WorldState(current_node="yard", active_characters=CROWD[:MOST_PRESENT])
+    for op in (AddActiveCharacter(character=CROWD[-1]), SetActiveCharacters(characters=CROWD)):
+        refused = apply_all([op], full, IN_A_CROWD)
+        assert refused.state == full
+        assert refused.refused[0].reason.startswith("a scene holds 50 characters, and these would be 5")
+    node = Node(id="hall", title="", scene="", goal="", characters=CROWD)
+    assert enter(node, STATE, IN_A_CROWD).state.active_characters == CROWD[:MOST_PRESENT]
+
+
+def test_an_older_play_with_a_larger_crowd_may_lose_some_of_it() -> None:
+    older = WorldState(current_node="yard", active_characters=CROWD)
+    fewer = apply_all([SetActiveCharacters(characters=CROWD[1:])], older, IN_A_CROWD).state
+    assert fewer.active_characters == CROWD[1:]
+    fewer = apply_all([RemoveActiveCharacter(character=CROWD[1])], fewer, IN_A_CROWD).state
+    assert apply_all([AddActiveCharacter(character=CROWD[0])], fewer, IN_A_CROWD).refused
+
+
+def test_what_a_crowd_noticed_is_kept_as_far_as_its_names_have_room() -> None:
+    lines = [entry(n).model_copy(update={"heard_by": CROWD}) for n in range(1_000)]
+    kept = remember(STATE, lines, limit=1_000).actor_shared_history
+    assert kept == lines[-len(kept) :]
+    assert LONGEST_HISTORY // 2 < sum(len("".join(one.heard_by or ())) for one in kept) < LONGEST_HISTORY

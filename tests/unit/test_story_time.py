@@ -20,6 +20,7 @@ from fabula.story.calendars import (
     minutes_until_start,
     moment,
 )
+from fabula.story.changes import MOST_PRESENT
 from fabula.story.conditions import Any as AnyOf
 from fabula.story.graph import Comparison, Graph, Node, Transition
 from fabula.story.passing_time import begin_time, minutes_of_rest, pass_time
@@ -153,6 +154,11 @@ def test_who_is_met_follows_from_schedules() -> None:
     assert begun.world.active_characters == ["cook", "marit"]
     assert present(begun, "I wait until evening.", node(characters=["cook"])) == ["cook"]
     assert present(begun, "I look.", node(characters=["cook"])) == ["cook", "marit"]
+
+
+def test_whom_a_schedule_brings_to_a_full_scene_finds_no_room_in_it() -> None:
+    full = [f"guest-{n}" for n in range(MOST_PRESENT)]
+    assert begin_time(WORLD, play(active_characters=full), node()).world.active_characters == full
 
 
 def test_exceptions_come_before_the_usual() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -11,6 +11,7 @@ from fabula.story.schemas import Schema, defaults_of, value_problem
 from fabula.story.sizes import variables_size
 from fabula.story.state import (
     AddActiveCharacter,
+    CastOp,
     MemoryEntry,
     RemoveActiveCharacter,
     RemoveCharacterState,
@@ -31,8 +32,10 @@ SMALL_WINDOW = 16
 LARGEST_STATE = 200_000
 LONGEST_HISTORY = 200_000
 MOST_OPS = 500
+MOST_PRESENT = 50
 """Every turn keeps the variables and what was noticed last, reads the latter again for every role, and every operation
-copies the variables of its scope: all are bounded."""
+copies the variables of its scope: all are bounded. So are those in a scene: every line keeps who of them noticed it,
+and prompts tell of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +72,7 @@ def apply_all(ops: Sequence[StateOp], state: WorldState, bounds: Bounds) -> Appl
     size = state_size(state) if ops else 0
     for op in ops[:MOST_OPS]:
         more = _growth(op, state)
-        reason = refusal(op, bounds) or _size_refusal(size, more)
+        reason = refusal(op, bounds) or _size_refusal(size, more) or _crowd_refusal(op, state)
         if reason is not None:
             refused.append(RefusedOp(op=op, reason=reason))
             continue
@@ -110,6 +113,21 @@ def _size_refusal(size: int, more: int) -> str | None:
     return f"the variables of a play may have a size of {LARGEST_STATE} letters, and these would have {size + more}"
 
 
+def _crowd_refusal(op: StateOp, state: WorldState) -> str | None:
+    # More than that may be there in an older play: they stay, and may become fewer.
+    if not isinstance(op, SetActiveCharacters | AddActiveCharacter):
+        return None
+    there = len(_present_after(op, state))
+    if there <= max(MOST_PRESENT, len(state.active_characters)):
+        return None
+    return f"a scene holds {MOST_PRESENT} characters, and these would be {there}"
+
+
+def let_in(there: Sequence[str], came: Iterable[str]) -> list[str]:
+    """Those in a scene when others come to it; who finds no room stays outside."""
+    return list(dict.fromkeys([*there, *came]))[: max(MOST_PRESENT, len(there))]
+
+
 def refusal(op: StateOp, bounds: Bounds) -> str | None:
     """Why an operation may not be applied, or None when it may."""
     match op:
@@ -141,12 +159,8 @@ def _effect(op: StateOp, state: WorldState) -> dict[str, object]:
     match op:
         case SetCurrentNode():
             return {"current_node": op.node_id}
-        case SetActiveCharacters():
-            return {"active_characters": list(dict.fromkeys(op.characters))}
-        case AddActiveCharacter():
-            return {"active_characters": list(dict.fromkeys([*state.active_characters, op.character]))}
-        case RemoveActiveCharacter():
-            return {"active_characters": [one for one in state.active_characters if one != op.character]}
+        case SetActiveCharacters() | AddActiveCharacter() | RemoveActiveCharacter():
+            return {"active_characters": _present_after(op, state)}
         case SetState():
             return {"custom": {**state.custom, op.key: op.value}}
         case RemoveState():
@@ -164,6 +178,18 @@ def _effect(op: StateOp, state: WorldState) -> dict[str, object]:
             assert_never(op)
 
 
+def _present_after(op: CastOp, state: WorldState) -> list[str]:
+    match op:
+        case SetActiveCharacters():
+            return list(dict.fromkeys(op.characters))
+        case AddActiveCharacter():
+            return list(dict.fromkeys([*state.active_characters, op.character]))
+        case RemoveActiveCharacter():
+            return [one for one in state.active_characters if one != op.character]
+        case _:
+            assert_never(op)
+
+
 def _without(variables: JsonObject, key: str) -> JsonObject:
     return {name: value for name, value in variables.items() if name != key}
 
@@ -177,9 +203,7 @@ def _character_variable_removed(op: RemoveCharacterState, state: WorldState) -> 
 
 def enter(node: Node, state: WorldState, bounds: Bounds) -> Applied:
     """The state after coming to a node: its cast replaces the one before, then its updates run."""
-    arrived = state.model_copy(
-        update={"current_node": node.id, "active_characters": list(dict.fromkeys(node.characters))}
-    )
+    arrived = state.model_copy(update={"current_node": node.id, "active_characters": let_in([], node.characters)})
     return apply_all(node.on_enter_updates, arrived, bounds)
 
 
@@ -282,20 +306,36 @@ def turns_kept(told: Sequence[MemoryEntry], limit: int) -> int | None:
     return sum(entry.kind == "player_input" for entry in told[: lines_kept(limit)])
 
 
-def newest_within(entries: Sequence[MemoryEntry], letters: int) -> Sequence[MemoryEntry]:
+def _told_letters(entry: MemoryEntry) -> int:
+    return len(entry.text)
+
+
+def _kept_letters(entry: MemoryEntry) -> int:
+    """The letters of a line with the ids of those who noticed it, each in quotation marks and after a comma."""
+    return len(entry.text) + sum(len(id) + 3 for id in entry.heard_by or ())
+
+
+def newest_within(
+    entries: Sequence[MemoryEntry], letters: int, *, size_of: Callable[[MemoryEntry], int] = _told_letters
+) -> Sequence[MemoryEntry]:
     """The newest entries that have no more letters together; the very last one is always there."""
-    if sum(len(entry.text) for entry in entries) <= letters:
+    if sum(map(size_of, entries)) <= letters:
         return entries
-    place, size = len(entries) - 1, len(entries[-1].text)
-    while place > 0 and (size := size + len(entries[place - 1].text)) <= letters:
+    place, size = len(entries) - 1, size_of(entries[-1])
+    while place > 0 and (size := size + size_of(entries[place - 1])) <= letters:
         place -= 1
     return entries[place:]
 
 
 def remember(state: WorldState, entries: Sequence[MemoryEntry], *, limit: int) -> WorldState:
-    """The state after everyone in the scene noticed something; thoughts are no part of it."""
+    """The state after everyone in the scene noticed something; thoughts are no part of it.
+
+    A preset may keep very many lines, and every turn stores them with the names of all who noticed them.
+    """
     noticed = [entry for entry in entries if entry.kind != "thought"]
-    return state.model_copy(update={"actor_shared_history": window([*state.actor_shared_history, *noticed], limit)})
+    kept = window([*state.actor_shared_history, *noticed], limit)
+    history = list(newest_within(kept, LONGEST_HISTORY, size_of=_kept_letters))
+    return state.model_copy(update={"actor_shared_history": history})
 
 
 def remember_privately(state: WorldState, entry: MemoryEntry, *, limit: int) -> WorldState:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from fabula.story.changes import MOST_PRESENT
 from fabula.story.plays import PlayState, SessionCharacter
 
 LARGEST_GUESTS: Final = 200_000
+MOST_GUESTS: Final = 100
 LONGEST_MODEL_TEXT: Final = 4_000
 _OF_A_GUEST: Final = 200
 """What a guest takes up without any text."""
@@ -25,11 +27,18 @@ def guests_size(state: PlayState) -> int:
 
 
 def guests_problem(before: PlayState, after: PlayState) -> str | None:
-    """Why a guest may not be added or rewritten so: every turn keeps all of them whole."""
-    size = guests_size(after)
-    if size <= max(LARGEST_GUESTS, guests_size(before)):
-        return None
-    return f"The guests of a play may have {LARGEST_GUESTS} letters together, and these would have {size}."
+    """Why a guest may not come or be rewritten so: every turn keeps all of them whole.
+
+    What an older play holds beyond a limit stays, and may become less.
+    """
+    size, many, there = guests_size(after), len(after.session_characters), len(after.world.active_characters)
+    if size > max(LARGEST_GUESTS, guests_size(before)):
+        return f"The guests of a play may have {LARGEST_GUESTS} letters together, and these would have {size}."
+    if many > max(MOST_GUESTS, len(before.session_characters)):
+        return f"A play may have {MOST_GUESTS} guests, and these would be {many}. Delete one of them first."
+    if there > max(MOST_PRESENT, len(before.world.active_characters)):
+        return f"A scene holds {MOST_PRESENT} characters, and these would be {there}. Let one of them leave first."
+    return None
 
 
 def shortened(guest: SessionCharacter) -> SessionCharacter:
@@ -38,12 +47,17 @@ def shortened(guest: SessionCharacter) -> SessionCharacter:
     return guest.model_copy(update=fields)
 
 
-def with_room(state: PlayState) -> PlayState:
-    """The state without the guests that it has no room for: the oldest go, unless they are in the scene."""
-    absent = [one for one in state.session_characters if one not in state.world.active_characters]
-    while absent and guests_size(state) > LARGEST_GUESTS:
+def with_room(state: PlayState, coming: str) -> PlayState:
+    """The state with room for one who comes: the oldest guests go, unless they are in the scene."""
+    stay = {coming, *state.world.active_characters}
+    absent = [one for one in state.session_characters if one not in stay]
+    while absent and (guests_size(state) > LARGEST_GUESTS or _is_full(state, coming)):
         state = removed(state, absent.pop(0))
     return state
+
+
+def _is_full(state: PlayState, coming: str) -> bool:
+    return len({*state.session_characters, coming}) > MOST_GUESTS
 
 
 def _size(guest: SessionCharacter) -> int:

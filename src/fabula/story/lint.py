@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from fabula.language.vocabulary import normal
+from fabula.story.changes import MOST_PRESENT
 from fabula.story.graph import All, Any, Comparison, Condition, Graph, Node, Not, Transition, tests_of
 from fabula.story.schemas import SchemaField, fits
 from fabula.story.state import (
@@ -25,7 +26,14 @@ from fabula.story.state import (
 from fabula.story.values import same_json
 
 FindingKind = Literal[
-    "unreachable", "dead_end", "unknown_character", "never_written", "never_holds", "never_taken", "means_twice"
+    "unreachable",
+    "dead_end",
+    "unknown_character",
+    "crowded",
+    "never_written",
+    "never_holds",
+    "never_taken",
+    "means_twice",
 ]
 Fields = Mapping[str, SchemaField]
 
@@ -71,6 +79,9 @@ def lint(graph: Graph, ground: Ground) -> list[Finding]:
         elif node.id not in finishing:
             findings.append(_finding("dead_end", node, "leads to no ending"))
         findings += _unknown_characters(node, ground)
+        if len(set(node.characters)) > MOST_PRESENT:
+            what = f"names more than {MOST_PRESENT} characters: the others find no room in its scene"
+            findings.append(_finding("crowded", node, what))
         findings += _condition_findings(node, ground, written)
         findings += _meant_twice(node)
     return findings

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from fabula.story.calendars import Calendar, StoryTime, TimeName
+from fabula.story.changes import let_in
 from fabula.story.conditions import Condition, holds
 from fabula.story.graph import Node
 from fabula.story.state import WorldState
@@ -74,7 +75,7 @@ def with_presence(
     gone = {id for id in left if id not in here and id not in node.characters}
     came = [id for id in here if id not in left]
     present = [id for id in state.active_characters if id not in gone]
-    after = list(dict.fromkeys([*present, *came]))
+    after = let_in(present, came)
     return state if after == state.active_characters else state.model_copy(update={"active_characters": after})
 
 

@@ -145,7 +145,7 @@ async def enter_scene(
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
         guest = _guest(at.state, command.session_character_id)
-        return Amendment(state=entered(at.state, guest.session_character_id)), None
+        return _within_limit(at, entered(at.state, guest.session_character_id)), None
 
     state, _ = await amend(house, actor, session_id, change)
     return guest_view(state, command.session_character_id)

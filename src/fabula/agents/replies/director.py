@@ -7,12 +7,11 @@ from collections.abc import Collection, Sequence
 from pydantic import TypeAdapter
 
 from fabula.agents.replies.json_answers import fitted, json_in
+from fabula.story.changes import MOST_PRESENT
 from fabula.story.plans import ActorBeat, Beat, CreateAndEnter, LeaveScene, NarratorBeat, ResponsePlan
 from fabula.story.values import Json
 
 MOST_BEATS = 8
-MOST_PRESENT = 50
-"""Guests whom a director lets in stay with the play: a scene holds so many, and no more come at once."""
 
 
 def read_response_plan(

@@ -62,7 +62,7 @@ def _come_or_go(run: SceneRun, play: PlayState, action: RoleAction) -> PlayState
         run.stage.tell(SessionCharacterLeftScene(session_character_id=gone, snapshot=play.snapshot))
         return play
     guest = shortened(_guest(run, play, action))
-    play = added(with_room(play), guest)
+    play = added(with_room(play, guest.session_character_id), guest)
     shown = GuestOnStage(**dict(guest), in_scene=False)
     run.stage.tell(SessionCharacterCreated(session_character=shown, snapshot=play.snapshot))
     came = guest.session_character_id
