@@ -70,6 +70,18 @@ async def test_the_states_of_large_plays_have_a_bound_together_and_a_play_goes_o
         assert [one["text"] for one in lines if one["kind"] == "player_input"] == ["I knock.", "I knock again."]
 
 
+async def test_guests_and_all_else_in_the_state_of_a_play_count(tmp_path: Path) -> None:
+    before = alive(Standing)
+    async with live_server(tmp_path) as client:
+        session = str((await client.raw("story.start_session", story_id=await gate_story(client)))["session_id"])
+        texts = {"display_name": "G", "style": "s", "system_prompt": "p"}
+        for _ in range(2):
+            await client.call("session_character.create", session, personality="x" * 90_000, **texts)
+        assert (await client.turn(session, "I knock."))[-1]["type"] == "completed"
+        assert [one.weight > 180_000 for one in alive(Standing, but=before)] == [True]
+        assert client.house.turn_states.take_large()
+
+
 async def test_the_save_of_an_ink_play_counts_as_its_variables(tmp_path: Path) -> None:
     before = alive(Standing)
     async with live_server(tmp_path) as client:
@@ -91,7 +103,7 @@ async def test_few_turns_of_large_states_are_played_at_once_and_others_pass_them
         assert state is not None
         standing = client.house.turn_states.after(state.head_turn_id)
         assert standing is not None
-        async with client.house.turn_states.room_for(standing.play):
+        async with client.house.turn_states.room_for(state.head_turn_id, standing.play):
             waiting = [asyncio.create_task(client.turn(session, "I wait.")) for session in large]
             assert (await client.turn(small, "I knock."))[-1]["type"] == "completed"
             assert not any(task.done() for task in waiting)

@@ -108,5 +108,5 @@ async def test_words_that_the_store_spells_differently_are_not_remembered(tmp_pa
     for place, text in enumerate(("fine", "a NUL \0", "half a pair \ud800")):
         said = MemoryEntry(speaker_id="narrator", speaker_name="Narrator", kind="narration", text=text)
         turn = Turn(**{**vars(played), "turn_id": f"turn_{place}"})
-        turn_states.keep(turn, standing.after(standing.play, [said]))
+        turn_states.keep(turn, standing.with_lines([said]))
     assert [turn_states.after(f"turn_{place}") is not None for place in range(3)] == [True, False, False]

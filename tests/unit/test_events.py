@@ -25,6 +25,7 @@ from fabula.story.events import (
     decode_event,
     encode_event,
     event_json,
+    event_weight,
 )
 from fabula.story.plans import DirectorResult, ResponsePlan
 from fabula.story.plays import GuestOnStage
@@ -133,6 +134,17 @@ EXAMPLES: dict[type[Any], dict[str, Any]] = {
 def test_what_is_read_in_another_process_is_what_was_told(kind: type[Any]) -> None:
     event = kind(**EXAMPLES[kind])
     assert decode_event(encode_event(event)) == event
+
+
+@pytest.mark.parametrize("kind", get_args(Told), ids=lambda kind: kind.__name__)
+def test_every_event_weighs_as_much_as_what_it_carries(kind: type[Any]) -> None:
+    large = {"snapshot": SNAPSHOT.model_copy(update={"player_description": "x" * 100_000})}
+    event = kind(**{**EXAMPLES[kind], **(large if "snapshot" in EXAMPLES[kind] else {})})
+    assert event_weight(event) > len(encode_event(event))
+
+
+def test_an_event_with_half_a_surrogate_pair_has_a_weight() -> None:
+    assert event_weight(told.StoryEnded(node_id="gate", title="x" * 5_000 + "\ud800")) > 5_000
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type":"nothing"}', b'{"type":"turn_started","player_input":1}'])

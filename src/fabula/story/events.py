@@ -549,8 +549,22 @@ def plain(value: object) -> Any:
 
 
 def event_weight(event: Told) -> int:
-    """About the bytes that an event takes in memory: most are a few words, but the last one has the whole state."""
-    return BYTES_OF_AN_EVENT + (memory_size(event.result) if isinstance(event, Completed) else 0)
+    """About the bytes that an event takes in memory: most are a few words, but some have the whole state."""
+    match event:
+        case Completed():
+            return BYTES_OF_AN_EVENT + memory_size(event.result)
+        case Delta():
+            return BYTES_OF_AN_EVENT + len(event.delta)
+        case _:
+            return BYTES_OF_AN_EVENT + _letters(event)
+
+
+def _letters(event: Told) -> int:
+    try:
+        return len(encode_event(event))
+    except (TypeError, ValueError):
+        # Half surrogates are no UTF-8.
+        return len(repr(event))
 
 
 def encode_event(event: Told) -> bytes:

@@ -60,7 +60,7 @@ def memory_size(value: Json) -> int:
 
     What is written down is counted, because that takes a hundredth of the time of going through the value.
     """
-    written = _written(value)
+    written = written_json(value)
     return (
         len(written) * (1 if written.isascii() else _OF_A_WIDE_LETTER)
         + _OF_A_LIST * written.count(b"[")
@@ -71,7 +71,8 @@ def memory_size(value: Json) -> int:
     )
 
 
-def _written(value: Json) -> bytes:
+def written_json(value: Json) -> bytes:
+    """A value as JSON, for its length: half surrogates in it are no error."""
     try:
         return orjson.dumps(value)
     except (TypeError, ValueError):

@@ -180,7 +180,8 @@ async def _play_on(
     saver = await house.checkpoints.saver()
     if not resumed:
         house.checkpoints.expect_new(held.work.work_id)
-    async with house.turn_states.room_for(turn_start.before):
+    assert turn.parent_id is not None
+    async with house.turn_states.room_for(turn.parent_id, turn_start.before):
         await turn_start.play(house, turn, stage, saver, work=held.work, cut=held.cut, resumed=resumed)
 
 

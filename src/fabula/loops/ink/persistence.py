@@ -13,7 +13,7 @@ from fabula.loops.ink.ink_run import InkRun
 from fabula.loops.ink.teller import Telling, choices_view, input_asked
 from fabula.loops.ink.turn_record import Kept, Spoken
 from fabula.loops.turns.follow import follow_up
-from fabula.loops.turns.turn_state_cache import Standing
+from fabula.loops.turns.turn_state_cache import Standing, state_bytes
 from fabula.ports.plays import Finished, MessageChange, SpokenMessage
 from fabula.ports.world import Ids
 from fabula.story.events import event_fields
@@ -142,5 +142,5 @@ async def persist(run: InkRun, kept: Kept) -> None:
     with run.stage.recorder.step("commit"):
         is_committed = await run.store.commit_turn(finished, work=run.held)
     if is_committed:
-        run.turn_states.keep(run.turn, Standing(play=play, past=(), lines=0))
+        run.turn_states.keep(run.turn, Standing(play=play, play_bytes=state_bytes(play, state), past=(), lines=0))
         run.stage.complete(cast(JsonObject, result), follow=finished.follow)

@@ -17,7 +17,7 @@ from fabula.loops.scene.resolution import player_entry
 from fabula.loops.scene.scene_ends import close_free_scene, scene_end
 from fabula.loops.scene.scene_run import SceneRun
 from fabula.loops.turns.follow import follow_up
-from fabula.loops.turns.turn_state_cache import Standing, entry_of
+from fabula.loops.turns.turn_state_cache import Standing, entry_of, state_bytes
 from fabula.ports.plays import Finished, MessageChange, MessageKind, SpokenMessage
 from fabula.story.events import KeeperApplied, SceneCompleted, SocialBeat, StoryEnded, event_fields
 from fabula.story.plays import PlayState
@@ -107,8 +107,14 @@ async def persist(
     with run.stage.recorder.step("commit"):
         is_committed = await run.store.commit_turn(finished, work=run.held)
     if is_committed:
-        now = Standing(play=run.before, past=run.past, lines=run.setup.past_lines, so_far=run.so_far)
-        run.turn_states.keep(run.turn, now.after(play, [entry_of(change.message) for change in messages]))
+        now = Standing(
+            play=play,
+            play_bytes=state_bytes(play, state),
+            past=run.past,
+            lines=run.setup.past_lines,
+            so_far=run.so_far,
+        )
+        run.turn_states.keep(run.turn, now.with_lines([entry_of(change.message) for change in messages]))
         run.stage.complete(cast(JsonObject, result), follow=finished.follow)
 
 

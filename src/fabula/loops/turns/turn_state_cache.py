@@ -15,17 +15,19 @@ from cachetools import LRUCache
 
 from fabula.ports.plays import SpokenMessage, Turn
 from fabula.story.plays import PlayState
-from fabula.story.sizes import memory_size
+from fabula.story.sizes import memory_size, written_json
 from fabula.story.state import MemoryEntry
-from fabula.story.values import Json
+from fabula.story.values import Json, JsonObject
 
 STANDINGS_KEPT = 256
-STANDINGS_BYTES = 16 * 2**20
-"""All that are kept take about so much together, however large the variables and lines of plays are."""
+STANDINGS_BYTES = 24 * 2**20
+"""All that are kept take about so much together, however large the states and lines of plays are."""
 LARGE_STATE_BYTES = 128 * 2**10
 """A state that takes more is large: what a turn leaves behind of it is worth looking for."""
 READ_KEPT = 64
 """So many states that were read, and are not large, are kept."""
+_OF_A_LISTENER = 48
+"""What the id of somebody who noticed a line takes, about."""
 LARGE_AT_ONCE = 4
 """So many turns of large states are played at once. Each has its state many times over while it runs: in checkpoints,
 contexts and prompts."""
@@ -43,11 +45,13 @@ class PastSummary:
 class Standing:
     """A play after a turn. `past` are the last lines of the transcript, of which `lines` were asked for.
 
+    `play_bytes` is what the play takes in memory (`state_bytes`).
     `so_far` is what stood for the lines before them in the last prompt, if anything did. `as_stored` says that the
     store has the lines letter for letter; those that were read from it are.
     """
 
     play: PlayState
+    play_bytes: int
     past: Sequence[MemoryEntry]
     lines: int
     so_far: PastSummary | None = None
@@ -56,13 +60,14 @@ class Standing:
     @property
     def weight(self) -> int:
         """About the bytes that it takes in memory. Lines that several standings share count for each."""
-        return variables_weight(self.play) + sum(len(entry.text) for entry in self.past)
+        lines = sum(len(entry.text) + _OF_A_LISTENER * len(entry.heard_by or ()) for entry in self.past)
+        return self.play_bytes + lines
 
-    def after(self, play: PlayState, said: Sequence[MemoryEntry]) -> Standing:
-        """The standing after one more turn."""
+    def with_lines(self, said: Sequence[MemoryEntry]) -> Standing:
+        """The standing when these were told, too."""
         past = [*self.past, *said]
         as_stored = self.as_stored and all(map(_is_kept_as_it_is, said))
-        return replace(self, play=play, past=past[max(0, len(past) - self.lines) :], as_stored=as_stored)
+        return replace(self, past=past[max(0, len(past) - self.lines) :], as_stored=as_stored)
 
 
 class TurnStateCache:
@@ -87,9 +92,14 @@ class TurnStateCache:
         found, self._has_large = self._has_large, False
         return found
 
-    def room_for(self, play: PlayState) -> AbstractAsyncContextManager[object]:
-        """What a turn that begins at this state waits for, and has while it is played."""
-        return self._large_turns if variables_weight(play) > LARGE_STATE_BYTES else nullcontext()
+    def room_for(self, turn_id: str, play: PlayState) -> AbstractAsyncContextManager[object]:
+        """What a turn waits for that begins at the state after this one, and has while it is played."""
+        return self._large_turns if self._size_after(turn_id, play) > LARGE_STATE_BYTES else nullcontext()
+
+    def _size_after(self, turn_id: str, play: PlayState) -> int:
+        # Kept with the state, because writing it down takes time at every turn.
+        known = self._kept.get(turn_id)
+        return state_bytes(play, play.as_json()) if known is None else known.play_bytes
 
     def keep(self, turn: Turn, standing: Standing) -> None:
         """Remembers how a turn left the play, unless the store would spell its words differently."""
@@ -113,15 +123,19 @@ class TurnStateCache:
 
     def keep_read(self, turn_id: str, play: PlayState) -> None:
         """Remembers a state that was read: what follows a turn reads it for the world, the memories and the summary."""
-        if variables_weight(play) <= LARGE_STATE_BYTES:
+        if state_bytes(play, play.as_json()) <= LARGE_STATE_BYTES:
             self._read[turn_id] = play
 
 
-def variables_weight(play: PlayState) -> int:
-    """About the bytes that the variables of a play take in memory; those of an Ink story are in its save."""
+def state_bytes(play: PlayState, stored: JsonObject) -> int:
+    """About the bytes that a state takes in memory; `stored` is the same state as it is stored.
+
+    Its letters count, and beside them what its variables are made of: these may be nothing but short values, each of
+    which takes many times its letters.
+    """
     world = play.world
     variables: list[Json] = [world.custom, world.player_state, *world.character_state.values()]
-    return memory_size(variables) + (0 if play.ink is None else len(play.ink.state))
+    return memory_size(variables) + len(written_json(stored))
 
 
 def entry_of(message: SpokenMessage) -> MemoryEntry:
