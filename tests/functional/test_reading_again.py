@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from tests.conftest import Place
 from tests.doors import doors
 from tests.ink_live import begin, play
@@ -18,7 +20,10 @@ from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.long_play import lengthen
 from tests.scripted import theatre
 
+from fabula.actions.plays.export_session import MOST_TURNS
+from fabula.adapters.stores.store import SqlStore
 from fabula.formats.play_texts.writers import WRITERS
+from fabula.ports.actors import OPERATOR, Actor
 
 LONG = 10_000
 
@@ -213,6 +218,43 @@ async def test_an_export_is_given_to_nobody_else() -> None:
         assert (await owner.client.http.get(address.replace("/file", "/archive"))).status_code in (400, 403)
         await owner.client.call("session.delete", session)
         assert (await owner.client.http.get(address)).status_code == 404
+
+
+async def test_a_recap_and_a_search_do_not_wait_for_the_exports_of_others() -> None:
+    async with doors() as house:
+        owner = house["owner"]
+        session = await owner.play(house.story_id)
+        await lengthen(house.house, session, 2)
+        exports = house.house.exports
+        # As long as two plays are being read from the store, which may take long.
+        async with exports.turn_of(OPERATOR), exports.turn_of(Actor(role="player", token_id="another")):
+            export = asyncio.create_task(owner.client.call("session.export_prepare", session, format="text"))
+            found = await owner.client.call("session.find", session, query="milestone")
+            told = await owner.client.call("session.recap", session)
+            assert found["messages"] and "milestone" in told["text"] and not export.done()
+        assert (await export)["size_bytes"] > 0
+
+
+async def test_choices_are_looked_for_only_where_a_story_offers_any(client: Client) -> None:
+    session = await gate_session(client)
+    line = await lengthen(client.house, session, 3)
+    store = client.house.store
+    assert isinstance(store, SqlStore)
+    # Who read the states of all turns would come upon this one.
+    async with store.database.transaction("alone") as connection:
+        await connection.execute(
+            text("UPDATE turn_states SET state = 'none' WHERE turn_id = :turn"), {"turn": line.turn_ids[1]}
+        )
+    offered = (await exported(client, session, "text", include={"choices": True})).decode()
+    assert "step 1." in offered and "step 3." in offered
+
+
+async def test_a_play_of_very_many_turns_is_too_long_for_one_file(client: Client) -> None:
+    session = await gate_session(client)
+    line = await lengthen(client.house, session, MOST_TURNS + 1)
+    with pytest.raises(RpcFailed, match="too long for one file of 20,000 turns: name a `turn_id`"):
+        await client.call("session.export_prepare", session, format="text")
+    assert b"step 100." in await exported(client, session, "text", turn_id=line.turn_ids[100])
 
 
 async def test_what_is_exported_again_takes_the_place_of_the_last_and_expires(client: Client) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 
+from fabula.actions.caller_queue import CallerQueue
 from fabula.actions.recent_requests import RecentRequests
 from fabula.actions.setups.compiled_stories import CompiledStories
 from fabula.actions.setups.play_setup import PlaySetups
@@ -33,6 +33,9 @@ from fabula.settings import Settings
 from fabula.story.events import Told
 from fabula.story.feed_events import FeedNote
 
+MOST_EXPORTS_AT_ONCE = 2
+"""Each holds a whole play in memory."""
+
 
 @dataclass(kw_only=True)
 class Warmth:
@@ -43,7 +46,10 @@ class Warmth:
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """`owner` names this process among those that share the store; `open_feeds` counts the feeds of each token here."""
+    """`owner` names this process among those that share the store; `open_feeds` counts the feeds of each token here.
+
+    In `long_texts` waits who has a thread read or write long texts: threads that do so side by side leave the event
+    loop few turns. It is entered around that work alone, never around reading from the store."""
 
     settings: Settings
     store: Store
@@ -74,4 +80,5 @@ class House:
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)
-    long_texts: asyncio.Lock = field(default_factory=asyncio.Lock)
+    long_texts: CallerQueue = field(default_factory=CallerQueue)
+    exports: CallerQueue = field(default_factory=lambda: CallerQueue(at_once=MOST_EXPORTS_AT_ONCE))

@@ -1,8 +1,8 @@
 """Write a play down in a file to be read elsewhere: one line of turns, from the beginning to where it ends.
 
 1. The lines are read in portions, each in a unit of its own: what a line of turns says does not change.
-2. They are put into chapters by the scenes that were entered on the way.
-3. A thread writes the file; it waits for half an hour to be downloaded by whoever asked for it.
+2. A thread puts them into chapters by the scenes that were entered on the way, and writes the file.
+3. It waits for half an hour to be downloaded by whoever asked for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Literal
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
-from fabula.actions.plays.play_states import play_of, state_at
+from fabula.actions.plays.play_states import play_of, read_state, state_at, stored_state_at
 from fabula.actions.plays.reached_turns import completed_turn_of
 from fabula.actions.repositories import ALL_STORIES, SESSIONS, checked_name
 from fabula.actions.views import Command, View
@@ -24,7 +24,7 @@ from fabula.formats.play_texts.document import Chapter, LineKind, PlayDocument, 
 from fabula.formats.play_texts.writers import WRITERS, PlayFormat, play_file_name, write_play
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest, NotFound
-from fabula.ports.plays import Play, SpokenMessage, TurnMark
+from fabula.ports.plays import SpokenMessage, TurnMark
 from fabula.ports.store import Unit, Upload
 from fabula.ports.threads import run_in_thread
 from fabula.story.plays import PlayState, SceneMark
@@ -34,6 +34,8 @@ EXPORT_LIFETIME_MS = 30 * 60 * 1000
 PORTION = 500
 MOST_LETTERS = 5_000_000
 """Some ten novels; while it is written, a play takes several times its letters of memory."""
+MOST_TURNS = 20_000
+"""Turns without many words take their time to be read, too."""
 MOST_SCENE_READS = 1000
 
 
@@ -141,11 +143,12 @@ async def write_session(house: House, actor: Actor, session_id: str, command: Ex
     """A play as a file in a format."""
     if command.include.thoughts and not actor.sees_plans:
         actor.must_be("author", "Writing down what characters only think")
-    # One at a time: a long play takes much memory, and all that ask at once would take it together.
-    async with house.long_texts:
-        play = await _document(house, actor, session_id, command)
-        data = await run_in_thread(write_play, play, command.format)
-    name = play_file_name(play.title, command.format)
+    # A long play takes much memory, and all that ask at once would take it together.
+    async with house.exports.turn_of(actor):
+        found = await _gather(house, actor, session_id, command)
+        async with house.long_texts.turn_of(actor):
+            data = await run_in_thread(lambda: write_play(_document(found), command.format))
+    name = play_file_name(found.title, command.format)
     return WrittenPlay(data=data, file_name=name, content_type=WRITERS[command.format].media_type)
 
 
@@ -165,9 +168,13 @@ def _no_export(export_id: str) -> NotFound:
 class _Gathered:
     """All that is read of a play before it is written."""
 
-    play: Play
+    session_id: str
+    title: str
+    story: str
+    introduction: str
     end: str
     state: PlayState
+    written_at_ms: int
     lines: list[SpokenMessage] = field(default_factory=list)
     scenes: Sequence[SceneMark] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -176,7 +183,7 @@ class _Gathered:
     offered: dict[str, list[str]] = field(default_factory=dict)
 
 
-async def _document(house: House, actor: Actor, session_id: str, command: ExportSession) -> PlayDocument:
+async def _gather(house: House, actor: Actor, session_id: str, command: ExportSession) -> _Gathered:
     include = command.include
     async with house.store.reading() as unit:
         play = await play_of(unit, actor, session_id)
@@ -184,31 +191,44 @@ async def _document(house: House, actor: Actor, session_id: str, command: Export
         end = play.head_turn_id if turn is None else turn.turn_id
         session = await SESSIONS.get(unit, session_id)
         story = await ALL_STORIES.find(unit, session.story_id)
-        found = _Gathered(play=play, end=end, state=await state_at(unit, end))
+        found = _Gathered(
+            session_id=session_id,
+            title=session.display_name,
+            story="" if story is None else story.display_name,
+            introduction="" if story is None else story.introduction,
+            end=end,
+            state=await state_at(unit, end),
+            written_at_ms=house.clock.now_ms(),
+        )
         found.scenes = await _scenes(unit, end, found.state)
         found.titles = await kind_of_play(found.state).scene_titles(house, unit, found.state)
         if include.notes:
             found.marks = {mark.turn_id: mark for mark in await unit.plays.marks(play.tree_id)}
     found.lines = await _lines(house, end)
-    if include.thoughts or include.choices:
-        await _read_results(house, found, include)
-    chapters = await run_in_thread(_chapters, found)
+    # Only Ink stories offer choices.
+    choices = include.choices and found.state.ink is not None
+    if include.thoughts or choices:
+        await _read_results(house, found, thoughts=include.thoughts, choices=choices)
+    return found
+
+
+def _document(found: _Gathered) -> PlayDocument:
     return PlayDocument(
-        session_id=session_id,
-        title=session.display_name,
-        story="" if story is None else story.display_name,
-        introduction="" if story is None else story.introduction,
+        session_id=found.session_id,
+        title=found.title,
+        story=found.story,
+        introduction=found.introduction,
         player=found.state.player_name,
         begun_at_ms=found.lines[0].recorded_at_ms if found.lines else 0,
-        written_at_ms=house.clock.now_ms(),
-        chapters=chapters,
+        written_at_ms=found.written_at_ms,
+        chapters=_chapters(found),
     )
 
 
 async def _lines(house: House, end: str) -> list[SpokenMessage]:
     """Every line, read in portions so that others are not held up."""
     found: list[SpokenMessage] = []
-    letters = 0
+    turns, letters = set[str](), 0
     while True:
         async with house.store.reading() as unit:
             after = found[-1].message_id if found else None
@@ -217,6 +237,9 @@ async def _lines(house: House, end: str) -> list[SpokenMessage]:
         letters += sum(len(line.text) for line in part)
         if letters > MOST_LETTERS:
             raise InvalidRequest(f"This play is too long for one file of {MOST_LETTERS:,} letters: name a `turn_id`.")
+        turns.update(line.turn_id for line in part)
+        if len(turns) > MOST_TURNS:
+            raise InvalidRequest(f"This play is too long for one file of {MOST_TURNS:,} turns: name a `turn_id`.")
         if len(part) < PORTION:
             return found
 
@@ -228,24 +251,30 @@ async def _scenes(unit: Unit, end: str, state: PlayState) -> list[SceneMark]:
         if not state.earlier_scenes or not state.scenes or state.scenes[0].turn_index == 0:
             break
         turn = await unit.plays.ancestor(end, state.scenes[0].turn_index - 1)
-        state = await state_at(unit, turn.turn_id)
+        # A state that holds much takes a moment to be read, and there may be very many.
+        state = await run_in_thread(read_state, await stored_state_at(unit, turn.turn_id), turn.turn_id)
         found = [*(mark for mark in state.scenes if mark.turn_index < found[0].turn_index), *found]
     return found
 
 
-async def _read_results(house: House, found: _Gathered, include: ExportIncludes) -> None:
+async def _read_results(house: House, found: _Gathered, *, thoughts: bool, choices: bool) -> None:
     """What the results of the turns know beyond the lines: thoughts, and the choices that came after each turn."""
     turn_ids = list(dict.fromkeys(line.turn_id for line in found.lines))
     for start in range(0, len(turn_ids), 50):
         async with house.store.reading() as unit:
             for turn_id in turn_ids[start : start + 50]:
                 result = await unit.plays.result(turn_id)
-                if result is None and include.choices:
-                    state = await state_at(unit, turn_id)
-                    found.offered[turn_id] = _choices(dict(kind_of_play(state).view(state)))
-                elif result is not None:
-                    found.offered[turn_id] = _choices(result) if include.choices else []
-                    found.thoughts[turn_id] = _thoughts(result) if include.thoughts else []
+                if choices:
+                    told = result or _waiting(await stored_state_at(unit, turn_id))
+                    found.offered[turn_id] = _choices(told)
+                if thoughts and result is not None:
+                    found.thoughts[turn_id] = _thoughts(result)
+
+
+def _waiting(state: JsonObject) -> JsonObject:
+    """What an Ink story waited for after a turn that kept no result. A whole state is not read for so little."""
+    ink = state.get("ink")
+    return {"ink": ink.get("waiting") if isinstance(ink, dict) else None}
 
 
 def _choices(result: Mapping[str, object]) -> list[str]:

@@ -84,8 +84,7 @@ async def find_lines(house: House, actor: Actor, session_id: str, command: FindL
     for _ in range(0, MOST_READ, PORTION):
         lines = await _portion(house, end, before)
         letters += sum(len(line.text) for line in lines)
-        # One at a time: threads that compare texts side by side leave the event loop few turns.
-        async with house.long_texts:
+        async with house.long_texts.turn_of(actor):
             hits = await run_in_thread(_hits, lines, wanted, limit - len(found))
         found += hits
         if len(found) == limit:

@@ -48,10 +48,15 @@ async def head_state(unit: Unit, actor: Actor, session_id: str) -> tuple[Play, P
 
 async def state_at(unit: Unit, turn_id: str) -> PlayState:
     """The state that a turn left behind."""
+    return read_state(await stored_state_at(unit, turn_id), turn_id)
+
+
+async def stored_state_at(unit: Unit, turn_id: str) -> JsonObject:
+    """The same as it is stored, for who looks for little of it."""
     stored = await unit.plays.state(turn_id)
     if stored is None:
         raise StoreError(f"The state of turn '{turn_id}' is missing. Restore a backup.")
-    return read_state(stored, turn_id)
+    return stored
 
 
 def read_state(stored: JsonObject, turn_id: str) -> PlayState:

@@ -61,7 +61,7 @@ async def recap_session(house: House, actor: Actor, session_id: str, command: Re
         turns = await _turns_that_matter(unit, play.head_turn_id, state, since)
         ladder = await story_so_far(unit, play.head_turn_id) if since < 0 else None
         rails = await table_guardrails(unit, session_id, state, SUMMARISER)
-    async with house.long_texts:
+    async with house.long_texts.turn_of(actor):
         told = await run_in_thread(_told_again, turns, ladder)
         # What was told before a line was drawn is not told again.
         checked = await run_in_thread(rails.cut, told.text)
