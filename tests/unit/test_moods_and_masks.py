@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.growth import calls_of
 from tests.mass import seeds
 
 from fabula.ports.memories import Feeling, Memory, Owner
@@ -297,6 +298,14 @@ def test_a_flashback_wears_the_mask_of_who_has_it() -> None:
 @pytest.mark.parametrize("emotion", sorted(OPPOSITES))
 def test_every_feeling_has_words_of_its_own(emotion: Emotion) -> None:
     assert mood_of(MoodState(felt={emotion: 0.6})).words
+
+
+def test_of_a_line_without_end_no_more_is_felt_than_of_a_long_one() -> None:
+    words = " ".join(f"qu{number}ings" for number in range(10_000))
+    long = calls_of(lambda: feeling_in(words[:5_000])).total()
+    endless = calls_of(lambda: feeling_in(words)).total()
+    assert endless <= long
+    assert feeling_in(f"I weep. {words}").emotion == "sadness"
 
 
 def test_who_does_not_hear_a_whisper_is_neither_touched_nor_reminded_by_it() -> None:

@@ -27,6 +27,9 @@ _WEIGHTY = (
     "curse escape arrest save king treasure letter key poison war win victory lose forgive goodbye tot mord geheimnis"
 )
 
+MOST_FELT: Final = 4_000
+"""So many letters of a text are felt, its first: a line of words that nobody knows would be stemmed for long."""
+
 
 @cache
 def _emotion_of() -> Mapping[str, Emotion]:
@@ -53,7 +56,7 @@ def colour_of(emotion: Emotion) -> tuple[float, float]:
 
 def feeling_in(text: str) -> Feeling:
     """The strongest of the eight feelings that a text speaks of; none where it speaks of none."""
-    known = _emotion_of()
+    known, text = _emotion_of(), text[:MOST_FELT]
     counts: Counter[Emotion] = Counter(
         emotion for word in words_of(text) if (emotion := known.get(stem_in(word))) is not None
     )
@@ -67,5 +70,5 @@ def feeling_in(text: str) -> Feeling:
 
 def importance_of(text: str, feeling: Feeling, *, changed: bool = False) -> int:
     """From 1 to 5: what is felt strongly, what speaks of weighty things, and what changed the world matters more."""
-    weighty = sum(stem_in(word) in _weighty_stems() for word in set(words_of(text)))
+    weighty = sum(stem_in(word) in _weighty_stems() for word in set(words_of(text[:MOST_FELT])))
     return min(5, 1 + min(2, weighty) + (feeling.arousal >= 0.6) + changed)

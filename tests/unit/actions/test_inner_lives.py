@@ -13,12 +13,12 @@ from fabula.actions.memories import inner_lives
 from fabula.actions.plays.branches import Backtrack, backtrack
 from fabula.actions.plays.list_turn_notes import ListTurnNotes, list_turn_notes
 from fabula.actions.plays.masks import MaskView, NameMask, UpdateMask, get_mask, update_mask
+from fabula.actions.plays.messages import CreateMessage, create_message
 from fabula.actions.plays.play_states import state_at
 from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.actions.turns.explain_turn import ExplainTurn, explain_turn
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Denied, InvalidRequest, NotFound
-from fabula.recall.inner_life import live_through
 from fabula.story.told_text import text_of_result
 
 MASK = {"presented": ["cheerful"], "hidden": ["afraid of the sea"], "touches": ["shipwreck"]}
@@ -149,18 +149,38 @@ async def test_what_touches_a_character_has_a_bound_together(stage: Stage) -> No
         await inner_session(stage, traumas=[{**TRAUMA, "triggers": triggers}] * 2)
 
 
-async def test_minds_that_much_could_touch_are_looked_through_beside_the_event_loop(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads: list[int] = []
+def noting_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> list[int]:
+    """The threads in which a function of inner lives is called from now on."""
+    threads, work = list[int](), getattr(inner_lives, name)
 
     def noted(*args: Any) -> Any:
         threads.append(threading.get_ident())
-        return live_through(*args)
+        return work(*args)
 
-    monkeypatch.setattr(inner_lives, "live_through", noted)
+    monkeypatch.setattr(inner_lives, name, noted)
+    return threads
+
+
+async def test_minds_that_much_could_touch_are_looked_through_beside_the_event_loop(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = noting_threads(monkeypatch, "live_through")
     triggers = ["drown", *(f"{number} " + "x" * 190 for number in range(39))]
     session_id = await inner_session(stage, traumas=[{**TRAUMA, "triggers": triggers}])
     await stage.say(session_id, "I wait.")
     await stage.say(session_id, " ".join(f"word{number}" for number in range(400)))
     assert threads[0] == threading.get_ident() and threading.get_ident() not in threads[1:]
+
+
+async def test_moods_of_very_long_lines_are_read_beside_the_event_loop(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = noting_threads(monkeypatch, "moods_now")
+    session_id = await inner_session(stage, mask=MASK)
+    await stage.say(session_id, "Good evening.")
+    long = " ".join(f"word{number}" for number in range(2_000))
+    spoken = CreateMessage(kind="dialogue", speaker_id="orr", speaker_name="Orr", text=long)
+    await stage.play(session_id, create_message, spoken)
+    await stage.say(session_id, "Terror, panic, horror! Flee, there is danger, I am afraid!")
+    assert threads[0] == threading.get_ident() and threading.get_ident() not in threads[1:]
+    assert "afraid" in (await mask(stage, session_id)).mood

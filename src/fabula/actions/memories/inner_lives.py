@@ -6,7 +6,8 @@ nothing for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from fabula.actions.memories.story_time import story_minute
 from fabula.loops.scene.contexts import untold_lines
@@ -25,13 +26,17 @@ from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
 
+R = TypeVar("R")
+
 LAST_LINES = 8
 """So many lines of the turn before count at most."""
 SHORT_MINDS = 10_000
 """So many letters are looked through at once; of more words than are kept, that takes tens of milliseconds."""
 
 
-def moods_before(turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence[MemoryEntry]) -> dict[str, MoodState]:
+async def moods_before(
+    turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence[MemoryEntry]
+) -> dict[str, MoodState]:
     """The moods of those in the scene once they have heard the player's words; none where nobody has an inner life."""
     if not _has_inner_life(setup, before):
         return {}
@@ -40,7 +45,8 @@ def moods_before(turn: Turn, setup: PlaySetup, before: PlayState, past: Sequence
     for one in people_here(setup, before, turn.player_input):
         lines = [entry.text for entry in last if has_noticed(one.id, entry)]
         heard[one.id] = [*lines, turn.player_input] if one.hears else lines
-    return moods_now(before.inner, heard, story_minute(before))
+    letters = len(turn.player_input) + sum(len(entry.text) for entry in last)
+    return await _by_length(letters, lambda: moods_now(before.inner, heard, story_minute(before)))
 
 
 async def inner_turn(
@@ -72,10 +78,15 @@ async def inner_turn(
         reminders = list(_reminders(recalled, before, people, moods, turn.player_input))
         return live_through(people, before.inner, moods, moment, reminders)
 
-    is_short = letters_of(people) + len(moment.said) + len(moment.around) <= SHORT_MINDS
-    inner = live() if is_short else await run_in_thread(live)
+    reread = sum(len(memory.shown) for memory in recalled)
+    inner = await _by_length(letters_of(people) + len(moment.said) + len(moment.around) + reread, live)
     recorder.rows["minds"] = list(_rows(inner))
     return inner
+
+
+async def _by_length(letters: int, work: Callable[[], R]) -> R:
+    """Runs work that looks through so many letters: beside the event loop where that takes long."""
+    return work() if letters <= SHORT_MINDS else await run_in_thread(work)
 
 
 def letters_of(people: Sequence[Person]) -> int:

@@ -107,7 +107,7 @@ class SceneTurnStart:
         setup = setup.played_by(UNDERSTUDY) if is_for_understudy(work) else setup
         setup = setup.now(before)
         await setup.prepare()
-        moods = moods_before(turn, setup, before, self.past)
+        moods = await moods_before(turn, setup, before, self.past)
         recalled = await prompt_memories(house, turn, setup, before, self.past, stage.recorder, moods=moods)
         canon, places = await world_around(house.store, setup, before, began_at_ms=turn.created_at_ms)
         inner = await inner_turn(turn, setup, before, self.past, moods, recalled.recalled, stage.recorder)
