@@ -8,6 +8,9 @@ from tests.functional.test_canon_in_plays import campaign, client, open_gate, st
 from tests.functional.test_followers import all_done
 from tests.live import Client, RpcFailed
 
+from fabula.actions.setups.seen_canon import MOST_TOUCHING
+from fabula.story.canon import Change, Decision, FactContent, Step, Verdict
+
 __all__ = ["client"]
 DEBT = "Mara owes a debt."
 SWORN = "Mara is sworn to the Old Gate."
@@ -64,3 +67,27 @@ async def test_what_the_play_proposed_stands_there_with_its_verdict_and_is_hidde
     assert staged["result"] == "accept" and staged["because"].endswith(".")
     await client.call("session.switch_branch", session, turn_id=before)
     assert (await client.call("canon.known", session))["staged"] == []
+
+
+async def test_of_very_many_truths_those_that_became_true_last_are_told(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    verdict = Verdict(result="accept", weight=1.0, steps=[Step(rule="accept_at", found=1.0, sentence="It is so.")])
+    facts = [
+        Change(
+            change_id=f"saw-{number:04}",
+            world_id="sarn",
+            content=FactContent(subject="player", predicate="saw", object=f"star {number}"),
+            authority="gm",
+            proposer="author",
+        )
+        for number in range(MOST_TOUCHING + 10)
+    ]
+    async with client.house.store.writing() as unit:
+        decision = Decision(by="author", at_ms=1, reason="it is so")
+        await unit.canon.commit_new([(fact, verdict) for fact in facts], decision)
+    known = await client.call("canon.known", session)
+    assert sentences(known)[-1].endswith(f"star {MOST_TOUCHING + 9}.") and len(known["truths"]) == 200
+    assert known["left_out"] == MOST_TOUCHING - 200
+    assert [one["name"] for one in (await client.call("canon.known", session, about="old-gate"))["entities"]] == [
+        "the Old Gate"
+    ]

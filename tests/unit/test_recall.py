@@ -135,7 +135,9 @@ def test_dates_are_reckoned_from_the_day_on_which_they_were_spoken_of() -> None:
     assert "d:2023-05-07" in dates_in("I went there yesterday.", TODAY)
     assert "m:2023-04" in dates_in("It was last month.", TODAY)
     assert "y:2020" in dates_in("Three years ago we moved.", TODAY)
-    assert dates_in("You may go.", TODAY) == []
+    assert dates_in("You may go.", TODAY) == dates_in("A bargain may go.", TODAY) == []
+    assert "n:05" in dates_in("It rained all during May.", TODAY)
+    assert "n:03" in dates_in("By March.", TODAY)
     assert dates_in("It happened in May 2021.", None) == ["n:05", "m:2021-05", "y:2021"]
 
 

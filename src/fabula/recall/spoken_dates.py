@@ -29,6 +29,7 @@ _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
 # `may` and `march` are also verbs: only after such a word do they stand for a month by themselves.
 _VERBS = frozenset({"may", "march"})
 _BEFORE_MONTH = re.compile(r"\b(?:in|of|during|since|until|last|next|early|late|by) $")
+_LONGEST_BEFORE = len("during ")
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 
 
@@ -64,7 +65,7 @@ def _month_keys(year: int, month: int) -> list[str]:
 def _named(low: str, today: date | None) -> Iterator[str]:
     for found in _NAMED.finditer(low):
         first, name, second, year = found.groups()
-        if name in _VERBS and not (first or second or year) and not _BEFORE_MONTH.search(low[: found.start()]):
+        if name in _VERBS and not (first or second or year) and not _stands_for_month(low, found.start()):
             continue
         number = _MONTHS.index(name) + 1
         yield f"n:{number:02}"
@@ -75,6 +76,11 @@ def _named(low: str, today: date | None) -> Iterator[str]:
             if 1 <= day <= 31:
                 yield f"d:{known}-{number:02}-{day:02}"
     yield from (f"y:{found[1]}" for found in _YEAR.finditer(low))
+
+
+def _stands_for_month(low: str, at: int) -> bool:
+    """Whether a word before this place makes a month of what may be a verb."""
+    return _BEFORE_MONTH.search(low, max(0, at - _LONGEST_BEFORE), at) is not None
 
 
 def _relative(low: str, today: date) -> Iterator[str]:

@@ -25,6 +25,7 @@ from fabula.actions.views import Command, View
 from fabula.canon.sentences import sentence_of
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
+from fabula.ports.threads import run_in_thread
 from fabula.story.canon import ChangeKind, ChangeStatus, EntityContent, EntityKind, Result
 from fabula.story.checks import PLAYER
 from fabula.story.stage import OnStage
@@ -32,6 +33,8 @@ from fabula.story.stage import OnStage
 MOST_TRUTHS = 200
 MOST_ENTITIES = 200
 MOST_STAGED = 50
+FEW_TRUTHS = 100
+"""So many are looked through at once."""
 
 
 class AskKnown(Command):
@@ -98,23 +101,27 @@ async def tell_known_canon(house: House, actor: Actor, session_id: str, command:
         hidden = await unit.canon_layers.replaced(layer.turn_id)
         named = await unit.canon.true_now(layer.world_id, kinds=("entity",), limit=MOST_NAMES)
     true = [row for row in (*named, *rows, *staged) if row.is_true and row.change.change_id not in hidden]
-    entities = _entities(true)
-    names = {id: entity.name for id, entity in entities.items()} | _names_on(stage)
-    knowing = None if command.everything else frozenset([PLAYER])
-    known = [row for row in rows if _is_known(row, state.minute, knowing)]
-    told_of = [id for row in known for id in named_in(row.change)]
-    hidden_ones = frozenset() if command.about is None else _only_others_know_of(rows, known) - {*told_of}
-    heard_of = dict.fromkeys((*(id for id in about if id not in hidden_ones), *told_of))
-    tells_all = actor.may_act_as("author")
-    return KnownCanon(
-        about=about,
-        entities=[entities[id] for id in heard_of if id in entities][:MOST_ENTITIES],
-        truths=[_truth(row, names) for row in known[-MOST_TRUTHS:]],
-        left_out=max(0, len(known) - MOST_TRUTHS),
-        staged=[_staged(row, names, tells_all=tells_all) for row in reversed(staged) if _is_open(row, knowing)][
-            :MOST_STAGED
-        ],
-    )
+
+    def tell() -> KnownCanon:
+        entities = _entities(true)
+        names = {id: entity.name for id, entity in entities.items()} | _names_on(stage)
+        knowing = None if command.everything else frozenset([PLAYER])
+        known = [row for row in rows if _is_known(row, state.minute, knowing)]
+        told_of = [id for row in known for id in named_in(row.change)]
+        hidden_ones = frozenset() if command.about is None else _only_others_know_of(rows, known) - {*told_of}
+        heard_of = dict.fromkeys((*(id for id in about if id not in hidden_ones), *told_of))
+        tells_all = actor.may_act_as("author")
+        open_ones = [row for row in reversed(staged) if _is_open(row, knowing)][:MOST_STAGED]
+        return KnownCanon(
+            about=about,
+            entities=[entities[id] for id in heard_of if id in entities][:MOST_ENTITIES],
+            truths=[_truth(row, names) for row in known[-MOST_TRUTHS:]],
+            left_out=max(0, len(known) - MOST_TRUTHS),
+            staged=[_staged(row, names, tells_all=tells_all) for row in open_ones],
+        )
+
+    # Each is put into a sentence to see whether it may be told.
+    return tell() if len(rows) + len(staged) <= FEW_TRUTHS else await run_in_thread(tell)
 
 
 def _around(stage: OnStage) -> list[str]:

@@ -5,6 +5,7 @@ A player reads and changes what the player of a session remembers. What characte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -22,6 +23,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.memories import Memory, MemoryChange, MemoryKind, MemoryOrder, NewMemory, Owner, OwnerAt
 from fabula.ports.plays import Play
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.recall.beliefs import SCENE, claims_in, sureness, turns_of
 from fabula.recall.perception import PLAYER_OWNER
 
@@ -207,10 +209,14 @@ async def list_memories(house: House, actor: Actor, session_id: str, command: Li
             owner, kind=command.kind, order=command.order, after=after, limit=1000 if command.about else limit + 1
         )
     if command.about:
-        wanted = command.about.casefold()
-        found = [one for one in found if any(word.startswith(wanted) for word in one.shown.casefold().split())]
+        found = await run_in_thread(_about, found, command.about.casefold())
     cursor = found[limit - 1].memory_id if len(found) > limit else None
     return MemoriesListed(memories=[memory_view(one) for one in found[:limit]], next_cursor=cursor)
+
+
+def _about(memories: Sequence[Memory], wanted: str) -> list[Memory]:
+    """Those with a word that begins so."""
+    return [one for one in memories if any(word.startswith(wanted) for word in one.shown.casefold().split())]
 
 
 @allowed("player")

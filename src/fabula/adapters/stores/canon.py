@@ -210,7 +210,9 @@ def true_edges(side: Literal["subject", "object"], entities: bool) -> Select[Any
     kinds = _c.kind.in_((*_GRAPH_KINDS, "entity") if entities else _GRAPH_KINDS)
     ends = _c[side].in_(bindparam("ends", expanding=True))
     query = select(CANON_CHANGES).where(_c.world_id == bindparam("world"), ends, TRUE_NOW, kinds)
-    return query.limit(bindparam("most"))
+    # Entities first: who somebody is was mostly said before all that is true of them.
+    newest = (*((_c.kind != "entity",) if entities else ()), _c.version.desc())
+    return query.order_by(*newest).limit(bindparam("most"))
 
 
 SAYING = (
@@ -337,7 +339,8 @@ class SqlCanon:
             for query in (true_edges("subject", entities), true_edges("object", False)):
                 asked = {"world": spelled(world_id), "ends": some, "most": limit}
                 found.update((row.change_id, row) for row in await self._connection.execute(query, asked))
-        return (await _rows(sorted(found.values(), key=lambda row: row.version)))[:limit]
+        newest = sorted(found.values(), key=lambda row: (row.kind != "entity", -row.version))[:limit]
+        return await _rows(sorted(newest, key=lambda row: row.version))
 
     async def saying(self, world_id: str, predicates: Sequence[str], *, limit: int) -> list[ChangeRow]:
         if not predicates:

@@ -163,14 +163,19 @@ class CanonLaw:
                 await _commit(unit, f"c{number}")
             near = await unit.canon.touching("w", ["orr"], limit=10)
             assert [row.change.change_id for row in near] == ["c1", "c2"]
-            assert len(await unit.canon.touching("w", ["orr", "cave"], limit=2)) == 2
+            newest = await unit.canon.touching("w", ["orr", "cave"], limit=2)
+            assert [row.change.change_id for row in newest] == ["c2", "c3"]
             entity = EntityContent(entity_id="orr", entity_kind="character", name="Orr")
             await unit.canon.propose(_change("c4").model_copy(update={"content": entity}))
             await _commit(unit, "c4")
             who = await unit.canon.touching("w", ["orr"], limit=10, entities=True)
             assert [row.change.change_id for row in who] == ["c1", "c2", "c4"]
-            assert len(await unit.canon.touching("w", ["orr"], limit=10)) == 2
-            assert len(await unit.canon.saying("w", ["located_in"], limit=10)) == 3
+            await unit.canon.propose(_change("c5", "orr", "well"))
+            await _commit(unit, "c5")
+            who = await unit.canon.touching("w", ["orr"], limit=2, entities=True)
+            assert [row.change.change_id for row in who] == ["c4", "c5"]
+            assert len(await unit.canon.touching("w", ["orr"], limit=10)) == 3
+            assert len(await unit.canon.saying("w", ["located_in"], limit=10)) == 4
             assert await unit.canon.saying("w", ["owns"], limit=10) == await unit.canon.saying("w", [], limit=10) == []
 
     async def test_worlds_and_layers_of_plays_do_not_see_each_other(self, store: Store) -> None:
