@@ -87,7 +87,8 @@ async def _notes(
     names[PLAYER] = before.player_name
     kept: list[CanonNote] = []
     left = MOST_LETTERS
-    for note in reversed([note for row in rows if (note := note_of(row, names)) is not None]):
+    # Sentences are made of the newest alone: of very many truths that took everybody's time at each new one.
+    for note in (note for row in reversed(rows) if (note := note_of(row, names)) is not None):
         left -= len(note.text)
         if left < 0 or len(kept) == MOST_NOTES:
             break
