@@ -17,6 +17,7 @@ from redis.asyncio import Redis
 from tests.conformance.test_queue_kit import LISTENER, ProcessListener
 
 from fabula.adapters.queues import broker_queue
+from fabula.adapters.queues.celery_app import celery_app
 from fabula.adapters.queues.celery_queue import CeleryQueue
 from fabula.ports.queue import Announcement
 from fabula.testing.redis import RedisServer
@@ -143,6 +144,31 @@ async def test_forged_messages_do_nothing_and_the_worker_listens_on(listening: L
     assert listening.ids == ["quick-last"]
     said = listening.log()
     assert "Traceback" not in said and len(said) < 8_000
+
+
+async def test_what_is_far_too_large_is_dropped_before_it_is_decoded(listening: Listening) -> None:
+    large = message(x=[[]] * MIB)
+    for _ in range(3):
+        await listening.redis.lpush(QUEUE, large)
+    await listening.redis.publish("/0.celery.pidbox", large)
+    await listening.hears("quick-last")
+    said = listening.log()
+    assert listening.ids == ["quick-last"] and not await listening.redis.llen(QUEUE)
+    assert said.count("far larger than a message of ours") == 4 and "was not ours" not in said
+
+
+async def test_a_message_that_was_not_acknowledged_is_dropped_as_well_where_it_is_far_too_large(
+    redis_server: RedisServer,
+) -> None:
+    def give_again(tag: str) -> None:
+        with celery_app(redis_server.url, "fabula.").connection_for_read() as connection:
+            connection.default_channel.qos.restore_by_tag(tag)
+
+    async with Redis.from_url(redis_server.url) as redis:
+        await redis.hset("unacked", "forged", json.dumps([json.loads(message(x=[[]] * MIB)), "", QUEUE]))
+        await redis.zadd("unacked_index", {"forged": 1})
+        await asyncio.to_thread(give_again, "forged")
+        assert not await redis.exists("unacked", "unacked_index", QUEUE)
 
 
 @pytest.mark.all

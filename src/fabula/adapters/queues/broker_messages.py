@@ -40,6 +40,8 @@ _TALKATIVE: Final = (
     "celery.worker.strategy",
     "fabula.queue.messages",
     "kombu.pidbox",
+    "kombu.transport.redis",
+    "kombu.transport.virtual.base",
 )
 
 

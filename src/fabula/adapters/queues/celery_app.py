@@ -23,6 +23,7 @@ PATIENCE_S: Final = 5.0
 VISIBLE_AGAIN_S: Final = 1800
 """Redis gives a message again that was not acknowledged for so long: longer than any lease, and than most work."""
 
+REDIS_TRANSPORT: Final = "fabula.adapters.queues.redis_messages:BoundedTransport"
 SCHEMES: Final = ("redis", "rediss", "amqp", "amqps", "pyamqp")
 
 
@@ -54,6 +55,7 @@ def celery_app(address: str, prefix: str) -> Any:
         broker_connection_max_retries=None,
         broker_connection_timeout=PATIENCE_S,
         broker_transport_options=_transport_options(address),
+        broker_transport=REDIS_TRANSPORT if is_redis(address) else None,
         # What a worker still runs when the broker is lost is not given to others by us, but by its lease.
         worker_enable_prefetch_count_reduction=False,
     )
