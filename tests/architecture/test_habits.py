@@ -16,6 +16,11 @@ from fabula.server.rpc.catalogue import build_catalogue
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 UNDECIDED = {"util", "utils", "helper", "helpers", "common", "core", "misc", "manager", "service", "services", "base"}
+NAMES_TYPES = {
+    *("pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "joblib", "yaml"),
+    *("jsonplus", "JsonPlusSerializer", "ext_hook", "__unpack_ext_hook__", "pickle_fallback"),
+}
+"""What reads bytes that say which type is made of them. A saver without a `serde` of its own has LangGraph's."""
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(work|opt|root|home/\w+)/")
 
 
@@ -69,6 +74,25 @@ def test_the_version_is_told_once() -> None:
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
     assert "make test" in (ROOT / ".ci/run").read_text("utf-8")
     assert "make test" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_nothing_that_is_stored_can_name_what_is_called_when_it_is_read() -> None:
+    found = []
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            match node:
+                case ast.Import():
+                    read_by = {part for one in node.names for part in one.name.split(".")}
+                case ast.ImportFrom():
+                    read_by = {*(node.module or "").split("."), *(one.name for one in node.names)}
+                case ast.keyword(arg=str(arg)):
+                    read_by = {arg}
+                case ast.ClassDef() if "BaseCheckpointSaver" in ast.unparse(node) and "serde=" not in ast.unparse(node):
+                    read_by = {"JsonPlusSerializer"}
+                case _:
+                    continue
+            found += [f"{name(module)}: {one}" for one in sorted(read_by & NAMES_TYPES)]
+    assert found == []
 
 
 def test_only_doors_of_the_protocol_know_its_methods_and_codes() -> None:

@@ -33,7 +33,7 @@ REMOVE = delete(LOOP_CHECKPOINTS).where(_of_thread)
 
 @dataclass(frozen=True, kw_only=True)
 class LoopCheckpoint:
-    """A checkpoint as it is kept: `encoding` says how LangGraph packed it."""
+    """A checkpoint as it is kept: `encoding` says how it is packed (`plain_checkpoints`)."""
 
     thread_id: str
     namespace: str

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from langgraph.checkpoint.base import (
 
 from fabula.adapters.group_commit import DelayedBatch
 from fabula.adapters.stores.loop_checkpoints import LoopCheckpoint
+from fabula.adapters.stores.plain_checkpoints import PlainSerializer, read_checkpoint, read_metadata
 from fabula.adapters.stores.unit import SqlUnit
 from fabula.ports.errors import StoreError
 
@@ -61,7 +62,7 @@ class LoopSaver(BaseCheckpointSaver[int]):
     """Keeps the newest checkpoint of each thread. What was put is read back, after a crash up to the last commit."""
 
     def __init__(self, store: SqlStore) -> None:
-        super().__init__()
+        super().__init__(serde=PlainSerializer())
         self._store = store
         self._changes: DelayedBatch[_Put | _Removal] = DelayedBatch(self._write, after_s=WRITTEN_AFTER_S)
         self._in_order = asyncio.Lock()
@@ -72,6 +73,10 @@ class LoopSaver(BaseCheckpointSaver[int]):
         """Says that a thread cannot have checkpoints yet, so that none are looked for when it starts."""
         self._new_threads.add(thread_id)
         self._never_written.add(thread_id)
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> LoopSaver:
+        """This saver: whatever types a graph would have read, it reads plain values."""
+        return self
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         place = config["configurable"]
@@ -97,8 +102,8 @@ class LoopSaver(BaseCheckpointSaver[int]):
         await self.settle()
         asked = None if config is None else str(config["configurable"]["thread_id"])
         for found in (await self._store.read(lambda unit: unit.loop_checkpoints.every()))[:limit]:
-            if before is None and asked in (None, found.thread_id):
-                yield self._tuple(found)
+            if before is None and asked in (None, found.thread_id) and (one := self._tuple(found)) is not None:
+                yield one
 
     async def aput(
         self,
@@ -171,11 +176,17 @@ class LoopSaver(BaseCheckpointSaver[int]):
             metadata=json.dumps(get_checkpoint_metadata(put.config, put.metadata)),
         )
 
-    def _tuple(self, found: LoopCheckpoint) -> CheckpointTuple:
+    def _tuple(self, found: LoopCheckpoint) -> CheckpointTuple | None:
+        """The checkpoint, or None where the row holds none: then the loop starts anew, as one whose row was lost."""
         place = {
             "thread_id": found.thread_id,
             "checkpoint_ns": found.namespace,
             "checkpoint_id": found.checkpoint_id,
         }
-        checkpoint = self.serde.loads_typed((found.encoding, found.checkpoint))
-        return CheckpointTuple({"configurable": place}, checkpoint, json.loads(found.metadata), None, [])
+        try:
+            checkpoint = read_checkpoint(self.serde.loads_typed((found.encoding, found.checkpoint)))
+            metadata = read_metadata(found.metadata)
+        except (ValueError, RecursionError) as error:
+            log.warning("Where the loop %r stands cannot be read, so it starts anew: %s", found.thread_id, error)
+            return None
+        return CheckpointTuple({"configurable": place}, checkpoint, metadata, None, [])
