@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fabula.language.english import told_sentences
 from fabula.story.lore import active_lore
 from fabula.story.resources import CharacterContent, LorebookEntry
 from fabula.story.schemas import Schema, SchemaField
-from fabula.story.templates import cast_member, fill
+from fabula.story.templates import LONGEST_FILLED, MOST_FILLED, Filling, cast_member
 
 
 def lore_entry(name: str, *keywords: str, **more: Any) -> LorebookEntry:
@@ -81,7 +82,7 @@ def test_no_keyword_breaks_the_search(entries: list[LorebookEntry], text: str) -
 def test_variables_are_filled_once_and_unknown_ones_stay() -> None:
     fields: dict[str, Any] = {"mood": "{{user}}", "gold": 3, "bag": ["a", None], "gone": None}
     text = "{{char}} to {{ user }}: {{mood}} {{gold}} {{bag}} {{gone}} {{what}} {{}} {{{gold}}}"
-    filled = fill(text, char="Mira", user="Ann", fields=fields)
+    filled = Filling(user="Ann").fill(text, id="mira", char="Mira", fields=fields)
     assert filled == 'Mira to Ann: {{user}} 3 ["a", null] null {{what}} {{}} {3}'
 
 
@@ -102,5 +103,28 @@ def test_a_character_speaks_from_its_live_state_else_from_the_defaults() -> None
         schema_id="s",
         system_prompt="You are {{char}}.",
     )
-    member = cast_member(content, user=None, state={"mood": "furious"}, schema=schema)
+    member = cast_member(content, state={"mood": "furious"}, schema=schema, filling=Filling(user=None))
     assert (member.personality, member.style, member.system_prompt) == ("furious, rank 1", "to User", "You are Mira.")
+
+
+@pytest.mark.parametrize("long", ["x" * 60_000, ["x" * 60_000]])
+def test_a_short_text_that_names_a_long_variable_very_often_has_a_bound(long: Any) -> None:
+    fields = {"f": long, "mood": "calm"}
+    filled = Filling(user="Ann").fill("{{f}}" * 1_500 + "{{mood}}, {{user}}", id="mira", char="Mira", fields=fields)
+    assert 60_000 < len(filled) <= LONGEST_FILLED
+    assert filled.count("{{f}}") == 1_499 and filled.endswith("calm, Ann")
+
+
+def test_the_filled_texts_of_a_cast_have_a_bound_together() -> None:
+    filling = Filling(user="n" * 1_000)
+    cast = [filling.fill("{{user}}" * 90, id=f"c{n}", char="Mira", fields={}) for n in range(100)]
+    assert cast[0] == "n" * 90_000
+    assert MOST_FILLED // 2 < sum(map(len, cast)) <= MOST_FILLED + 100 * 720
+    again = [filling.fill("{{user}}" * 90, id=f"c{n}", char="Mira", fields={}) for n in range(100)]
+    assert again == cast
+
+
+def test_a_scene_that_names_the_player_very_often_does_not_swell_with_a_long_name() -> None:
+    assert told_sentences("{{user}} waits.", "Ann") == ["Ann waits."]
+    told = told_sentences("{{user}} " * 10_000, "n" * 1_000)
+    assert sum(map(len, told)) <= 100_000

@@ -21,6 +21,8 @@ _YOURS_TO_MINE = {
     "you": "me", "your": "my", "yours": "mine", "yourself": "myself", "you're": "I'm", "you've": "I've",
     "you'll": "I'll", "you'd": "I'd",
 }  # fmt: skip
+MOST_OF_A_NAME = 100_000
+"""So many letters the player's name may have in an author's note, over all places where it stands."""
 _AFTER_SUBJECT = word_set("are were will would can could should have had do did know think want need must say")
 
 
@@ -125,8 +127,10 @@ def without_stage_words(text: str, player: str) -> str:
 
 
 def told_sentences(text: str, player: str) -> list[str]:
-    """The sentences of an author's note as they may be told."""
-    return [closed(without_stage_words(line, player or "you")) for line in sentences(text)]
+    """The sentences of an author's note as they may be told; without a player's name that they would swell with."""
+    swells = text.count("{{user}}") * len(player) > MOST_OF_A_NAME
+    name = "you" if swells or not player else player
+    return [closed(without_stage_words(line, name)) for line in sentences(text)]
 
 
 def first_person_verb(verb: str) -> str:

@@ -17,7 +17,7 @@ from fabula.story.resources import (
     StoryResources,
 )
 from fabula.story.schemas import Schema, SchemaField
-from fabula.story.templates import NAMELESS_PLAYER, cast_member
+from fabula.story.templates import Filling, cast_member
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,9 @@ class DraftSetup:
 
     def cast(self) -> list[CastMember]:
         """The cast as its authors wrote it, before anyone plays."""
+        filling = Filling(user=None)
         return [
-            cast_member(content, user=NAMELESS_PLAYER, state={}, schema=self.character_schemas.get(content.schema_id))
+            cast_member(content, state={}, schema=self.character_schemas.get(content.schema_id), filling=filling)
             for content in self.characters.values()
         ]
 

@@ -64,7 +64,7 @@ from fabula.story.readings import Understood
 from fabula.story.resources import CharacterContent
 from fabula.story.schemas import Schema, defaults_of
 from fabula.story.state import MemoryEntry
-from fabula.story.templates import cast_member
+from fabula.story.templates import Filling, cast_member
 from fabula.story.values import JsonObject, Value
 
 LONGEST_CARDS = 8_000
@@ -157,6 +157,7 @@ class SceneTeller:
         up for themselves, `canon` what is true in the story's world; `inner` is what goes on in minds.
         """
         self._cards: dict[str, CastMember] = {}
+        self._filling = Filling(user=play.player_name)
         self._inner = inner
         self._recalled, self._own_past, self._canon = recalled or {}, own_past or {}, canon
         self._turn_index, self._wish, self._so_far = turn_index, wish, so_far
@@ -282,7 +283,7 @@ class SceneTeller:
         if content is not None:
             schema = self._bundle.character_schemas.get(content.schema_id)
             facts = told(content.facts)
-            return cast_member(content, user=self._play.player_name, state=state, schema=schema, facts=facts)
+            return cast_member(content, state=state, schema=schema, filling=self._filling, facts=facts)
         guest = self._play.session_characters[id]
         stand_in = CharacterContent(
             id=id,
@@ -292,7 +293,7 @@ class SceneTeller:
             schema_id="guest",
             system_prompt=guest.system_prompt,
         )
-        return cast_member(stand_in, user=self._play.player_name, state=state, schema=None)
+        return cast_member(stand_in, state=state, schema=None, filling=self._filling)
 
     def name_of(self, id: str) -> str:
         """What a character of the scene is called."""
