@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 from fabula.ports.feeds import FeedEntry
@@ -34,7 +36,8 @@ class LocalFeeds(Generic[E]):
         self._number = 0
         self._forgotten = 0
         self._topics: OrderedDict[str, _Topic[E]] = OrderedDict()
-        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        # A dict keeps the order, and lets go of one among very many at once.
+        self._waiting: dict[str, dict[asyncio.Future[None], None]] = {}
         self._closed = False
 
     def publish(self, topic: str, event: E) -> None:
@@ -83,22 +86,24 @@ class LocalFeeds(Generic[E]):
 
     def _since(self, topic: str, place: int) -> tuple[int, E] | None:
         found = self._topics.get(topic)
-        return None if found is None else next((one for one in found.events if one[0] > place), None)
+        if found is None:
+            return None
+        at = bisect_right(found.events, place, key=itemgetter(0))
+        return found.events[at] if at < len(found.events) else None
 
     async def _news_of(self, topic: str) -> None:
         news = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(topic, [])
-        waiting.append(news)
+        waiting = self._waiting.setdefault(topic, {})
+        waiting[news] = None
         try:
             await news
         finally:
-            if news in waiting:
-                waiting.remove(news)
+            waiting.pop(news, None)
             if not waiting and self._waiting.get(topic) is waiting:
                 del self._waiting[topic]
 
     def _wake(self, topic: str) -> None:
-        for follower in self._waiting.pop(topic, []):
+        for follower in self._waiting.pop(topic, {}):
             if not follower.done():
                 follower.set_result(None)
 
