@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fabula.actions.caller_queue import CallerQueue
 from fabula.actions.recent_requests import RecentRequests
+from fabula.actions.seats.session_seats import SessionSeats
 from fabula.actions.setups.compiled_stories import CompiledStories
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.setups.scene_titles import SceneTitles
@@ -46,7 +47,8 @@ class Warmth:
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """`owner` names this process among those that share the store; `open_feeds` counts the feeds of each token here.
+    """`owner` names this process among those that share the store; `open_feeds` counts the feeds of each token here,
+    and `session_seats` has who listens here to each session.
 
     In `long_texts` waits who has a thread read or write long texts: threads that do so side by side leave the event
     loop few turns. It is entered around that work alone, never around reading from the store."""
@@ -73,6 +75,7 @@ class House:
     embedder: Embedder | None = None
     word_vectors: WordVectors = field(default_factory=WordVectors)
     open_feeds: Counter[str] = field(default_factory=Counter)
+    session_seats: dict[str, SessionSeats] = field(default_factory=dict)
     recent_requests: RecentRequests = field(default_factory=RecentRequests)
     queue_lag: QueueLag = field(default_factory=QueueLag)
     following: OneAtATime = field(default_factory=OneAtATime)

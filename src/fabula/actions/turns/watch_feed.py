@@ -10,7 +10,9 @@ from fabula.actions.authority import allowed
 from fabula.actions.care.tokens import is_valid, label_of
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import play_of
-from fabula.actions.turns.attendance import Attendance, seat_of, topic_of
+from fabula.actions.seats.attendance import in_order, seat_of
+from fabula.actions.seats.follower import Follower
+from fabula.actions.seats.session_seats import TakenSeat
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, FabulaError
 from fabula.ports.feeds import FeedEntry
@@ -71,24 +73,24 @@ class _Feed:
     """One who listens: the events of the session, and the seats of those who have it open."""
 
     def __init__(self, house: House, actor: Actor, session_id: str, me: Seat | None) -> None:
-        self._house, self._actor, self._session_id = house, actor, session_id
-        self._attendance = Attendance(me=me)
+        self._house, self._actor, self._session_id, self._me = house, actor, session_id, me
         self._told: tuple[Seat, ...] | None = None
 
     async def tell(self, last_event_id: str, look_every_s: float) -> AsyncGenerator[Told, None]:
         house, caller, now = self._house, _caller(self._actor), asyncio.get_running_loop().time
-        events = _Follower(house.feeds.follow(self._session_id, last_event_id))
-        seats = _Follower(house.feeds.follow(topic_of(self._session_id)))
+        events = Follower(house.feeds.follow(self._session_id, last_event_id))
+        seat = TakenSeat(house.session_seats, house.feeds, self._session_id, self._me) if self._me else None
         house.open_feeds[caller] += 1
         look_at = now() + look_every_s
         try:
             while True:
-                until = max(0.0, min(look_at, self._attendance.changes_at()) - now())
-                await asyncio.wait([events.next(), seats.next()], timeout=until, return_when=asyncio.FIRST_COMPLETED)
+                waits = [events.next(), seat.heard.next()] if seat else [events.next()]
+                await asyncio.wait(waits, timeout=max(0.0, look_at - now()), return_when=asyncio.FIRST_COMPLETED)
                 if now() >= look_at:
                     if not await self._may_listen():
                         return
-                    self._say_here()
+                    if seat:
+                        seat.stay()
                     look_at = now() + look_every_s
                 if events.has_news:
                     entry = events.take()
@@ -97,17 +99,13 @@ class _Feed:
                     yield told
                     if isinstance(told.event, FeedSessionDeleted):
                         return
-                if seats.has_news:
-                    if (entry := seats.take()) is None:
-                        return
-                    self._hear_seat(entry, now())
-                if (presence := self._presence(now())) is not None:
+                if seat and seat.heard.has_news and (presence := self._presence(seat.heard.take() or ())) is not None:
                     yield Told(id="", event=presence)
         finally:
             house.open_feeds[caller] -= 1
-            self._say_gone()
+            if seat:
+                await seat.leave()
             await events.close()
-            await seats.close()
 
     async def _event(self, entry: FeedEntry[FeedNote]) -> Told | None:
         """What to tell of an entry; nothing when the one who listens may no longer do so."""
@@ -120,29 +118,15 @@ class _Feed:
         snapshot = FeedSnapshot(head_turn_id=play.head_turn_id, active_turn_id=play.active_turn_id)
         return Told(id=entry.id, event=snapshot)
 
-    def _hear_seat(self, entry: FeedEntry[FeedNote], now: float) -> None:
-        # Some may have been missed, and in the beginning nothing is known: ask.
-        if entry.event is None:
-            self._say_here(asks=True)
-        elif self._attendance.hear(entry.event, now):
-            self._say_here()
-
-    def _presence(self, now: float) -> Presence | None:
-        """Who is here, where that is news."""
-        me, seats = self._attendance.me, self._attendance.seats(now)
-        if seats == self._told or me is None:
+    def _presence(self, seats: tuple[Seat, ...]) -> Presence | None:
+        """Who is here, we among them, where that is news."""
+        assert self._me is not None, "without a seat nobody hears of seats"
+        if all(seat.seat_id != self._me.seat_id for seat in seats):
+            seats = in_order([*seats, self._me])
+        if seats == self._told:
             return None
         self._told = seats
-        return Presence(seats=seats, you=me.seat_id)
-
-    def _say_here(self, *, asks: bool = False) -> None:
-        if (me := self._attendance.me) is not None:
-            note = SeatHere(seat_id=me.seat_id, name=me.name, asks=asks)
-            self._house.feeds.publish(topic_of(self._session_id), note)
-
-    def _say_gone(self) -> None:
-        if (me := self._attendance.me) is not None:
-            self._house.feeds.publish(topic_of(self._session_id), SeatGone(seat_id=me.seat_id))
+        return Presence(seats=seats, you=self._me.seat_id)
 
     async def _may_listen(self) -> bool:
         """Whether the token still holds, and still reaches a session that is there."""
@@ -153,39 +137,6 @@ class _Feed:
         except FabulaError:
             return False
         return True
-
-
-class _Follower:
-    """What is heard of a topic, one entry after the other, while others are waited for as well."""
-
-    def __init__(self, followed: AsyncGenerator[FeedEntry[FeedNote], None]) -> None:
-        self._followed = followed
-        self._waiting: asyncio.Task[FeedEntry[FeedNote] | None] | None = None
-
-    def next(self) -> asyncio.Task[FeedEntry[FeedNote] | None]:
-        # A task, because a generator that is interrupted while it waits cannot go on.
-        self._waiting = self._waiting or asyncio.create_task(_next(self._followed))
-        return self._waiting
-
-    @property
-    def has_news(self) -> bool:
-        return self._waiting is not None and self._waiting.done()
-
-    def take(self) -> FeedEntry[FeedNote] | None:
-        """What came; nothing when the feeds are closed."""
-        assert self._waiting is not None
-        found, self._waiting = self._waiting.result(), None
-        return found
-
-    async def close(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            await asyncio.wait([self._waiting])
-        await self._followed.aclose()
-
-
-async def _next(followed: AsyncGenerator[FeedEntry[FeedNote], None]) -> FeedEntry[FeedNote] | None:
-    return await anext(followed, None)
 
 
 async def _play(house: House, actor: Actor, session_id: str) -> Play:
