@@ -33,6 +33,7 @@ from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.traces import open_export
 from fabula.adapters.traces.writer import TraceWriter
 from fabula.adapters.world import SystemClock, UlidIds
+from fabula.formats.json_bounds import DEEPEST, bounds_problem
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.bus import Bus
 from fabula.ports.errors import InvalidParams
@@ -110,7 +111,7 @@ async def open_house(
         trace = traces.put if traces.is_on else None
         models = open_models(settings, clock, storage.read_key, storage, storage.record, trace=trace, policy=policy)
         closing.push_async_callback(models.close)
-        bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=decode_event, weigh=event_weight)
+        bus: Bus[Told] = open_bus(settings, clock, encode=encode_event, decode=read_told, weigh=event_weight)
         closing.push_async_callback(bus.close)
         feeds: Feeds[FeedNote] = open_feeds(settings, encode=encode_feed_event, decode=decode_feed_event)
         closing.push_async_callback(feeds.close)
@@ -273,3 +274,11 @@ async def _keep_each(unit: Unit, replies: Sequence[tuple[str, JsonObject]]) -> N
             await unit.memo.put(key, reply)
         except InvalidParams as error:
             log.warning("An answer could not be kept: %s", error.message)
+
+
+def read_told(data: bytes) -> Told:
+    """An event that another process told, held to the bounds of requests before it is decoded: somebody else may have
+    written it. What a request brought stands deeper in it."""
+    if (problem := bounds_problem(data, deepest=2 * DEEPEST)) is not None:
+        raise ValueError(problem)
+    return decode_event(data)

@@ -15,7 +15,7 @@ from tests.conftest import Place
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.bus.postgres import PostgresTransport
 from fabula.adapters.bus.redis import PREFIX, RedisTransport
-from fabula.adapters.bus.shared import LARGEST_EVENT, Delivery, Entry, SharedBus, Transport
+from fabula.adapters.bus.shared import LARGEST_COPY, LARGEST_EVENT, Delivery, Entry, SharedBus, Transport, weight
 from fabula.adapters.bus.shared import Place as StreamPlace
 from fabula.adapters.world import SystemClock
 from fabula.ports.bus import Bus
@@ -100,6 +100,26 @@ class TestRedisBus(TransportBusKit):
         sender.send(b"two", last=True)
         await sender.flush()
         assert [frame.event for frame in await bus_kit.heard_to_the_end(other, "s")] == [b"one"]
+
+    async def test_of_a_copy_that_is_far_too_large_the_newest_events_are_read_and_no_more(
+        self, redis_server: RedisServer
+    ) -> None:
+        transport = RedisTransport(redis_server.url)
+        large = b"," * 100_000
+        entries = [Entry(sequence=number, kind="event", data=large) for number in range(60)]
+        await transport.write([Delivery(stream="s", epoch=1, opening=True, entries=entries, keep_s=60)])
+        news = await transport.read("s")
+        assert news is not None and news.entries[-1].sequence == 59
+        assert LARGEST_COPY <= sum(weight(one.data) for one in news.entries) < LARGEST_COPY + 16 * weight(large)
+        await transport.close()
+
+    async def test_a_long_copy_is_read_whole(self, redis_server: RedisServer) -> None:
+        transport = RedisTransport(redis_server.url)
+        entries = [Entry(sequence=number, kind="event", data=b"word") for number in range(3000)]
+        await transport.write([Delivery(stream="s", epoch=1, opening=True, entries=entries, keep_s=60)])
+        news = await transport.read("s")
+        assert news is not None and [one.sequence for one in news.entries] == list(range(3000))
+        await transport.close()
 
     @pytest.mark.parametrize("spoil", [["SET", "x"], ["XADD", f"{2**64 - 1}-{2**64 - 1}", "k", "e"]])
     async def test_a_stream_that_others_overwrote_is_lost_and_no_other(

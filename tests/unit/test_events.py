@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from fabula.adapters.bus.shared import gather_s_for
+from fabula.formats.json_bounds import DEEPEST
 from fabula.loops.turns.stage import GATHER_S, Stage, gather_s
 from fabula.server.stream.envelope import frame_json
 from fabula.story import events as told
@@ -32,6 +33,7 @@ from fabula.story.plays import GuestOnStage
 from fabula.story.relations import Deltas
 from fabula.story.state import MemoryEntry, SetState, Snapshot, StateUpdate, WorldState
 from fabula.story.turn_results import ActorResponse, NarratorResponse, Segment
+from fabula.wiring import read_told
 
 SNAPSHOT = Snapshot(story_id="s", player_description="", world_state=WorldState(current_node="gate"), turn_index=1)
 GUEST = GuestOnStage(
@@ -245,3 +247,20 @@ def test_every_event_is_as_small_as_it_can_be() -> None:
     assert orjson.dumps(piece("x")) == (
         b'{"type":"narrator_text_delta","beat_index":0,"purpose":"DescribeScene","delta":"x"}'
     )
+
+
+def nested(levels: int) -> bytes:
+    return b'{"type":"completed","result":{"x":' + b"[" * levels + b"]" * levels + b"}}"
+
+
+def test_an_event_of_another_server_is_held_to_the_bounds_of_requests_before_it_is_decoded() -> None:
+    with pytest.raises(ValueError, match="More than"):
+        read_told(b'{"type":"completed","result":{"x":[' + b"[]," * 200_000 + b"0]}}")
+    with pytest.raises(ValueError, match="deeper"):
+        read_told(nested(1_000))
+
+
+def test_the_largest_state_that_a_request_can_bring_about_is_read_from_another_server() -> None:
+    wide = Completed(result={"state": {f"n{number}": "\U0001f409" * 1_000 for number in range(500)}})
+    assert read_told(encode_event(wide)) == wide
+    assert isinstance(read_told(nested(DEEPEST + 10)), Completed)

@@ -15,14 +15,14 @@ MOST_VALUES: Final = 100_000
 _NOT_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
-def bounds_problem(body: bytes, *, most: int = MOST_VALUES) -> str | None:
+def bounds_problem(body: bytes, *, most: int = MOST_VALUES, deepest: int = DEEPEST) -> str | None:
     """Why JSON is not decoded: it has too many values, or nests too deeply."""
-    if _marks(body) <= DEEPEST:
+    if _marks(body) <= deepest:
         return None
     outside = _outside_texts(body)
     if outside is None or _marks(outside) > most:
         return f"More than {most} JSON values come at once. Send fewer."
-    return f"The JSON nests deeper than {DEEPEST} levels. Send it flatter." if _is_deep(outside) else None
+    return f"The JSON nests deeper than {deepest} levels. Send it flatter." if _is_deep(outside, deepest) else None
 
 
 def nul_problem(body: bytes) -> str | None:
@@ -53,7 +53,7 @@ def _outside_texts(body: bytes) -> bytes | None:
     return b"".join(body.split(b'"')[::2])
 
 
-def _is_deep(outside: bytes) -> bool:
+def _is_deep(outside: bytes, deepest: int) -> bool:
     brackets = outside.translate(None, _NOT_BRACKETS)
     openings = brackets.count(b"[") + brackets.count(b"{")
     if len(brackets) > 2 * openings:
@@ -62,6 +62,6 @@ def _is_deep(outside: bytes) -> bool:
     depth = 0
     for byte in brackets:
         depth += 1 if byte in b"[{" else -1
-        if depth > DEEPEST:
+        if depth > deepest:
             return True
     return False

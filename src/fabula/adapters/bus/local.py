@@ -43,11 +43,14 @@ class EventLog(Generic[E]):
     def append(self, event: E, *, last: bool = False) -> None:
         self._frames.append(Frame(sequence=self.first + len(self._frames), event=event, last=last))
         if len(self._frames) > self._longest * 5 // 4:
-            dropped = len(self._frames) - self._longest
-            del self._frames[:dropped]
-            self.first += dropped
+            self.drop(len(self._frames) - self._longest)
         self.closed = self.closed or last
         self._wake()
+
+    def drop(self, count: int) -> None:
+        """Forgets the oldest frames: who has not read them falls behind."""
+        del self._frames[:count]
+        self.first += count
 
     def close(self) -> None:
         self.closed = True

@@ -18,16 +18,31 @@ from redis.exceptions import RedisError, ResponseError
 
 from fabula.adapters.bus import place_of
 from fabula.adapters.bus.local import LONGEST_STREAM
-from fabula.adapters.bus.shared import PATIENCE_S, Delivery, Entry, EntryKind, News, Place, TransportAway
+from fabula.adapters.bus.shared import (
+    LARGEST_COPY,
+    PATIENCE_S,
+    Delivery,
+    Entry,
+    EntryKind,
+    News,
+    Place,
+    TransportAway,
+    weight,
+)
 from fabula.ports.errors import BackendError
 
 T = TypeVar("T")
+Row = tuple[bytes, dict[bytes, bytes]]
 
 PREFIX = "fabula:bus:"
 NEWS_S = 3.0
 """How long Redis is asked to wait for news; shorter than the patience with a connection that fell silent."""
 
-MOST_NEWS = 1000
+MOST_NEWS = 32
+FEW_ENTRIES, MOST_ENTRIES = 8, 1000
+"""So many entries are asked for at once, and more as long as those that came are short: nobody can tell how large the
+next ones are, and others may have written them."""
+SHORT_ENTRY = 1000
 NO_EPOCH = -1
 """No stream is of this epoch: who follows one hears that it has ended."""
 _KINDS: dict[bytes, EntryKind] = {b"e": "event", b"l": "last", b"x": "end"}
@@ -123,12 +138,26 @@ class RedisTransport:
 
     async def read(self, stream: str) -> News | None:
         async def read() -> News | None:
-            pipeline = self._client.pipeline(transaction=False)
-            (answer,) = await pipeline.xrange(_key(stream)).execute(raise_on_error=False)
-            rows = _read(answer)
-            return _news(stream, rows) if rows else None
+            # From the newest back, so that of a copy that is far too large the end is read.
+            rows: list[Row] = []
+            left, count, before = LARGEST_COPY, FEW_ENTRIES, "+"
+            while left > 0 and len(rows) < 2 * self._longest:
+                page = await self._page(stream, before, count)
+                rows += page
+                if len(page) < count:
+                    break
+                left -= sum(weight(fields.get(b"d", b"")) for _, fields in page)
+                largest = max(sum(map(len, fields.values())) for _, fields in page)
+                count = min(4 * count, MOST_ENTRIES) if largest <= SHORT_ENTRY else FEW_ENTRIES
+                before = "(" + page[-1][0].decode()
+            return _news(stream, rows[::-1]) if rows else None
 
         return await _plainly(read)
+
+    async def _page(self, stream: str, before: str, count: int) -> list[Row]:
+        pipeline = self._client.pipeline(transaction=False)
+        (answer,) = await pipeline.xrevrange(_key(stream), max=before, count=count).execute(raise_on_error=False)
+        return list(_read(answer))
 
     async def news(self, places: Mapping[str, Place]) -> list[News]:
         ids = {_key(stream): _id(place.epoch, place.sequence) for stream, place in places.items()}
@@ -230,7 +259,7 @@ def _place(id: bytes) -> Place:
     return Place(epoch=int(epoch), sequence=int(number) - 1)
 
 
-def _news(stream: str, rows: Sequence[tuple[bytes, dict[bytes, bytes]]]) -> News:
+def _news(stream: str, rows: Sequence[Row]) -> News:
     """The entries of the newest epoch among some rows, which are in order."""
     epoch = _place(rows[-1][0]).epoch
     # An entry that is none of ours is left out. It leaves a gap, at which the stream ends for who follows it.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
@@ -23,6 +24,7 @@ from weakref import WeakValueDictionary
 
 from fabula.adapters.bus.local import LONGEST_STREAM, EventLog, LocalBus, LocalSender
 from fabula.ports.bus import Frame, Sender
+from fabula.ports.threads import run_in_thread
 from fabula.ports.world import Clock
 
 E = TypeVar("E")
@@ -44,7 +46,17 @@ MOST_UNDELIVERED = 256
 """So many streams are kept for a transport that is away; of more, those that finished first are given up."""
 
 LARGEST_EVENT = 4_000_000
-"""In bytes. Events of turns are far smaller; others who write to the transport could have everybody wait for one."""
+"""In bytes. The last event of a turn has the whole state, which may have half a million letters of up to four bytes;
+others who write to the transport could have everybody wait for a larger one."""
+LONG_EVENT = 100_000
+"""One of so many bytes is decoded beside the event loop."""
+LARGEST_COPY = 32_000_000
+"""About the bytes of memory that the events of a copy take here. Of a larger one the newest are read and kept: it is as
+if it had lost its beginning."""
+OF_A_VALUE = 64
+MOST_READERS = 2
+"""So many copies are read at once: each may be large, and is many times as large while it is read."""
+COMPLAIN_EVERY_S = 60.0
 
 EntryKind = Literal["event", "last", "end"]
 """`end` is no event: it says that the stream ended without a last one."""
@@ -108,7 +120,7 @@ class Transport(Protocol):
         ...
 
     async def read(self, stream: str) -> News | None:
-        """The whole copy of a stream in its newest epoch."""
+        """The copy of a stream in its newest epoch: the whole, or of a very large one the newest entries."""
         ...
 
     async def news(self, places: Mapping[str, Place]) -> list[News]:
@@ -419,18 +431,25 @@ class _Deliverer(Generic[E]):
         self._tried = None
 
 
+def weight(data: bytes) -> int:
+    """About the bytes of memory that an event takes once it is decoded: what is short takes many times its letters."""
+    return len(data) + OF_A_VALUE * (data.count(b",") + data.count(b"[") + data.count(b"{"))
+
+
 class Mirror(EventLog[E]):
     """What this process knows of another one's stream. It is kept up to date for as long as somebody holds it."""
 
     def __init__(self, epoch: int, *, first: int, longest: int) -> None:
         super().__init__(first=first, longest=longest)
         self.epoch = epoch
+        self._weights: deque[int] = deque()
+        self._weight = 0
 
     @property
     def place(self) -> Place:
         return Place(epoch=self.epoch, sequence=self.next_sequence - 1)
 
-    def take(self, news: News, decode: Callable[[bytes], E]) -> None:
+    def take(self, news: News, decode: Callable[[Entry], E]) -> None:
         if news.epoch != self.epoch:
             self.close()
         for entry in news.entries:
@@ -444,16 +463,74 @@ class Mirror(EventLog[E]):
             else:
                 self._append(entry, decode)
 
-    def _append(self, entry: Entry, decode: Callable[[bytes], E]) -> None:
+    def drop(self, count: int) -> None:
+        super().drop(count)
+        for _ in range(count):
+            self._weight -= self._weights.popleft()
+
+    def _append(self, entry: Entry, decode: Callable[[Entry], E]) -> None:
         try:
-            if len(entry.data) > LARGEST_EVENT:
-                raise ValueError(f"it has {len(entry.data)} bytes")
-            event = decode(entry.data)
-        except ValueError as error:
-            log.warning("An event of another server cannot be read, and its stream is cut here: %s", error)
+            event = decode(entry)
+        except ValueError:
             self.close()
-        else:
-            self.append(event, last=entry.kind == "last")
+            return
+        self._weights.append(weight(entry.data))
+        self._weight += self._weights[-1]
+        self.append(event, last=entry.kind == "last")
+        while self._weight > LARGEST_COPY and len(self._weights) > 1:
+            self.drop(1)
+
+
+class _Decoder(Generic[E]):
+    """Makes events of what another server, or somebody else, wrote."""
+
+    def __init__(self, decode: Callable[[bytes], E]) -> None:
+        self._decode = decode
+        self._quiet_until = 0.0
+
+    async def ahead(self, news: News) -> Callable[[Entry], E]:
+        """Decodes what is long in threads, and answers what then gives the event of an entry, or raises ValueError."""
+        done: dict[int, E | _Unreadable] = {}
+        for entry in news.entries:
+            if LONG_EVENT < len(entry.data) <= LARGEST_EVENT:
+                done[entry.sequence] = await run_in_thread(self._try, entry)
+                if isinstance(done[entry.sequence], _Unreadable):
+                    # The stream is cut there.
+                    break
+
+        def event_of(entry: Entry) -> E:
+            event = done[entry.sequence] if entry.sequence in done else self._try(entry)
+            if isinstance(event, _Unreadable):
+                self._complain(entry, event)
+                raise ValueError(event.why)
+            return event
+
+        return event_of
+
+    def _try(self, entry: Entry) -> E | _Unreadable:
+        if len(entry.data) > LARGEST_EVENT:
+            return _Unreadable("it is too large")
+        try:
+            return self._decode(entry.data)
+        except ValueError as error:
+            return _Unreadable(str(error).partition("\n")[0][:200])
+
+    def _complain(self, entry: Entry, found: _Unreadable) -> None:
+        """A line now and then, with nothing of the event: somebody could fill the log with them."""
+        now = asyncio.get_running_loop().time()
+        if now < self._quiet_until:
+            return
+        self._quiet_until = now + COMPLAIN_EVERY_S
+        log.warning("An event of another server, of %d bytes, cannot be read, and its stream is cut here: %s",
+                    len(entry.data), found.why)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """Why an entry is no event. No exception: with its traceback that would keep what was read until the collector
+    comes."""
+
+    why: str
 
 
 class _Mirrors(Generic[E]):
@@ -462,10 +539,12 @@ class _Mirrors(Generic[E]):
     def __init__(
         self, transport: Transport, presence: _Presence, decode: Callable[[bytes], E], longest_stream: int
     ) -> None:
-        self._transport, self._presence, self._decode, self._longest = transport, presence, decode, longest_stream
+        self._transport, self._presence, self._longest = transport, presence, longest_stream
+        self._decoder = _Decoder(decode)
         self._mirrors: WeakValueDictionary[str, Mirror[E]] = WeakValueDictionary()
         self._task: asyncio.Task[None] | None = None
         self._not_before = 0.0
+        self._readers = asyncio.Semaphore(MOST_READERS)
 
     async def find(self, stream: str, *, after: int) -> Mirror[E] | None:
         """The mirror of a stream, made when it is first asked for; None for a stream that nobody knows."""
@@ -473,13 +552,17 @@ class _Mirrors(Generic[E]):
         # One that has not come as far as the listener is behind, and may be about to find a gap and close.
         if found is not None and after < found.next_sequence:
             return found
-        news = await self._read(stream)
+        async with self._readers:
+            news = await self._read(stream)
+            if news is None:
+                return self._open_mirror(stream)
+            decode = await self._decoder.ahead(news)
         found = self._open_mirror(stream)
-        if news is None or (found is not None and found.epoch > news.epoch):
+        if found is not None and found.epoch > news.epoch:
             return found
         if found is not None:
-            found.take(news, self._decode)
-        return self._open_mirror(stream) or await self._mirror(news)
+            found.take(news, decode)
+        return self._open_mirror(stream) or await self._mirror(news, decode)
 
     def _open_mirror(self, stream: str) -> Mirror[E] | None:
         found = self._mirrors.get(stream)
@@ -495,22 +578,24 @@ class _Mirrors(Generic[E]):
     async def _read(self, stream: str) -> News | None:
         """A transport that was away a moment ago is not asked again at once: whoever subscribes must not wait."""
         now = asyncio.get_running_loop().time
-        if self._presence.is_away("reading") and now() < self._not_before:
+        began = now()
+        if self._presence.is_away("reading") and began < self._not_before:
             return None
         try:
             news = await _in_time(self._transport.read(stream))
         except TransportAway as why:
             self._presence.lost("reading", why)
-            self._not_before = now() + FIRST_RETRY_S
+            # One that was silent is left alone for longer than it was waited for.
+            self._not_before = now() + max(FIRST_RETRY_S, 2 * (now() - began))
             return None
         self._presence.found("reading")
         return news
 
-    async def _mirror(self, news: News) -> Mirror[E]:
+    async def _mirror(self, news: News, decode: Callable[[Entry], E]) -> Mirror[E]:
         entries = _without_gap(news.entries)
         first = entries[0].sequence if entries else 0
         made: Mirror[E] = Mirror(news.epoch, first=first, longest=self._longest)
-        made.take(News(stream=news.stream, epoch=news.epoch, entries=entries), self._decode)
+        made.take(News(stream=news.stream, epoch=news.epoch, entries=entries), decode)
         if not made.closed:
             self._mirrors[news.stream] = made
             await self._attend()
@@ -529,7 +614,7 @@ class _Mirrors(Generic[E]):
         retry_s = FIRST_RETRY_S
         while places := await self._places():
             try:
-                self._spread(await self._transport.news(places))
+                await self._spread(await self._transport.news(places))
                 self._presence.found("reading")
                 retry_s = FIRST_RETRY_S
             except TransportAway as why:
@@ -548,11 +633,12 @@ class _Mirrors(Generic[E]):
     def _open_places(self) -> dict[str, Place]:
         return {stream: mirror.place for stream, mirror in self._mirrors.items() if not mirror.closed}
 
-    def _spread(self, found: list[News]) -> None:
+    async def _spread(self, found: list[News]) -> None:
         for news in found:
+            decode = await self._decoder.ahead(news)
             mirror = self._mirrors.get(news.stream)
             if mirror is not None:
-                mirror.take(news, self._decode)
+                mirror.take(news, decode)
 
 
 def _without_gap(entries: Sequence[Entry]) -> Sequence[Entry]:
