@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import GEN_RUNNING, getgeneratorstate
 from typing import Any, Literal, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from sqlalchemy import URL, Executable, NullPool, event, make_url, text
 from sqlalchemy import Connection as SqlAlchemyConnection
@@ -30,15 +31,18 @@ except ModuleNotFoundError as missing:
 
 T = TypeVar("T")
 
-_BEGIN: dict[Mode, str] = {
-    "read": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    "write": f"BEGIN; SELECT pg_advisory_xact_lock_shared({WRITERS_LOCK})",
-    "alone": f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS_LOCK})",
-}
+FROZEN_WRITER_S = 15.0
+"""So long a writer may do nothing within its transaction, as long as a lease: then the server ends it, because its
+process may be frozen, and others wait for what it has locked. It must be less than others wait."""
+FROZEN_S = 600.0
+"""The same for those who hold up no play: a backup writes much between two reads, a migration may work for long."""
+LINE_LOST_S = 30
+"""After so long without a sign of life the server gives up a connection whose process, or machine, is gone."""
+
 _NOT_DURABLE = "; SET LOCAL synchronous_commit TO off"
 
-_AWAY = ("08", "57P01", "57P02", "57P03")
-"""How a connection that was lost, and a server that stops or starts, are told."""
+_AWAY = ("08", "57P01", "57P02", "57P03", "25P03")
+"""How a connection that was lost or did nothing for too long, and a server that stops or starts, are told."""
 _DEADLOCK, _NOT_SERIALIZABLE, _NOT_UNIQUE = "40P01", "40001", "23505"
 
 FEW_LETTERS = 500_000
@@ -67,9 +71,11 @@ class PostgresDatabase:
 
     engine: Literal["postgres"] = "postgres"
 
-    def __init__(self, address: str, *, pool_size: int) -> None:
+    def __init__(self, address: str, *, pool_size: int, frozen_writer_s: float = FROZEN_WRITER_S) -> None:
         self._url = _url(address)
         self._size = pool_size
+        self._begin = _begin(frozen_writer_s)
+        self._lines: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
         self._compiler = Compiler(PGDialect_asyncpg())  # type: ignore[no-untyped-call]
         self._pool: PostgresPool | None = None
 
@@ -90,22 +96,25 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self, mode: Mode, *, durable: bool = True) -> AsyncIterator[Connection]:
-        async with self._connected() as driver:
-            with self.plain_words():
-                try:
-                    await driver.execute(_BEGIN[mode] if durable else _BEGIN[mode] + _NOT_DURABLE)
-                    yield PostgresConnection(driver, self._compiler)
-                    await driver.execute("COMMIT")
-                except BaseException:
-                    await _roll_back(driver)
-                    raise
+        begin = self._begin[mode] if durable else self._begin[mode] + _NOT_DURABLE
+        if mode != "write":
+            async with self._begun(begin) as driver:
+                yield PostgresConnection(driver, self._compiler)
+            return
+        async with AsyncExitStack() as stack:
+
+            async def take(lock: Hashable) -> Any:
+                await stack.enter_async_context(self._in_line(lock))
+                return await stack.enter_async_context(self._begun(begin))
+
+            yield WritersConnection(take, self._compiler)
 
     async def run(self, mode: Mode, steps: Steps[T], *, durable: bool = True) -> T:
         async with self.transaction(mode, durable=durable) as connection:
             return await connection.run(steps)
 
     async def ask(self, mode: Mode, statement: Executable, values: Values) -> Rows:
-        async with self._connected() as driver:
+        async with self._in_line(values.get("session_id") if mode == "write" else None), self._connected() as driver:
             with self.plain_words():
                 return await PostgresConnection(driver, self._compiler).execute(statement, values)
 
@@ -137,6 +146,38 @@ class PostgresDatabase:
             raise _problem(self.place, error) from error
         except (asyncpg.InterfaceError, asyncpg.InternalClientError, DBAPIError, *also) as error:
             raise _problem(self.place, error) from error
+
+    @asynccontextmanager
+    async def _begun(self, begin: str) -> AsyncIterator[Any]:
+        async with self._connected() as driver:
+            with self.plain_words():
+                try:
+                    await driver.execute(begin)
+                    yield driver
+                    await driver.execute("COMMIT")
+                except BaseException:
+                    await _roll_back(driver)
+                    raise
+
+    @asynccontextmanager
+    async def _in_line(self, lock: Hashable) -> AsyncIterator[None]:
+        """Those of this process who want the same lock wait for each other here, where they hold no connection: else
+        the writers of one play, whose lock somebody does not give back, would keep all others from the store."""
+        if lock is None:
+            yield
+            return
+        line = self._lines.get(lock)
+        if line is None:
+            line = self._lines[lock] = asyncio.Lock()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await line.acquire()
+        except TimeoutError as error:
+            raise StoreError(too_busy(self.place)) from error
+        try:
+            yield
+        finally:
+            line.release()
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Any]:
@@ -199,6 +240,31 @@ class PostgresConnection:
                 steps.close()
 
 
+class WritersConnection(PostgresConnection):
+    """A transaction that begins with its first statement: where that takes a lock, `take` waits in line for it first.
+
+    Whoever waits there has locked nothing yet, so nobody can wait for them in a circle.
+    """
+
+    def __init__(self, take: Callable[[Hashable], Awaitable[Any]], compiler: Compiler) -> None:
+        super().__init__(None, compiler)
+        self._take = take
+
+    async def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Rows:
+        if self._driver is None:
+            self._driver = await self._take(self._lock_of(statement, values))
+        return await super().execute(statement, values)
+
+    def _lock_of(self, statement: Executable, values: Values | Sequence[Values] | None) -> Hashable:
+        """What a statement locks: a play, whichever way it is asked for, or what is asked for in the same words."""
+        if values is None or isinstance(values, Sequence):
+            return None
+        compiled = self._compiler.compile(statement, values)
+        if not compiled.takes_lock:
+            return None
+        return values.get("session") or (compiled.sql, *compiled.ordered(values))
+
+
 def _are_many_letters(rows: Rows) -> bool:
     """Whether rows may hold documents that are worth a thread: one of megabytes is decoded in half a second."""
     left = FEW_LETTERS
@@ -253,8 +319,26 @@ def _url(address: str) -> URL:
     return url.set(drivername="postgresql")
 
 
+def _begin(frozen_writer_s: float) -> dict[Mode, str]:
+    return {
+        "read": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        "write": f"BEGIN; SET LOCAL idle_in_transaction_session_timeout TO {frozen_writer_s * 1000:.0f}; "
+        f"SELECT pg_advisory_xact_lock_shared({WRITERS_LOCK})",
+        "alone": f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS_LOCK})",
+    }
+
+
 def _server_settings() -> dict[str, str]:
-    return {"search_path": "fabula,public", "lock_timeout": f"{PATIENCE_S:.0f}s", "application_name": "fabula"}
+    return {
+        "search_path": "fabula,public",
+        "lock_timeout": f"{PATIENCE_S:.0f}s",
+        "idle_in_transaction_session_timeout": f"{FROZEN_S:.0f}s",
+        "tcp_keepalives_idle": f"{LINE_LOST_S // 2}",
+        "tcp_keepalives_interval": f"{LINE_LOST_S // 6}",
+        "tcp_keepalives_count": "3",
+        "tcp_user_timeout": f"{LINE_LOST_S}s",
+        "application_name": "fabula",
+    }
 
 
 def _take_lock(connection: SqlAlchemyConnection) -> None:

@@ -12,6 +12,7 @@ as they are. SQLite gives booleans as 0 and 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -25,6 +26,7 @@ Values = Mapping[str, Any]
 Step = tuple[Executable, Values | Sequence[Values] | None]
 
 COMPILED_KEPT = 512
+_LOCKS = re.compile(r"\bFOR (?:NO KEY )?UPDATE\b(?!.*SKIP LOCKED)", re.DOTALL)
 
 
 class Rows:
@@ -72,13 +74,14 @@ class Connection(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
     """A statement as its engine reads it. `given` are the values that are part of it, `order` that of all of them;
-    `takes_lists` says that some of those it is asked with are lists."""
+    `takes_lists` says that some of those it is asked with are lists, `takes_lock` that it may wait for others."""
 
     sql: str
     given: Values
     order: Sequence[str]
     has_rows: bool
     takes_lists: bool
+    takes_lock: bool
 
     def named(self, values: Values) -> dict[str, Any]:
         return {**self.given, **(_flat(values) if self.takes_lists else values)}
@@ -117,6 +120,7 @@ class Compiler:
             order=whole.positiontup or (),
             has_rows=not isinstance(statement, UpdateBase) or bool(compiled.effective_returning),
             takes_lists=any(isinstance(value, list) for value in values.values()),
+            takes_lock=bool(_LOCKS.search(whole.statement)),
         )
 
 
