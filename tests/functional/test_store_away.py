@@ -51,3 +51,12 @@ async def test_who_cannot_be_looked_up_learns_nothing_of_the_store(
         monkeypatch.undo()
         again = {"authorization": f"Bearer {token}"}
         assert (await client.http.post("/rpc", json=client.request("session.list"), headers=again)).status_code == 200
+
+
+async def test_who_plays_learns_nothing_of_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with live_server(tmp_path) as client:
+        monkeypatch.setattr(client.house.store, "reading", away)
+        answer = await client.http.post("/rpc", json=client.request("session.get", "none"))
+        monkeypatch.undo()
+    assert answer.json()["error"]["data"] == {"retry_after_s": 1}
+    assert "the store does not answer" in answer.text and "db.internal" not in answer.text

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from asyncpg import ConnectionDoesNotExistError, LockNotAvailableError  # type: ignore[import-untyped]
 
 from fabula.adapters.stores import open_store
+from fabula.adapters.stores.postgres import sentence
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
 from fabula.testing.world import FixedClock
@@ -165,3 +167,10 @@ async def test_opening_a_new_or_an_up_to_date_store_does_not_import_alembic(tmp_
     command = [sys.executable, "-c", script, str(tmp_path)]
     said = [subprocess.run(command, capture_output=True, text=True, timeout=600).stdout.strip() for _ in range(2)]
     assert said == ["False", "False"]
+
+
+def test_who_waits_for_the_store_in_vain_is_not_told_where_it_is() -> None:
+    place = "postgresql://me@db.internal/fabula"
+    locked, lost = LockNotAvailableError("canceling statement due to lock timeout"), ConnectionDoesNotExistError("gone")
+    for error in (locked, lost):
+        assert "db.internal" not in sentence(place, error) and "Try again" in sentence(place, error)

@@ -15,6 +15,7 @@ from fabula.story.error_values import ErrorValue, Hint
 from fabula.story.values import JsonObject
 
 INTERNAL: Final = -32603
+STORE_AWAY: Final = "Just now the store does not answer. Try again in a moment."
 
 CODES: Final = {
     "parse_error": -32700,
@@ -94,6 +95,9 @@ def retry_headers(error: FabulaError) -> dict[str, str]:
 
 def sentence(error: FabulaError | ErrorValue) -> str:
     """The message, and the method that helps."""
+    if error.name == StoreAway.name:
+        # Its own sentence tells an operator where the store is.
+        return STORE_AWAY
     return error.message if error.hint is None else f"{error.message} {_method_for(error.hint)}"
 
 

@@ -60,5 +60,6 @@ class Database(Protocol):
         ...
 
 
-def too_busy(place: str) -> str:
-    return f"The store at {place} is too busy. Try again in a moment."
+TOO_BUSY = "The store is too busy. Try again in a moment."
+LOCKED = "Another process has been writing to the store for too long. Try again in a moment."
+"""Whoever plays can meet these, so they do not say where the store is."""

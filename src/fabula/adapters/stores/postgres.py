@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import immutabledict
 
-from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
+from fabula.adapters.stores.database import LOCKED, PATIENCE_S, TOO_BUSY, Mode
 from fabula.adapters.stores.play_tables import KEY_INDEX
 from fabula.adapters.stores.postgres_pool import PostgresPool
 from fabula.adapters.stores.postgres_turns import WRITERS_LOCK
@@ -173,7 +173,7 @@ class PostgresDatabase:
             async with asyncio.timeout(PATIENCE_S):
                 await line.acquire()
         except TimeoutError as error:
-            raise StoreError(too_busy(self.place)) from error
+            raise StoreError(TOO_BUSY) from error
         try:
             yield
         finally:
@@ -187,7 +187,7 @@ class PostgresDatabase:
             try:
                 driver = await pool.take()
             except TimeoutError as error:
-                raise StoreError(too_busy(self.place)) from error
+                raise StoreError(TOO_BUSY) from error
         try:
             yield driver
         except asyncio.CancelledError:
@@ -367,7 +367,7 @@ def sentence(place: str, error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"Postgres does not answer at {place}. Start it, or correct the setting database_url."
     if is_away(error):
-        return f"The database {place} is restarting, or the line to it was lost. Try again in a moment."
+        return "The database is restarting, or the line to it was lost. Try again in a moment."
     if "lock timeout" in said:
-        return f"Another process has been writing to {place} for too long. Try again in a moment."
+        return LOCKED
     return f"The database {place} cannot do this: {said}."

@@ -18,7 +18,7 @@ from sqlalchemy import URL, Executable, NullPool, create_engine, event, text
 from sqlalchemy import Connection as SqlAlchemyConnection
 from sqlalchemy.exc import DBAPIError
 
-from fabula.adapters.stores.database import PATIENCE_S, Mode, too_busy
+from fabula.adapters.stores.database import LOCKED, PATIENCE_S, TOO_BUSY, Mode
 from fabula.adapters.stores.sql import Connection, Rows, Steps, Values
 from fabula.adapters.stores.sqlite_thread import SqliteThread
 from fabula.ports.errors import StoreError
@@ -162,7 +162,7 @@ class SqliteDatabase:
             async with asyncio.timeout(PATIENCE_S):
                 await use.acquire()
         except TimeoutError as error:
-            raise StoreError(too_busy(self.place)) from error
+            raise StoreError(TOO_BUSY) from error
 
 
 class SqliteConnection:
@@ -259,7 +259,7 @@ def sentence(file: Path, error: BaseException) -> str:
     if "unable to open" in said or isinstance(error, OSError):
         return f"The data folder {file.parent} cannot be used: {_reason(error)}. Make it writable, or choose another."
     if "locked" in said or "busy" in said:
-        return f"Another process has been writing to {file} for too long. Try again in a moment."
+        return LOCKED
     if "full" in said:
         return f"The disk of {file} is full. Free some space, then try again."
     return f"The database {file} cannot do this: {said}."
