@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import ormsgpack
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from sqlalchemy import CTE, CompoundSelect, Executable
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+from sqlalchemy.sql import visitors
 from tests.conftest import Place
 
-from fabula.adapters.stores import sql_store
+from fabula.adapters.stores import memory_tables, play_tables, sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.loop_checkpoints import LoopCheckpoint
+from fabula.adapters.stores.sql import Compiler
+from fabula.testing.memory_store import memory_place
 from fabula.testing.world import FixedClock
 
 METADATA = json.dumps({"source": "loop", "step": 1, "parents": {}})
@@ -76,3 +84,60 @@ async def test_a_checkpoint_that_langgraph_packed_itself_is_read(place: Place) -
     found = await saver.aget_tuple({"configurable": {"thread_id": "s", "checkpoint_ns": ""}})
     assert found is not None and found.checkpoint == checkpoint
     await store.close()
+
+
+ALL = 2**31 - 1
+ASKED = {"turn": "t6", "heads": ["t6"], "wanted": ["t1"], "index": 0, "depth": 0, "furthest": ALL, "within": ALL}
+ASKED |= {"line": 1, "most": 9}
+STEPS = 1_000_000
+"""So many of SQLite's own steps a question about seven turns may take; it takes some hundreds."""
+
+
+def recursive_queries() -> dict[str, tuple[Executable, CTE]]:
+    """Every query of the tables that calls itself, with the part that does."""
+    return {
+        name: (query, part)
+        for tables in (play_tables, memory_tables)
+        for name, query in vars(tables).items()
+        if isinstance(query, Executable) and not isinstance(query, CTE)
+        for part in visitors.iterate(query)  # type: ignore[arg-type]
+        if isinstance(part, CTE) and part.recursive and isinstance(part.element, CompoundSelect)
+    }
+
+
+def test_every_query_that_calls_itself_comes_to_an_end() -> None:
+    queries = recursive_queries()
+    assert {"ANCESTOR", "ON_LINE", "AT_DEPTH", "TRANSCRIPT", "WAYS_BACK", "NEAREST_SUMMARY", "LINES_UP"} <= set(queries)
+    for name, (_, part) in queries.items():
+        assert isinstance(part.element, CompoundSelect)
+        step = str(part.element.selects[1])
+        falls = f".depth < {part.name}.depth" in step
+        assert falls or (name == "LINES_UP" and f"{part.name}.steps < :most" in step), step
+
+
+@pytest.mark.parametrize(
+    "circle",
+    [
+        "UPDATE turns SET parent_id = 't6', jump_id = 't6' WHERE turn_id = 't3'",
+        "UPDATE turns SET parent_id = turn_id, jump_id = turn_id",
+        "UPDATE turns SET parent_id = 't6', jump_id = 't6', depth = 6, turn_index = 6 WHERE turn_id IN ('t5', 't6')",
+        "UPDATE turns SET depth = 6, turn_index = 6, parent_id = CASE turn_id WHEN 't6' THEN 't5' ELSE 't6' END",
+    ],
+)
+def test_a_tree_that_leads_round_in_a_circle_is_walked_to_an_end(circle: str) -> None:
+    with memory_place() as place, closing(sqlite3.connect(place.settings.data_folder / "fabula.db")) as tables:
+        for n in range(7):
+            above = None if n == 0 else f"t{n - 1}"
+            turn: tuple[Any, ...] = (f"t{n}", above, above, n, n)
+            tables.execute(
+                "INSERT INTO turns (turn_id, tree_id, session_id, parent_id, jump_id, depth, turn_index, kind, status, "
+                "player_input, request_id, seed, attempt, owner, lease_until_ms, created_at_ms) "
+                "VALUES (?, 't0', 's', ?, ?, ?, ?, 'play', 'committed', '', '', 0, 1, '', 0, 0)",
+                turn,
+            )
+        tables.execute(circle)
+        for query, _ in recursive_queries().values():
+            values = {name: ASKED[name] for name in query.compile().params if name in ASKED}  # type: ignore[attr-defined]
+            compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(query, values)
+            tables.set_progress_handler(lambda: 1, STEPS)
+            tables.execute(compiled.sql, compiled.named(values)).fetchall()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 from tests.mass import examples
 
@@ -40,6 +41,20 @@ def test_a_line_without_forks_is_its_ends_and_one_run() -> None:
     (run,) = drawn.runs
     assert (run.first_turn_id, run.last_turn_id, run.count, run.parent_id) == ("t0001", "t0009", 9, "t0000")
     assert drawn.left_out == 0
+
+
+@pytest.mark.parametrize("around", ["t0000", "t0003", "t0006", "t0008"])
+def test_a_tree_that_leads_round_in_a_circle_is_drawn_with_each_turn_once(around: str) -> None:
+    places = [TurnPlace("t0000", None, "s", "start", "committed"), *line(8)]
+    places[3] = TurnPlace("t0003", "t0006", "s", "play", "committed")
+    tree = TurnTree(places)
+    assert sorted(tree.downwards()) == [place.turn_id for place in places]
+    assert newest_leaves(tree) == {
+        **dict.fromkeys(("t0000", "t0001", "t0002"), "t0002"),
+        **{f"t000{n}": "t0008" for n in range(3, 9)},
+    }
+    drawn = outline(tree, marked=(), collapse=True, around=around, limit=10_000)
+    assert len(drawn.turn_ids) + sum(run.count for run in drawn.runs) == (3 if around == "t0000" else 6)
 
 
 def test_a_run_of_one_is_a_turn() -> None:

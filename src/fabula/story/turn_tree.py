@@ -66,13 +66,28 @@ class TurnTree:
         for turn_id, parent_id in self.parents.items():
             beside = None if parent_id is None else self.children.get(parent_id)
             (self.roots if beside is None else beside).append(turn_id)
+        self._break_circles()
 
     def downwards(self) -> list[str]:
         """Every turn, each after the one above it."""
-        found = list(self.roots)
+        return self._below(self.roots)
+
+    def _below(self, turn_ids: Sequence[str]) -> list[str]:
+        found = list(turn_ids)
         for turn_id in found:
             found += self.children[turn_id]
         return found
+
+    def _break_circles(self) -> None:
+        """Where a damaged tree leads round in a circle, the first turn of it has nothing above it: walks would not
+        end."""
+        found = set(self.downwards())
+        for turn_id, parent_id in self.parents.items():
+            if turn_id not in found and parent_id is not None:
+                self.parents[turn_id] = None
+                self.children[parent_id].remove(turn_id)
+                self.roots.append(turn_id)
+                found.update(self._below([turn_id]))
 
 
 def reached(turns: Sequence[Placed], sessions: Collection[str], ends: Iterable[str]) -> frozenset[str]:

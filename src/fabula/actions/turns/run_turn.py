@@ -336,7 +336,7 @@ async def _failed_on_the_way(unit: Unit, play: Play) -> Turn | None:
         return None
     passed: Turn | None = await unit.plays.ancestor(play.head_turn_id, turn.turn_index - 1)
     while passed is not None and passed.turn_id != turn.parent_id and passed.turn_index == turn.turn_index - 1:
-        passed = None if passed.parent_id is None else await unit.plays.turn(passed.parent_id)
+        passed = await _above(unit, passed)
     return turn if passed is not None and passed.turn_id == turn.parent_id else None
 
 
@@ -354,9 +354,15 @@ async def _played(unit: Unit, actor: Actor, play: Play, turn_id: str | None) -> 
 
 async def _last_played(unit: Unit, turn: Turn | None) -> Turn | None:
     """The turn itself, or the one before it that was played; changes by hand are passed over."""
-    while turn is not None and turn.kind == "amend" and turn.parent_id is not None:
-        turn = await unit.plays.turn(turn.parent_id)
+    while turn is not None and turn.kind == "amend":
+        turn = await _above(unit, turn)
     return turn if turn is not None and turn.kind == "play" else None
+
+
+async def _above(unit: Unit, turn: Turn) -> Turn | None:
+    """The turn before a turn. One that is not less deep is none: a damaged tree may lead round in a circle."""
+    found = None if turn.parent_id is None else await unit.plays.turn(turn.parent_id)
+    return found if found is not None and found.depth < turn.depth else None
 
 
 async def _prepare(house: House, actor: Actor, session_id: str, command: RunTurn) -> tuple[Play, Move]:

@@ -313,12 +313,15 @@ MOVE_ON = SET_PLAY.values(
     updated_at_ms=bindparam("now"),
 )
 
+# Each step up a line leads to a turn that is less deep: every turn of ours stands deeper than its parent and its jump.
+# In a tree that was damaged, or that somebody else wrote, steps could else lead round in a circle without end.
+
 _path = (
     select(_t.turn_id, _t.parent_id, _t.depth, literal(0).label("steps")).where(_this_turn).cte("path", recursive=True)
 )
 _path = _path.union_all(
     select(_t.turn_id, _t.parent_id, _t.depth, _path.c.steps + 1).where(
-        _t.turn_id == _path.c.parent_id, _path.c.steps < bindparam("furthest")
+        _t.turn_id == _path.c.parent_id, _t.depth < _path.c.depth, _path.c.steps < bindparam("furthest")
     )
 )
 _head, _near, _far = TURNS.alias("head"), TURNS.alias("near"), TURNS.alias("far")
@@ -355,7 +358,7 @@ _walk = _walk.union_all(
         _next,
         _next.c.turn_id == case((_jumped.c.turn_index > bindparam("index"), _walk.c.jump_id), else_=_walk.c.parent_id),
     )
-    .where(_walk.c.turn_index > bindparam("index"))
+    .where(_walk.c.turn_index > bindparam("index"), _next.c.depth < _walk.c.depth)
 )
 ANCESTOR = select(_walk.c.turn_id).order_by(_walk.c.depth).limit(1)
 """Up from a turn in jumps, as long as they do not lead too far: a logarithmic number of rows in one read."""
@@ -405,22 +408,22 @@ _climb = _climb.union_all(
         _step,
         _step.c.turn_id == case((_leap.c.depth >= _climb.c.wanted_depth, _climb.c.jump_id), else_=_climb.c.parent_id),
     )
-    .where(_climb.c.depth > _climb.c.wanted_depth)
+    .where(_climb.c.depth > _climb.c.wanted_depth, _step.c.depth < _climb.c.depth)
 )
 ON_LINE = select(_climb.c.wanted_id).where(_climb.c.turn_id == _climb.c.wanted_id)
 """Those of the wanted turns that are on the line which ends at a turn: for each a logarithmic number of rows."""
 
 _rise = select(_t.turn_id, _t.parent_id, _t.jump_id, _t.depth).where(_this_turn).cte("rise", recursive=True)
-_jump, _riseen = TURNS.alias("jump"), TURNS.alias("risen")
+_jump, _risen = TURNS.alias("jump"), TURNS.alias("risen")
 _rise = _rise.union_all(
-    select(_riseen.c.turn_id, _riseen.c.parent_id, _riseen.c.jump_id, _riseen.c.depth)
+    select(_risen.c.turn_id, _risen.c.parent_id, _risen.c.jump_id, _risen.c.depth)
     .select_from(_rise)
     .join(_jump, _jump.c.turn_id == _rise.c.jump_id)
     .join(
-        _riseen,
-        _riseen.c.turn_id == case((_jump.c.depth >= bindparam("depth"), _rise.c.jump_id), else_=_rise.c.parent_id),
+        _risen,
+        _risen.c.turn_id == case((_jump.c.depth >= bindparam("depth"), _rise.c.jump_id), else_=_rise.c.parent_id),
     )
-    .where(_rise.c.depth > bindparam("depth"))
+    .where(_rise.c.depth > bindparam("depth"), _risen.c.depth < _rise.c.depth)
 )
 AT_DEPTH = select(_rise.c.turn_id).order_by(_rise.c.depth).limit(1)
 """The turn of a line that is so many turns below its beginning, or its end where it is shorter."""
@@ -432,7 +435,7 @@ _ends = (
 )
 _ends = _ends.union_all(
     select(_ends.c.head, _t.turn_id, _t.parent_id, _t.depth, _ends.c.steps + 1).where(
-        _t.turn_id == _ends.c.parent_id, _ends.c.steps < bindparam("furthest")
+        _t.turn_id == _ends.c.parent_id, _t.depth < _ends.c.depth, _ends.c.steps < bindparam("furthest")
     )
 )
 WAYS_BACK = select(_ends.c.head, _ends.c.turn_id).order_by(_ends.c.head, _ends.c.depth)
@@ -449,13 +452,13 @@ LINES_OF_TURNS = (
 
 KEEP_SUMMARY = add_or_change(SUMMARIES, {"summary": bindparam("new_summary")})
 _line = (
-    select(TURNS.c.turn_id, TURNS.c.parent_id, literal(0).label("steps"))
-    .where(TURNS.c.turn_id == bindparam("turn"))
+    select(_t.turn_id, _t.parent_id, _t.depth, literal(0).label("steps"))
+    .where(_this_turn)
     .cte("line_up", recursive=True)
 )
 _line = _line.union_all(
-    select(TURNS.c.turn_id, TURNS.c.parent_id, _line.c.steps + 1).where(
-        TURNS.c.turn_id == _line.c.parent_id, _line.c.steps < bindparam("within")
+    select(_t.turn_id, _t.parent_id, _t.depth, _line.c.steps + 1).where(
+        _t.turn_id == _line.c.parent_id, _t.depth < _line.c.depth, _line.c.steps < bindparam("within")
     )
 )
 NEAREST_SUMMARY = (
