@@ -10,6 +10,7 @@ from tests.doors import Doors, doors
 from tests.live import GATE_GRAPH
 
 from fabula.story.changes import MOST_PRESENT
+from fabula.story.graph import MOST_WAYS
 
 MIB = 1024 * 1024
 
@@ -116,6 +117,17 @@ async def test_a_story_whose_schemas_begin_too_large_cannot_be_started(house_doo
     )
     sentence = await refusal(house_doors, "author", "story.start_session", story_id=story["story_id"])
     assert "Shorten the defaults of its schemas" in sentence
+
+
+async def test_a_scene_has_so_many_ways_on_and_no_more(house_doors: Doors) -> None:
+    author = house_doors["author"].client
+    story = await author.call("story.get", story_id=house_doors.story_id)
+    node = {"id": "n", "title": "T", "scene": "", "goal": "", "transitions": [{"to": "n"}] * (MOST_WAYS + 1)}
+    graph = {"start_node": "n", "nodes": [node]}
+    own = {name: story[name] for name in ("resource_id", "world_schema_id", "player_schema_id", "introduction")}
+    for method, params in (("story.create", own), ("story.update_graph", {"story_id": house_doors.story_id})):
+        sentence = await refusal(house_doors, "author", method, graph=graph, **params)
+        assert "node 'n' has 1001 ways on, 1000 are the most" in sentence
 
 
 async def test_guests_of_a_play_have_a_limit_together(house_doors: Doors) -> None:

@@ -13,7 +13,7 @@ from fabula.adapters.models.understudy import Understudy
 from fabula.ports.models import CallOrigin, Message, ModelClient, ModelRequest
 from fabula.settings import Settings
 from fabula.story.contexts import CastMember, KnownFact, NarratorContext, PlannerContext, PlayerCard, StateView
-from fabula.story.graph import Node
+from fabula.story.graph import Comparison, Node, Transition
 from fabula.story.resources import Api
 from fabula.testing.model_kit import CHECKS, Check, RunningClock, Subject
 from fabula.understudy import answer
@@ -71,7 +71,7 @@ async def test_the_law_of_models_holds_for_the_guarded_understudy(check: Check) 
     await models.close()
 
 
-async def test_a_cast_of_which_very_much_is_known_is_looked_through_beside_the_event_loop(
+async def test_a_scene_of_which_very_much_is_known_is_looked_through_beside_the_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     threads: list[int] = []
@@ -83,7 +83,10 @@ async def test_a_cast_of_which_very_much_is_known_is_looked_through_beside_the_e
     monkeypatch.setattr("fabula.adapters.models.understudy.answer", noted)
     known = [KnownFact(text=f"{number} " + "word " * 80) for number in range(60)]
     crowd = [CastMember(id=f"c{n}", name=f"C{n}", personality="x", style="x", facts=known) for n in range(2)]
-    for cast in ([], crowd):
-        context = SCENE.model_copy(update={"current_cast": cast})
+    ways = [Transition(to=f"m{n}", condition=Comparison(key="k", op="eq", value=f"v{n}")) for n in range(90)]
+    crowded = SCENE.model_copy(update={"current_cast": crowd})
+    wide = SCENE.model_copy(update={"current_node": SCENE.current_node.model_copy(update={"transitions": ways})})
+    for context in (SCENE, crowded, wide):
         assert [part async for part in Understudy().stream(asking(context))]
-    assert threads[0] == threading.get_ident() and threads[1] != threads[0]
+    here, *others = threads
+    assert here == threading.get_ident() and here not in others

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mass import examples
 
-from fabula.story.graph import All, Any, Comparison, Condition, Graph, Node, Not, Transition, holds
+from fabula.story.graph import MOST_WAYS_READ, All, Any, Comparison, Condition, Graph, Node, Not, Transition, holds
 from fabula.story.lint import Ground, lint, never_holds
 from fabula.story.schemas import SchemaField
 from fabula.story.state import SetState, WorldState
@@ -45,6 +45,12 @@ def found(*nodes: Node) -> list[tuple[str, str]]:
 
 def test_a_sound_graph_has_no_findings() -> None:
     assert found(node("a", to("b", when("gate", "eq", "open")), characters=["mira"]), node("b")) == []
+
+
+def test_more_ways_than_a_players_words_are_read_for_are_found() -> None:
+    ways = [to("b", when("bag", "contains", number)) for number in range(MOST_WAYS_READ + 1)]
+    assert found(node("a", *ways[1:]), node("b")) == []
+    assert found(node("a", *ways), node("b")) == [("many_ways", "a")]
 
 
 def test_unreachable_nodes_and_circles_without_an_ending_are_found() -> None:

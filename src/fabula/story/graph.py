@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -53,6 +53,12 @@ class Transition(Sparse):
         return means or None
 
 
+MOST_WAYS: Final = 1_000
+"""So many ways a new graph may have out of one scene."""
+MOST_WAYS_READ: Final = 100
+"""So many of them, the first ones, are held against a player's words by rule."""
+
+
 class Node(Sparse):
     """A scene: what is there, who is there, what it is for, and where it leads.
 
@@ -93,6 +99,15 @@ def open_transition(node: Node, state: WorldState) -> Transition | None:
     """The first way on whose condition holds: by priority, then in the author's order."""
     ways = sorted(node.transitions, key=lambda way: -way.priority)
     return next((way for way in ways if holds(way.condition, state)), None)
+
+
+def width_problems(graph: Graph) -> list[str]:
+    """Which scenes of a new graph have too many ways on, in sentences. What was stored with more of them is played."""
+    return [
+        f"node '{node.id}' has {len(node.transitions)} ways on, {MOST_WAYS} are the most"
+        for node in graph.nodes
+        if len(node.transitions) > MOST_WAYS
+    ]
 
 
 def graph_problems(graph: Graph) -> list[str]:

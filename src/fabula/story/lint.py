@@ -11,7 +11,7 @@ from typing import Literal, assert_never
 
 from fabula.language.vocabulary import normal
 from fabula.story.changes import MOST_PRESENT
-from fabula.story.graph import All, Any, Comparison, Condition, Graph, Node, Not, Transition, tests_of
+from fabula.story.graph import MOST_WAYS_READ, All, Any, Comparison, Condition, Graph, Node, Not, Transition, tests_of
 from fabula.story.schemas import SchemaField, fits
 from fabula.story.state import (
     AddActiveCharacter,
@@ -34,6 +34,7 @@ FindingKind = Literal[
     "never_holds",
     "never_taken",
     "means_twice",
+    "many_ways",
 ]
 Fields = Mapping[str, SchemaField]
 
@@ -84,6 +85,11 @@ def lint(graph: Graph, ground: Ground) -> list[Finding]:
             findings.append(_finding("crowded", node, what))
         findings += _condition_findings(node, ground, written)
         findings += _meant_twice(node)
+        if len(node.transitions) > MOST_WAYS_READ:
+            what = (
+                f"has {len(node.transitions)} ways on: a player's words are read for the first {MOST_WAYS_READ} alone"
+            )
+            findings.append(_finding("many_ways", node, what))
     return findings
 
 
@@ -165,7 +171,7 @@ def _written(op: StateOp) -> list[tuple[str, str, str]]:
 
 
 def _condition_findings(node: Node, ground: Ground, written: set[tuple[str, str, str]]) -> Iterator[Finding]:
-    usable = _usable_ways(node, ground)
+    usable = {id(way) for way in _usable_ways(node, ground)}
     for way in node.transitions:
         for test in tests_of(way.condition):
             place = (test.scope, test.character or "", test.key)
@@ -174,7 +180,7 @@ def _condition_findings(node: Node, ground: Ground, written: set[tuple[str, str,
                 yield _finding("never_written", node, what)
         if never_holds(way.condition, ground):
             yield _finding("never_holds", node, f"has a condition that can never hold on its way to '{way.to}'")
-        elif not any(way is one for one in usable):
+        elif id(way) not in usable:
             yield _finding("never_taken", node, f"never leads to '{way.to}': a way before it is always open")
 
 

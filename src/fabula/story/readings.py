@@ -109,7 +109,8 @@ Decision = Annotated[TakeWay | AskBack | Stay | Unclear, Field(discriminator="ki
 class Understood(Value):
     """A line as it was understood in its scene.
 
-    `line` is what the player wrote. `scores` has a number from 0 to 1 for each transition of the node, in its order.
+    `line` is what the player wrote. `scores` has a number from 0 to 1 for each transition of the node, in its order; of
+    very many transitions for the first ones.
     `topic` are the words that the line is about, as a dictionary has them: what was asked after, looked at or acted on.
     `addressed` is who is spoken to, if that is said; `answers` tells that the line answers the question of the turn
     before. `hint` is the number of the hint that is due in this scene with this turn, 0 when none is.

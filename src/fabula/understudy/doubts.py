@@ -74,8 +74,10 @@ def doubt(context: SceneContext, read: Understood, voice: Voice) -> str:
 
 def hint(context: SceneContext, read: Understood, voice: Voice) -> str:
     """The hint that is due, from the goal; each way in turn, and no sentence twice."""
+    if context.transitioned_this_turn or not read.hint or read.node_id != context.current_node.id:
+        return ""
     names = _names(context)
-    if context.transitioned_this_turn or not read.hint or not names or read.node_id != context.current_node.id:
+    if not names:
         return ""
     way = names[(read.hint - 1) % len(names)]
     fresh = voice.fresh([line.format(way=way) for line in HINTS])
@@ -96,7 +98,7 @@ def ways_named(node: Node, context: SceneContext) -> list[str]:
     """What the ways of a node are called, each once."""
     here = ways_of(scene_text_of(context))
     return list(
-        dict.fromkeys(way.label for way, told in zip(here.ways, node.transitions, strict=True) if told.condition)
+        dict.fromkeys(way.label for way, told in zip(here.ways, node.transitions, strict=False) if told.condition)
     )
 
 

@@ -2171,7 +2171,7 @@ export interface LinesFound {
 
 /** Something that an author would want to know about the graph before anyone plays it. */
 export interface LintFinding {
-  kind: "unreachable" | "dead_end" | "unknown_character" | "crowded" | "never_written" | "never_holds" | "never_taken" | "means_twice";
+  kind: "unreachable" | "dead_end" | "unknown_character" | "crowded" | "never_written" | "never_holds" | "never_taken" | "means_twice" | "many_ways";
   node_id: string;
   message: string;
 }

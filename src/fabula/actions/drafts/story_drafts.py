@@ -15,7 +15,7 @@ from fabula.actions.views import Command, ListView, View, refuse
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.store import Stored, Unit
-from fabula.story.graph import Graph, graph_problems
+from fabula.story.graph import Graph, graph_problems, width_problems
 from fabula.story.lint import FindingKind
 from fabula.story.stories import CommonVariable, DraftStatus, Story, StoryDraft
 from fabula.story.values import Value
@@ -103,7 +103,7 @@ async def list_drafts(house: House, actor: Actor, command: Listing) -> StoryDraf
 @allowed("author")
 async def update_draft_graph(house: House, actor: Actor, command: UpdateDraftGraph) -> StoryDraftView:
     """Replaces the graph of a draft that is not a story yet; the next section is built upon it."""
-    refuse(graph_problems(command.partial_graph), "graph")
+    refuse(graph_problems(command.partial_graph) + width_problems(command.partial_graph), "graph")
     async with house.store.writing() as unit:
         draft = await DRAFTS.get(unit, command.draft_id)
         await refuse_busy(house, unit, draft.draft_id)

@@ -18,7 +18,7 @@ from fabula.ports.actors import Actor
 from fabula.ports.store import Stored, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.free_plays import FreeWorld
-from fabula.story.graph import Graph, graph_problems
+from fabula.story.graph import Graph, graph_problems, width_problems
 from fabula.story.ink_stories import InkStory
 from fabula.story.stories import CommonVariable, Story, common_variable_problems
 from fabula.story.story_worlds import StoryWorld, world_problems
@@ -149,7 +149,7 @@ async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     await SCHEMAS.get(unit, command.world_schema_id)
     await SCHEMAS.get(unit, command.player_schema_id)
     story = Story.model_construct(**fields)
-    refuse(graph_problems(story.graph), "graph")
+    refuse(graph_problems(story.graph) + width_problems(story.graph), "graph")
     refuse(await variable_problems(unit, story), "list of common variables")
     await refuse_bad_world(unit, story)
     if command.rules is not None:
@@ -215,7 +215,7 @@ async def update_story(house: House, actor: Actor, command: UpdateStory) -> Stor
 @allowed("author")
 async def update_story_graph(house: House, actor: Actor, command: UpdateStoryGraph) -> StoryView:
     """Replaces a story's graph. Sessions that are under way keep the graph they started with."""
-    refuse(graph_problems(command.graph), "graph")
+    refuse(graph_problems(command.graph) + width_problems(command.graph), "graph")
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
         after = before.model_copy(update={"graph": command.graph})

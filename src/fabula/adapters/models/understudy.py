@@ -14,7 +14,9 @@ from fabula.understudy import answer
 
 UNDERSTUDY = "understudy"
 LITTLE_KNOWN = 30_000
-"""So many letters about a cast are looked through at once."""
+"""So many letters about a scene and its cast are looked through at once."""
+OF_A_WAY = 1_000
+"""A way on counts as so many letters: it is held against all that its scene says."""
 _PIECE = re.compile(r"\s*\S+|\s+$")
 
 
@@ -40,12 +42,14 @@ class Understudy:
 
 
 def _is_short(context: ModelContext | None) -> bool:
-    """Whether little is known of those in a scene: an answer looks through all of it."""
+    """Whether little is known of a scene and of those in it: an answer looks through all of it."""
     if not isinstance(context, SceneContext):
         return True
     cast = [*context.current_cast, *context.absent_cast]
     known = sum(len(fact.text) for one in cast for fact in one.facts)
-    return known + sum(len(one.personality) for one in cast) <= LITTLE_KNOWN
+    known += sum(len(one.personality) for one in cast)
+    here = context.current_node
+    return known + len(here.scene) + len(here.goal) + OF_A_WAY * len(here.transitions) <= LITTLE_KNOWN
 
 
 def _usage(request: ModelRequest, text: str) -> Usage:

@@ -20,10 +20,11 @@ from fabula.story.plays import PlayState
 from fabula.story.readings import AskBack, OpenQuestion, Stay, TakeWay, Understood
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import Somebody, scene_text
-from fabula.understudy.reading.ways import SceneText
+from fabula.understudy.reading.ways import MOST_KEPT, SceneText, ways_of
 
 MOST_SCENES = 256
 """So many scenes of a play are kept in words."""
+MOST_WEIGHT = MOST_SCENES * MOST_KEPT
 SHORT_LINE = 300
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 
@@ -124,8 +125,9 @@ def said_before(play: PlayState) -> str:
 
 
 def _is_quick(setup: PlaySetup, play: PlayState, words: str) -> bool:
-    """Whether a line is short, and what its scene says has been read before."""
-    return len(words) <= SHORT_LINE and _key(play) in setup.scene_texts
+    """Whether a line is short, and what its scene says has been read before and is not much."""
+    scene = setup.scene_texts.get(_key(play))
+    return len(words) <= SHORT_LINE and scene is not None and scene.is_light
 
 
 def question_of(run: SceneRun, read: Understood) -> OpenQuestion | None:
@@ -145,8 +147,6 @@ def _scene(setup: PlaySetup, play: PlayState) -> SceneText:
     _, here = key = _key(play)
     found = known.get(key)
     if found is None:
-        if len(known) >= MOST_SCENES:
-            known.clear()
         people = [
             Somebody(id=id, name=one.name, personality=one.personality, here=id in here)
             for id, one in setup.characters.items()
@@ -156,7 +156,12 @@ def _scene(setup: PlaySetup, play: PlayState) -> SceneText:
             for id, guest in play.session_characters.items()
         ]
         lore = [(entry.title, tuple(entry.keywords)) for entry in setup.lore if entry.enabled]
-        found = known[key] = scene_text(setup.nodes[play.world.current_node], setup.nodes, people, lore)
+        found = scene_text(setup.nodes[play.world.current_node], setup.nodes, people, lore)
+        # It is read before others find it: they would read it where they are, and that may be the event loop.
+        ways_of(found)
+        if len(known) >= MOST_SCENES or found.weight + sum(one.weight for one in known.values()) > MOST_WEIGHT:
+            known.clear()
+        known[key] = found
     return found
 
 

@@ -46,12 +46,10 @@ def decide(
         for place, way in enumerate(scene.ways)
         for weight in _lessened(_weights(deed, place, way, scene, line), deed, deeds[at + 1 : at + 2], way)
     ]
-    scores = [
-        max((w.value for w in weights if w.way == at and not w.against), default=0.0) for at in range(len(scene.ways))
-    ]
-    turned_down = [
-        max((w.value for w in weights if w.way == at and w.against), default=0.0) for at in range(len(scene.ways))
-    ]
+    scores, turned_down = [0.0] * len(scene.ways), [0.0] * len(scene.ways)
+    for weight in weights:
+        side = turned_down if weight.against else scores
+        side[weight.way] = max(side[weight.way], weight.value)
     left = [0.0 if turned_down[at] and turned_down[at] >= score else score for at, score in enumerate(scores)]
     decision = _decided(left)
     if decision is None:
@@ -171,7 +169,7 @@ def _is_worth_asking(deed: Deed, way: Way, scene: SceneWays, line: Line) -> bool
     if clause.mood != "act" or clause.idiom or clause.negated or clause.rejected or deed.denied:
         return False
     away = frozenset(noun for prep, nouns in deed.places if prep in SOURCES - {"off"} for noun in nouns)
-    here = frozenset(word for person in scene.people if person.here for word in person.words)
+    here = scene.words_here
     named = deed.nouns - away - ADJECTIVES
     if clause.subject in ("you", "third", "none"):
         told = way.classes & _TOLD_TO and named & (way.own | way.shared | way.near) - here
@@ -320,15 +318,14 @@ def _is_only_left_undone(deed: Deed) -> bool:
 def _accused(deed: Deed, place: int, way: Way, scene: SceneWays, line: Line) -> list[Weight]:
     """Who is named as the one who did it: by `I accuse`, by a sentence that says so, or by the name alone."""
     clause = deed.clause
-    person = next(one for one in scene.people if one.id == way.accuses)
-    others = frozenset(word for one in scene.people if one.id != way.accuses for word in one.words)
-    named = deed.nouns & (person.words - others)
+    person = scene.people_by_id[way.accuses]
+    named = deed.nouns & person.words & scene.words_of_one
     against = clause.negated or clause.rejected
     if clause.subject == "i":
         fits = bool(deed.classes & {"accuse", "name", "choose"}) and bool(
             frozenset(deed.things) & person.words or (named and not content(deed.things))
         )
-        if fits and "accuse" not in deed.classes and content(deed.things) - person.words - others:
+        if fits and "accuse" not in deed.classes and content(deed.things) - person.words - scene.names:
             return []
         if fits and content(deed.things) - person.words - {"thief", "culprit"} - ADJECTIVES:
             return []
@@ -384,7 +381,7 @@ def _bare(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
         return [Weight(way=place, value=0.5, against=against)]
     if len(clause.words) <= 2 and frozenset(clause.words) & way.directions and way.going:
         return [Weight(way=place, value=0.7, against=against)]
-    if len(clause.words) == 1 and verb_of(clause.words[0]) in way.verbs - _sibling_verbs(way, scene):
+    if len(clause.words) == 1 and verb_of(clause.words[0]) in way.verbs & scene.verbs_of_one:
         return [Weight(way=place, value=0.7, against=against)]
     if not things & way.own or len(clause.words) > 10:
         return []
@@ -404,10 +401,6 @@ _QUESTIONING = word_set("ask inquire enquire")
 _IDLE = frozenset(["wait", "rest"])
 
 
-def _sibling_verbs(way: Way, scene: SceneWays) -> frozenset[str]:
-    return frozenset(verb for other in scene.ways if other is not way for verb in other.verbs)
-
-
 def _acted(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
     """What the player does, or orders without saying whom. To ask is never the deed that is asked about."""
     found: list[Weight] = []
@@ -420,13 +413,13 @@ def _acted(deed: Deed, place: int, way: Way, scene: SceneWays) -> list[Weight]:
             fits = frozenset({"_verb"})
         if not fits:
             continue
-        if scene_manner(scene) and not deed.manner & way.own_manner and not fits & way.distinct:
+        if scene.told_apart_by_manner and not deed.manner & way.own_manner and not fits & way.distinct:
             value = (
                 MAYBE
-                if not deed.manner & _manners(scene)
+                if not deed.manner & scene.own_manners
                 and not deed.harmless
                 and not _misses(deed, way)
-                and not _chosen(deed, scene)
+                and not deed.classes & scene.distinct
                 else 0.0
             )
         elif way.own_manner and deed.manner & way.own_manner:
@@ -461,19 +454,6 @@ def _is_opposite(deed: Deed, way: Way) -> bool:
     return bool(against & way.classes) and not deed.done & deed.by_phrase & way.classes
 
 
-def scene_manner(scene: SceneWays) -> bool:
-    return all(way.own_manner for way in scene.ways)
-
-
-def _manners(scene: SceneWays) -> frozenset[str]:
-    return frozenset(name for way in scene.ways for name in way.own_manner)
-
-
-def _chosen(deed: Deed, scene: SceneWays) -> bool:
-    """Whether the act has the manner of some way by what it is."""
-    return any(deed.classes & way.distinct for way in scene.ways)
-
-
 def _misses(deed: Deed, way: Way) -> bool:
     """Whether the act is on something that the way is not about."""
     things = frozenset(deed.things)
@@ -484,7 +464,7 @@ def _misses(deed: Deed, way: Way) -> bool:
 
 
 def _is_somebody_here(deed: Deed, scene: SceneWays) -> bool:
-    return any(one.here and frozenset(deed.things) & one.words for one in scene.people)
+    return not scene.words_here.isdisjoint(deed.things)
 
 
 _OF_ONESELF = word_set("eye ear hand finger arm head foot knee face shoulder mouth lip back heart mind")
@@ -497,7 +477,7 @@ def _by_things(deed: Deed, way: Way, scene: SceneWays, fits: frozenset[str]) -> 
     alone = way.own | way.shared
     if things & way.own and not _only_described(things & way.own, deed):
         return 1.0
-    if way.means is None and distinct and things & (way.verbs - _sibling_verbs(way, scene)):
+    if way.means is None and distinct and things & way.verbs & scene.verbs_of_one:
         return 0.9
     if way.going and behind & way.own:
         return 0.9

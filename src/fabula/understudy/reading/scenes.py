@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from fabula.story.contexts import SceneContext
-from fabula.story.graph import Node, Transition, tests_of
+from fabula.story.graph import MOST_WAYS_READ, Node, Transition, tests_of
 from fabula.understudy.reading.ways import Person, SceneText, WayText, test_of, words_for
+
+LONGEST_READ: Final = 10_000
+"""So many letters are read of what a scene says, and of what it is for."""
+LONGEST_TEST: Final = 1_000
+MOST_ELSEWHERE: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +29,16 @@ class Somebody:
 def scene_text(
     node: Node, nodes: Mapping[str, Node], people: Iterable[Somebody], lore: Sequence[tuple[str, tuple[str, ...]]]
 ) -> SceneText:
-    """The words of a node: its own, those of where its ways lead, of its people, and of the lore."""
+    """The words of a node: its own, those of where its ways lead, of its people, and of the lore.
+
+    Each way is read against all of the scene, so that both are read so far and no further.
+    """
     return SceneText(
         node_id=node.id,
         title=node.title,
-        scene=node.scene,
-        goal=node.goal,
-        ways=tuple(_way(way, nodes.get(way.to)) for way in node.transitions),
+        scene=node.scene[:LONGEST_READ],
+        goal=node.goal[:LONGEST_READ],
+        ways=tuple(_way(way, nodes.get(way.to)) for way in node.transitions[:MOST_WAYS_READ]),
         people=tuple(Person(id=one.id, words=words_for(one.name, one.personality), here=one.here) for one in people),
         lore=tuple(lore),
     )
@@ -48,8 +57,8 @@ def _way(way: Transition, target: Node | None) -> WayText:
     return WayText(
         to=way.to,
         title=target.title if target is not None else way.to.replace("-", " ").replace("_", " "),
-        tests=tuple(map(test_of, tests_of(way.condition))),
-        people=tuple(target.characters) if target is not None else (),
+        tests=tuple((key, value[:LONGEST_TEST], kind) for key, value, kind in map(test_of, tests_of(way.condition))),
+        people=tuple(target.characters[:MOST_ELSEWHERE]) if target is not None else (),
         means=tuple(way.means or ()),
         ending=target is not None and not target.transitions,
     )

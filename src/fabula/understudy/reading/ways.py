@@ -7,9 +7,11 @@ and from what its author says that it means. Made once for a scene and kept.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Final
 
 from fabula.language.words import word_set
 from fabula.story.graph import Comparison
@@ -32,6 +34,14 @@ from fabula.understudy.reading.lexicon import (
 )
 from fabula.understudy.reading.rewrites import plain_line, plain_wish
 from fabula.understudy.reading.words import SMALL, is_past_form, is_verb, noun_of, verb_of
+
+MOST_PARTS: Final = 100
+"""So many parts of a goal are shared out among the ways."""
+MOST_NEAR: Final = 200
+MOST_FROM_LORE: Final = 500
+"""So many words are near to a way, and from the lore: each way has its own, so that all have as often as many."""
+MOST_KEPT: Final = 50_000
+_OF_A_WAY: Final = 1_000
 
 _NEXT_ACT = re.compile(rf",\s*(?:and\s+)?|(?<!\s)\s+and\s+(?=(?:{'|'.join(sorted(CLASSES_OF))})\b)")
 BETWEEN = word_set(
@@ -89,6 +99,20 @@ class SceneText:
     ways: tuple[WayText, ...]
     people: tuple[Person, ...] = ()
     lore: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """About what it takes to read this scene, and to read a line in it: each way is held against all of it."""
+        return len(self.ways) * (_OF_A_WAY + len(self.scene) + len(self.goal))
+
+    @property
+    def is_light(self) -> bool:
+        return self.weight <= MOST_KEPT
+
+    @cached_property
+    def read_ways(self) -> SceneWays:
+        """What its ways mean. What is dear to read is kept with the scene alone, as it is large, too."""
+        return _read_and_kept(self) if self.is_light else _read(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,24 +172,62 @@ class SceneWays:
         return self.own.union(*(way.shared for way in self.ways))
 
     @cached_property
+    def own_manners(self) -> frozenset[str]:
+        return frozenset(name for way in self.ways for name in way.own_manner)
+
+    @cached_property
+    def told_apart_by_manner(self) -> bool:
+        return all(way.own_manner for way in self.ways)
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        """The classes of acts that take one way and no other."""
+        return frozenset(name for way in self.ways for name in way.distinct)
+
+    @cached_property
+    def verbs_of_one(self) -> frozenset[str]:
+        """Verbs that just one of the ways has."""
+        return _in_one(way.verbs for way in self.ways)
+
+    @cached_property
+    def words_here(self) -> frozenset[str]:
+        """The words for those who are in the scene."""
+        return frozenset(word for one in self.people if one.here for word in one.words)
+
+    @cached_property
+    def people_by_id(self) -> Mapping[str, Person]:
+        return {one.id: one for one in reversed(self.people)}
+
+    @cached_property
+    def words_of_one(self) -> frozenset[str]:
+        """Words that name just one person."""
+        return _in_one(one.words for one in self.people)
+
+    @cached_property
     def names_of_nouns(self) -> Mapping[str, str]:
         """Names by how a noun of them is written in a dictionary."""
         return {noun_of(name): name for name in self.names}
 
 
-@lru_cache(maxsize=256)
 def ways_of(scene: SceneText) -> SceneWays:
     """What the ways of a scene mean."""
-    names = frozenset(word for person in scene.people for word in person.words)
-    told = _alternatives(scene, names)
-    ways = [_way(scene, way, told[place], names) for place, way in enumerate(scene.ways)]
-    ways = _set_apart(ways)
+    return scene.read_ways
+
+
+def _read(scene: SceneText) -> SceneWays:
+    index = _SceneIndex(scene)
+    keys = [_of_tests(way) for way in scene.ways]
+    told = _alternatives(scene, keys, index.names)
+    ways = _set_apart([_way(scene, way, keys[place], told[place], index) for place, way in enumerate(scene.ways)])
     story = frozenset(_words(f"{scene.title} {scene.scene} {scene.goal}")) - SMALL
     story |= frozenset(word for way in ways for word in way.things | way.wider)
     seen = frozenset(noun for noun in map(noun_of, _words(scene.scene)) if noun not in SMALL and noun not in NEUTRAL)
     story |= frozenset(word for title, keywords in scene.lore for text in (title, *keywords) for word in _words(text))
     things = frozenset(word for way in ways for word in way.things)
-    return SceneWays(ways=tuple(ways), names=names, story=story, things=things, seen=seen, people=scene.people)
+    return SceneWays(ways=tuple(ways), names=index.names, story=story, things=things, seen=seen, people=scene.people)
+
+
+_read_and_kept = lru_cache(maxsize=256)(_read)
 
 
 def _words(text: str) -> list[str]:
@@ -185,18 +247,18 @@ class _Told:
     things: frozenset[str] = frozenset()
 
 
-def _alternatives(scene: SceneText, names: frozenset[str]) -> list[list[_Told]]:
+def _alternatives(scene: SceneText, keys: Sequence[_Key], names: frozenset[str]) -> list[list[_Told]]:
     """For each way the parts of the goal that are about it."""
     goal = re.sub(r"^(?:choose|decide)\b(?::\s*|[^,:]*,\s*)", "", scene.goal.strip().rstrip(".!").lower())
     parts = [part for part in re.split(r",?\s+or\s+(?:else\s+)?|;\s*", goal) if part.strip()]
     if len(parts) < len(scene.ways):
         parts = [piece for part in parts for piece in re.split(r",\s*", part) if piece.strip()]
-    told = _with_borrowed_verbs([_told(part, names) for part in parts])
+    told = _with_borrowed_verbs([_told(part, names) for part in parts[:MOST_PARTS]])
     if len(scene.ways) == 1:
-        return [_of_one_way(scene, told, names)]
+        return [_of_one_way(keys[0], told, names)]
     if len(told) < 2:
         return [list(told) for _ in scene.ways]
-    return _shared_out(scene, told)
+    return _shared_out(scene, keys, told)
 
 
 _SUBORDINATE = re.compile(r"(?<=\b)(?<!ask )(?:what|where|how|why) (?:you|they|we)\b.*")
@@ -234,10 +296,10 @@ def _with_borrowed_verbs(told: list[_Told]) -> list[_Told]:
     return found
 
 
-def _of_one_way(scene: SceneText, told: list[_Told], names: frozenset[str]) -> list[_Told]:
+def _of_one_way(key: _Key, told: list[_Told], names: frozenset[str]) -> list[_Told]:
     """The clauses of the goal that are about the one way: others say what else may be done meanwhile."""
-    clauses = [_told(part, names) for one in told for part in _NEXT_ACT.split(one.text) if part.strip()]
-    key = _of_tests(scene.ways[0])
+    parts = [part for one in told for part in _NEXT_ACT.split(one.text) if part.strip()]
+    clauses = [_told(part, names) for part in parts[:MOST_PARTS]]
     close = [one for one in clauses if one.things & key.things or one.verbs & key.verbs or one.classes & key.classes]
     if key.knowing:
         close += [one for one in clauses if one.classes & {"ask", "listen", "talk"} and one not in close]
@@ -246,18 +308,18 @@ def _of_one_way(scene: SceneText, told: list[_Told], names: frozenset[str]) -> l
     return close + [one for one in clauses if one not in close and one.classes & wider - _TALKING]
 
 
-def _shared_out(scene: SceneText, told: list[_Told]) -> list[list[_Told]]:
+def _shared_out(scene: SceneText, keys: Sequence[_Key], told: list[_Told]) -> list[list[_Told]]:
     """Each way takes the part that fits it best; the last way left takes the last part left."""
-    keys = [_of_tests(way) for way in scene.ways]
-    titles = [frozenset(map(noun_of, _words(way.title))) for way in scene.ways]
+    titles = [frozenset(map(noun_of, _words(way.title))) - NEUTRAL for way in scene.ways]
+    values = [_wide(key.value_things) for key in keys]
     scores = sorted(
         (
             (
-                3 * len(part.things & _wide(key.value_things))
+                3 * len(part.things & values[w])
                 + 2 * len(part.verbs & key.verbs)
                 + len(part.things & key.things)
                 + bool(part.classes & key.classes)
-                + len(part.things & (titles[w] - NEUTRAL)),
+                + len(part.things & titles[w]),
                 -w,
                 -p,
             )
@@ -343,22 +405,103 @@ def _of_tests(way: WayText) -> _Key:
     )
 
 
+# -- what the scene says ----------------------------------------------------------------------------------------------
+
+
+_SCENE_PARTS = re.compile(
+    r"(?<=[.!?;])\s+|;\s*|,\s+(?=(?:where|and|but|the|a|on|to|in|at|behind|under|over|above|below|beside|from)\b)"
+)
+
+
+class _SceneIndex:
+    """A scene, its people and its lore by their words: read once, since each way asks for them."""
+
+    def __init__(self, scene: SceneText) -> None:
+        self.goal_words = frozenset(_words(scene.goal))
+        self.people: defaultdict[str, list[Person]] = defaultdict(list)
+        self._people_called: defaultdict[str, list[Person]] = defaultdict(list)
+        for person in scene.people:
+            self.people[person.id].append(person)
+            for word in person.words:
+                self._people_called[word].append(person)
+        self.names = frozenset(self._people_called)
+        self._also_called: dict[str, frozenset[str]] = {}
+        self._nouns: list[list[str]] = []
+        self._sentences: defaultdict[str, list[int]] = defaultdict(list)
+        for place, sentence in enumerate(_SCENE_PARTS.split(scene.scene.lower())):
+            words = _words(sentence)
+            nouns = dict.fromkeys(map(noun_of, words))
+            self._nouns.append([noun for noun in nouns if _is_there(noun)])
+            for word in nouns.keys() | set(map(verb_of, words)):
+                self._sentences[word].append(place)
+        self._lore: list[tuple[frozenset[str], frozenset[str], tuple[str, ...]]] = []
+        self._lore_named: defaultdict[str, list[int]] = defaultdict(list)
+        for title, keywords in scene.lore:
+            self._add_lore(title, keywords)
+
+    def _add_lore(self, title: str, keywords: tuple[str, ...]) -> None:
+        opening = _words(title.split(",")[0])
+        named = frozenset(noun_of(word) for word in opening if word not in SMALL and not is_past_form(word)) - NEUTRAL
+        needed = named - _COLOURS - ADJECTIVES
+        # All that is needed must be there, so that one word of it is enough to find the entry by.
+        for word in [min(needed)] if needed else named:
+            self._lore_named[word].append(len(self._lore))
+        self._lore.append((named, needed, keywords))
+
+    def near(self, words: frozenset[str]) -> frozenset[str]:
+        """What the scene names in one breath with what a way is about: the yellow window of the inn."""
+        places = sorted({place for word in words for place in self._sentences.get(word, ())})
+        found: set[str] = set()
+        for place in places:
+            found.update(self._nouns[place][: MOST_NEAR - len(found)])
+        return frozenset(found)
+
+    def from_lore(self, things: frozenset[str]) -> frozenset[str]:
+        """Keywords of the entries whose title names just these things."""
+        found: set[str] = set()
+        for place in sorted({place for thing in things for place in self._lore_named.get(thing, ())}):
+            named, needed, keywords = self._lore[place]
+            if len(found) < MOST_FROM_LORE and needed <= things and named & things:
+                plain = (keyword for keyword in keywords if " " not in keyword)
+                words = [noun_of(word) for keyword in plain for word in _words(keyword)]
+                found.update(words[: MOST_FROM_LORE - len(found)])
+        return frozenset(found)
+
+    def called(self, things: frozenset[str]) -> frozenset[str]:
+        """What else the people are called that a way names."""
+        return frozenset().union(*map(self._called, things & self.names))
+
+    def _called(self, name: str) -> frozenset[str]:
+        if name not in self._also_called:
+            self._also_called[name] = frozenset(word for one in self._people_called[name] for word in one.words)
+        return self._also_called[name]
+
+    def person_of(self, way: WayText) -> Person | None:
+        """The person that is the value of the condition, if it names one."""
+        values = {word for _, value, kind in way.tests if kind == "text" for word in _words(value) if word not in SMALL}
+        known = self._people_called.get(min(values), ()) if values else ()
+        return next((person for person in known if values <= person.words), None)
+
+
+def _is_there(noun: str) -> bool:
+    """Whether a noun of a scene says what is there, or where."""
+    plain = noun not in SMALL and noun not in NEUTRAL and (noun in SYNONYMS or not is_verb(noun))
+    return noun in DIRECTIONS or plain
+
+
 # -- a way ------------------------------------------------------------------------------------------------------------
 
 
-def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozenset[str]) -> Way:
-    key = _of_tests(text)
+def _way(scene: SceneText, text: WayText, key: _Key, told: Sequence[_Told], index: _SceneIndex) -> Way:
     told_classes = frozenset().union(*(one.classes for one in told))
     classes = told_classes | key.classes
     verbs = key.verbs.union(*(one.verbs for one in told))
     things = frozenset(noun for noun in key.things.union(*(one.things for one in told)) if noun not in NEUTRAL)
     many = len(scene.ways) > 1
-    person = _person_of(scene, text)
+    person = index.person_of(text)
     if person is not None and many:
         things |= person.words
-        if _ACCUSING & frozenset(_words(scene.goal)) or _ACCUSING & frozenset(
-            _words(text.tests[0][0].replace("_", " "))
-        ):
+        if _ACCUSING & index.goal_words or _ACCUSING & frozenset(_words(text.tests[0][0].replace("_", " "))):
             classes |= {"accuse"}
     if verbs & _HELPING and "trust" not in key.states and "trust" not in things:
         classes -= {"trust"}
@@ -368,27 +511,27 @@ def _way(scene: SceneText, text: WayText, told: Sequence[_Told], names: frozense
     if classes & {"accept", "agree"}:
         classes = classes.union(*(CLASSES_OF.get(thing, frozenset()) for thing in things))
     elsewhere = frozenset[str]()
-    wider = _wide(things) | _from_lore(things, scene.lore)
+    wider = _wide(things) | index.from_lore(things)
     if going:
         title = frozenset(noun_of(word) for word in _words(text.title) if word not in SMALL and word not in NEUTRAL)
         wider |= _wide((title - _ANY_PLACE) or title)
         elsewhere = frozenset(
-            word for one in scene.people if one.id in text.people and not one.here for word in one.words
+            word for id in text.people for one in index.people.get(id, ()) if not one.here for word in one.words
         )
         wider |= elsewhere
     manner = manners_in(tuple(word for _, value, _ in text.tests for word in _words(value)))
     manner |= manners_in(tuple(word for one in told for word in _words(one.text)))
     classes = classes.union(*(MANNER_ACTS.get(name, frozenset()) for name in manner))
-    near = (_near(scene, things | (verbs - _BARE_VERBS)) | _called(scene, things)) - things - wider
+    near = (index.near(things | (verbs - _BARE_VERBS)) | index.called(things)) - things - wider
     said = frozenset(word for one in told for word in _words(one.text))
     return Way(
         classes=classes,
         verbs=verbs,
         things=things,
         wider=(wider - things) - NEUTRAL,
-        people=frozenset(word for one in scene.people for word in one.words if word in things),
+        people=things & index.names,
         manner=manner,
-        means=_means(text.means, names),
+        means=_means(text.means, index.names),
         near=near,
         going=going,
         elsewhere=elsewhere,
@@ -427,25 +570,6 @@ def _is_of_all(scene: SceneText, told: Sequence[_Told]) -> bool:
     return len(told) == 1 and told[0].text.strip().rstrip(".") == goal.strip().rstrip(".!")
 
 
-_SCENE_PARTS = re.compile(
-    r"(?<=[.!?;])\s+|;\s*|,\s+(?=(?:where|and|but|the|a|on|to|in|at|behind|under|over|above|below|beside|from)\b)"
-)
-
-
-def _near(scene: SceneText, words: frozenset[str]) -> frozenset[str]:
-    """What the scene names in one breath with what a way is about: the yellow window of the inn."""
-    found: set[str] = set()
-    for sentence in _SCENE_PARTS.split(scene.scene.lower()):
-        nouns = frozenset(map(noun_of, _words(sentence)))
-        if nouns & words or frozenset(map(verb_of, _words(sentence))) & words:
-            found |= nouns
-    return frozenset(
-        noun
-        for noun in found
-        if noun in DIRECTIONS or (noun not in SMALL and noun not in NEUTRAL and (noun in SYNONYMS or not is_verb(noun)))
-    )
-
-
 _PERSON_PRONOUNS = word_set("him her them")
 _ASKS_AFTER = re.compile(r"\b(?:ask|find out|learn|hear)\b.*?\b(?:why|how|who|what|where|when|whether|if|about)\b(.*)")
 
@@ -455,17 +579,6 @@ def _asked_after(told: Sequence[_Told]) -> frozenset[str]:
     asked = " ".join(found[1] for one in told if (found := _ASKS_AFTER.search(one.text)))
     words = [word for word in _words(asked) if word not in SMALL and word not in NEUTRAL]
     return frozenset(form for word in words for form in (verb_of(word), noun_of(word))) - _BARE_VERBS
-
-
-def _called(scene: SceneText, things: frozenset[str]) -> frozenset[str]:
-    """What else the people are called that a way names."""
-    return frozenset(word for one in scene.people if one.words & things for word in one.words)
-
-
-def _person_of(scene: SceneText, way: WayText) -> Person | None:
-    """The person that is the value of the condition, if it names one."""
-    values = {word for _, value, kind in way.tests if kind == "text" for word in _words(value) if word not in SMALL}
-    return next((person for person in scene.people if values and values <= person.words), None)
 
 
 def _means(means: Iterable[str], names: frozenset[str]) -> PhraseBook | None:
@@ -486,43 +599,41 @@ def _wide(things: frozenset[str]) -> frozenset[str]:
     return things.union(*(map(noun_of, SYNONYMS.get(thing, ())) for thing in things)) if things else things
 
 
-def _from_lore(things: frozenset[str], lore: Sequence[tuple[str, tuple[str, ...]]]) -> frozenset[str]:
-    """Keywords of the entries whose title names just these things."""
-    found: set[str] = set()
-    for title, keywords in lore:
-        opening = _words(title.split(",")[0])
-        named = frozenset(noun_of(word) for word in opening if word not in SMALL and not is_past_form(word)) - NEUTRAL
-        if named and named - _COLOURS - ADJECTIVES <= things and named & things:
-            found.update(noun_of(word) for keyword in keywords for word in _words(keyword) if " " not in keyword)
-    return frozenset(found)
-
-
 def _set_apart(ways: list[Way]) -> list[Way]:
     """Each way with what is its own among the others."""
     accepted = [way.classes.union(*(CLASSES[name].accepts for name in way.classes)) for way in ways]
     if len(ways) > 1:
         accepted = [classes | {"choose"} for classes in accepted]
+    # Words are counted once for all ways: what one of them has by itself is its own.
+    things = _in_one(way.things for way in ways)
+    wide = _in_one(way.things | way.wider for way in ways)
+    near = _in_one(way.near | way.things | way.wider for way in ways)
+    distinct = _in_one(accepted)
+    directions = _in_one(way.directions for way in ways)
+    manner = _in_one(way.manner for way in ways)
     found: list[Way] = []
     for place, way in enumerate(ways):
-        others = [other for at, other in enumerate(ways) if at != place]
-        theirs = frozenset().union(*(other.things for other in others)) if others else frozenset()
-        wide_theirs = frozenset().union(*(other.things | other.wider for other in others)) if others else frozenset()
-        accepts_theirs = frozenset().union(*(accepted[at] for at in range(len(ways)) if at != place))
-        own = (way.things - theirs) | (way.wider - wide_theirs)
+        own = (way.things & things) | (way.wider & wide)
         found.append(
             replace(
                 way,
                 accepts=accepted[place],
-                distinct=accepted[place] - accepts_theirs,
+                distinct=accepted[place] & distinct,
                 own=own,
                 shared=(way.things | way.wider) - own,
-                near=way.near.difference(*(other.near | other.things | other.wider for other in others)),
+                near=way.near & near,
                 shared_near=way.near,
-                directions=way.directions.difference(*(other.directions for other in others)),
-                own_manner=way.manner.difference(*(other.manner for other in others)),
+                directions=way.directions & directions,
+                own_manner=way.manner & manner,
             )
         )
     return found
+
+
+def _in_one(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    """What just one of these has."""
+    counted = Counter(word for one in sets for word in one)
+    return frozenset(word for word, count in counted.items() if count == 1)
 
 
 def test_of(comparison: Comparison) -> tuple[str, str, str]:
