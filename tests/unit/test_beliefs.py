@@ -184,3 +184,9 @@ def test_a_mixed_cluster_is_noted_without_a_feeling() -> None:
     lines = ["Orr laughs.", "Orr weeps in sorrow.", "Orr shouts in rage.", "Orr trembles with fear."]
     found = reflect([remembered(text, place=n, importance=2) for n, text in enumerate(lines)], own_name="Mara")
     assert found[0].feeling == Feeling() and "keeps coming back to Orr" in found[0].text
+
+
+@pytest.mark.parametrize("name", ["A\\g<x>", "A\\1", "A\\q"])
+def test_a_name_with_signs_of_patterns_is_a_name(name: str) -> None:
+    claims = claims_in("I am the thief. My brother is a liar. I lied. The miller is dead.", name)
+    assert "The miller is dead." in [claim.text for claim in claims]
