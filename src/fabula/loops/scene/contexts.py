@@ -43,7 +43,7 @@ from fabula.story.contexts import (
 )
 from fabula.story.directives import EVERYONE as ALL_TARGETS
 from fabula.story.directives import TELLING_AGENTS, Directive, holding
-from fabula.story.graph import Comparison, Node, tests_of
+from fabula.story.graph import MOST_WAYS, Comparison, Node, tests_of
 from fabula.story.intent_verdicts import IntentVerdict
 from fabula.story.knowledge import (
     EVERYONE,
@@ -465,7 +465,7 @@ class SceneTeller:
         return node.model_copy(update={"notes": told_pieces(node.notes, reader, self._play.world)})
 
     def _hints(self) -> list[ProgressionHint]:
-        return [ProgressionHint(to=way.to, condition=way.condition) for way in self._node.transitions]
+        return [ProgressionHint(to=way.to, condition=way.condition) for way in self._node.transitions[:MOST_WAYS]]
 
     def _shared(self, reader: Reader, listener: str | None = None) -> dict[str, Any]:
         return {
