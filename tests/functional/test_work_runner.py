@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from tests.conftest import Place
 
 from fabula.actions.work.owners import is_dead, owner_name
@@ -21,6 +22,7 @@ from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.queues.local import LocalQueue
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.store import SqlStore
+from fabula.adapters.stores.work import WORK, SqlWork
 from fabula.adapters.world import SystemClock
 from fabula.ports.bus import Frame
 from fabula.ports.errors import Cancelled, Conflict, FabulaError, NotFound, StoreError
@@ -204,6 +206,44 @@ async def test_work_that_processes_died_with_too_often_is_not_taken_up_again(
     assert await runner.take_up() == 1
     assert (await stored(store)).status == "failed" and (await stored(store)).input == {}
     assert failed == ["w1 failed: Enough."]
+
+
+@pytest.mark.parametrize("how_it_ends", ["failed", "dead"])
+async def test_work_that_cannot_be_read_is_ended_with_its_sentence_and_the_rest_is_done(
+    store: Store, runners: Runners, how_it_ends: str
+) -> None:
+    failed: list[str] = []
+
+    async def on_failure(unit: Unit, work_id: str, how: BadEnd, error: ErrorValue) -> None:
+        failed.append(work_id)
+
+    await begun(store, None)
+    await begun(store, None, work_id="w2")
+    await damage(store, "zz")
+    tries = {"most_attempts": 5, "backoff": doubling(first_s=1, longest_s=300)} if how_it_ends == "dead" else {}
+    runner = await runners("ann", errand(answer, on_failure=on_failure, **tries))
+    assert await runner.take_up() == 2
+    assert (await until(store, lambda work: not work.is_open, "w2")).result == {"by": "ann", "attempt": 1}
+    ended = await until(store, lambda work: not work.is_open)
+    assert ended.status == how_it_ends and failed == ["w1"]
+    assert ended.error is not None and "'w1' (errand)" in ended.error.message and "is damaged" in ended.error.message
+
+
+async def test_work_of_a_newer_version_is_left_to_its_processes(store: Store, runners: Runners) -> None:
+    await begun(store, None)
+    await damage(store, '{"v": 99}')
+    runner = await runners("ann", errand(answer))
+    assert await runner.take_up() == 1
+    work = await until(store, lambda work: work.status == "waiting" and work.attempt == 1)
+    assert await runner.take_up() == 0
+    assert work.error is not None and "newer version" in work.error.message
+
+
+async def damage(store: Store, text: str) -> None:
+    """Puts another text in place of the first work's input, as a hand or a bad disk would."""
+    async with store.writing() as unit:
+        assert isinstance(unit.work, SqlWork)
+        await unit.work._connection.execute(update(WORK).where(WORK.c.work_id == "w1").values(input=text))
 
 
 async def test_a_runner_that_stops_lets_go_and_another_takes_up_at_once(store: Store, runners: Runners) -> None:

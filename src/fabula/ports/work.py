@@ -27,6 +27,7 @@ class Work:
     `attempt` counts how often it was held, and never falls: owner and attempt together tell a holder from an earlier
     one. `let_go` counts the attempts that were given back in good order, which no limit counts.
     `cut_asked`: somebody wants it to end early, with what was done so far.
+    `is_damaged`: what is stored of it cannot be read, and `error` says so. It cannot be done, but it can be ended.
     """
 
     work_id: str
@@ -42,6 +43,7 @@ class Work:
     due_at_ms: int
     trace_id: str
     cut_asked: bool = False
+    is_damaged: bool = False
     result: JsonObject | None = None
     error: ErrorValue | None = None
     created_at_ms: int
@@ -105,6 +107,7 @@ class WorkTable(Protocol):
     - `hold` gives work to one owner and counts the attempt. It gives out work that waits and is due, that runs under a
       lease that has passed, or whose owner is among those known to be `gone`; of any other it answers None.
     - Of any number of holders at once, one gets it.
+    - Work that cannot be read is answered like any other, as damaged: one such row keeps nobody from the rest.
     - `hold_these` does the same for work by its ids, and answers what was given out.
     - `hold_due` holds work of these kinds in the order in which it was due, at most `limit`; `due` only looks.
     - `extend` renews the leases of all work that an owner still holds, and answers which that is.

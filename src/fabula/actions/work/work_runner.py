@@ -74,6 +74,9 @@ PART, MOST_PARTS = 500, 40
 
 Chore = Callable[[], Awaitable[object]]
 
+LEFT_TO_NEWER_MS = 60_000
+"""For so long, work of a newer version is left to the processes of that version."""
+
 GOES_ON = "This is not over: a server goes on with it, now or when one starts. Look again in a moment."
 STOPPED = "The server stopped before the work was done. Send the same again to go on."
 
@@ -473,6 +476,9 @@ class WorkRunner:
     async def _attempt(self, held: HeldWork, run: Run) -> FabulaError | None:
         """Runs the function. This is a door: what nobody expected is logged once, here."""
         work = held.work
+        if work.is_damaged and work.error is not None:
+            log.warning("%s", work.error.message)
+            return error_from(work.error)
         try:
             async with asyncio.timeout(self._kinds[work.kind].deadline_s):
                 result = await run(held)
@@ -492,7 +498,13 @@ class WorkRunner:
     async def _end_badly(self, held: HeldWork, failure: FabulaError) -> None:
         """Fails, puts off or buries, as the kind says."""
         work, kind, error, is_over = held.work, self._kinds[held.work.kind], failure.value(), False
-        if kind.backoff is not None and work.tries < kind.most_attempts:
+        # What cannot be read now cannot be read later.
+        may_succeed = work.tries < kind.most_attempts and not work.is_damaged
+        if work.is_damaged and "version" in error.data:
+            # A newer version wrote it; its processes can read it.
+            due = self._clock.now_ms() + LEFT_TO_NEWER_MS
+            await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))
+        elif kind.backoff is not None and may_succeed:
             due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
             await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))
         else:

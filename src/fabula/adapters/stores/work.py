@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
@@ -27,6 +28,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, spelled, unpack
+from fabula.ports.errors import StoreError
 from fabula.ports.work import Lease, NewWork, Work, WorkCount, WorkStatus
 from fabula.ports.world import Clock
 from fabula.story.error_values import ErrorValue, stored_error
@@ -368,7 +370,9 @@ def _first_due(clock: Clock, groups: Sequence[Sequence[str]], gone: Sequence[str
 def begin_work(clock: Clock, new: NewWork) -> Steps[Work]:
     """Adds work, or answers the work that is there already."""
     work = new_row(new, clock.now_ms())
-    added = yield ADD, {**vars(work), "input": pack("work_input", work.input), "cut_asked": 0}
+    row = {**vars(work), "input": pack("work_input", work.input), "cut_asked": 0}
+    del row["is_damaged"]
+    added = yield ADD, row
     return work if added.rowcount == 1 else (yield from _already_there(new))
 
 
@@ -430,13 +434,26 @@ def _unpacked(shape: Shape, stored: str | None) -> JsonObject | None:
 
 
 def _work(row: Any) -> Work:
+    """Work as it is stored. What cannot be read is told of, not raised: it stands in lists beside what is whole."""
     fields = row._asdict()
-    return Work(
-        **{
-            **fields,
-            "input": unpack("work_input", fields["input"]),
-            "cut_asked": bool(fields["cut_asked"]),
-            "result": _unpacked("work_result", fields["result"]),
-            "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"])),
-        }
-    )
+    try:
+        docs = _documents(fields)
+    except StoreError as error:
+        docs = _no_documents(fields, error)
+    return Work(**{**fields, "cut_asked": bool(fields["cut_asked"]), **docs})
+
+
+def _documents(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "input": unpack("work_input", fields["input"]),
+        "result": _unpacked("work_result", fields["result"]),
+        "error": None if fields["error"] is None else stored_error(unpack("error", fields["error"])),
+    }
+
+
+def _no_documents(fields: dict[str, Any], error: StoreError) -> dict[str, Any]:
+    sentence = f"The work '{fields['work_id']}' ({fields['kind']}) cannot be done. {error.message}"
+    # Work that is done answers with its result; without one it did not succeed.
+    status = "failed" if fields["status"] == "done" else fields["status"]
+    told = replace(error.value(), message=sentence)
+    return {"input": {}, "result": None, "error": told, "status": status, "is_damaged": True}
