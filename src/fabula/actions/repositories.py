@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 from pydantic import ValidationError
 
 from fabula.actions.listing import Listing, listed_ids
+from fabula.actions.once_a_minute import OnceAMinute
 from fabula.actions.views import Paging, cursor_after, place_of
-from fabula.ports.errors import InvalidRequest, NotFound, StoreError
+from fabula.ports.errors import InvalidRequest, NotFound, StoreError, error_from
 from fabula.ports.store import Kind, Reference, Stored, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.rules.systems import builtin_systems
@@ -27,6 +29,10 @@ from fabula.story.stories import Story, StoryDraft
 from fabula.story.values import JsonObject, Value
 from fabula.story.worlds import World
 
+log = logging.getLogger("fabula.stored")
+log.addFilter(OnceAMinute())
+
+T = TypeVar("T")
 V = TypeVar("V", bound=Value)
 P = TypeVar("P", bound=Paging)
 AnyStory = Story | InkStory
@@ -76,6 +82,20 @@ class Repository(Generic[V]):
                 raise self.missing(id)
         return dict(zip(stored, await self.read_all(stored.values()), strict=True))
 
+    async def find_all(self, unit: Unit, ids: Sequence[str]) -> dict[str, V]:
+        """Those of them that are there and can be read."""
+        stored = await unit.resources.get_many(self.kind, list(ids))
+        return {row.id: value for row, value in await self.read_whole(stored.values())}
+
+    async def first(self, unit: Unit) -> str | None:
+        """The first one that can be read, the user's own before what is built in; if there is none, the first."""
+        first = await unit.resources.first(self.kind)
+        if first is None or await self.find_all(unit, [first]):
+            return first
+        rows = await unit.resources.page(self.kind)
+        whole = [row for row, _ in await self.read_whole(sorted(rows, key=lambda row: row.built_in))]
+        return whole[0].id if whole else first
+
     async def add(self, unit: Unit, id: str, value: V, *, built_in: bool = False) -> Stored:
         checked_new_name(id, self.noun)
         document = await self._document(value)
@@ -93,9 +113,9 @@ class Repository(Generic[V]):
     async def page(self, unit: Unit, paging: Paging) -> tuple[list[V], str | None]:
         """The values of one page, and the cursor of the next page if a limit cut it.
 
-        They are in the order of their ids, or as a Listing asks for."""
+        They are in the order of their ids, or as a Listing asks for. What cannot be read is passed over."""
         rows, cursor = await self.page_of_rows(unit, paging)
-        return await self.read_all(rows), cursor
+        return [value for _, value in await self.read_whole(rows)], cursor
 
     async def page_of_rows(self, unit: Unit, paging: Paging) -> tuple[list[Stored], str | None]:
         """The same as it is stored. Where one may have megabytes, a page ends when they come to many together."""
@@ -135,12 +155,28 @@ class Repository(Generic[V]):
         return sorted(set(self.references(value)))
 
     async def read_all(self, stored: Iterable[Stored]) -> list[V]:
-        """The values of several documents."""
+        """The values of several documents; the first one that cannot be read is refused."""
 
         def read() -> list[V]:
             return [self.read(one) for one in stored]
 
         return await run_in_thread(read) if self.may_be_large else read()
+
+    async def read_whole(self, stored: Iterable[Stored]) -> list[tuple[Stored, V]]:
+        """Those of several documents that can be read, with their values."""
+        if self.may_be_large:
+            return await run_in_thread(self.those_read, stored, self.read)
+        return self.those_read(stored, self.read)
+
+    def those_read(self, stored: Iterable[Stored], read: Callable[[Stored], T]) -> list[tuple[Stored, T]]:
+        """What is read of those that can be read. The others are named in the log: nobody else is refused for them."""
+        found: list[tuple[Stored, T]] = []
+        for one in stored:
+            try:
+                found.append((one, self._checked(one, read)))
+            except StoreError as error:
+                log.warning("A list passes it over: %s", error.message)
+        return found
 
     async def _document(self, value: V) -> JsonObject:
         return await run_in_thread(value.as_json) if self.may_be_large else value.as_json()
@@ -167,10 +203,27 @@ class Repository(Generic[V]):
         return None
 
     def read(self, stored: Stored) -> V:
+        return self._checked(stored, lambda whole: self.model_of(whole.doc).model_validate(whole.doc))
+
+    def _checked(self, stored: Stored, read: Callable[[Stored], T]) -> T:
+        """What is read of a document; raises StoreError that names it for one that is damaged."""
+        self.refuse_damaged(stored)
         try:
-            return self.model_of(stored.doc).model_validate(stored.doc)
+            return read(stored)
         except ValidationError as error:
             raise StoreError(f"The stored {self.noun} '{stored.id}' is damaged: {misfits(error)[0]['msg']}.") from None
+
+    def problem(self, stored: Stored) -> str | None:
+        """Why a document cannot be read, if so."""
+        try:
+            self.read(stored)
+        except StoreError as error:
+            return error.message
+        return None
+
+    def refuse_damaged(self, stored: Stored) -> None:
+        if stored.damage is not None:
+            raise error_from(stored.damage)
 
     def model_of(self, doc: JsonObject) -> type[V]:
         """The shape of a document; one that is not of this repository is refused."""
@@ -327,4 +380,19 @@ ALL_STORIES: Repository[AnyStory] = Repository(
 SESSIONS = Repository(kind="session", noun="session", model=SessionSettings, references=_session_references)
 DRAFTS = Repository(
     kind="story_draft", noun="story draft", model=StoryDraft, references=_draft_references, may_be_large=True
+)
+EVERY_KIND: Sequence[Repository[Any]] = (
+    APIS,
+    API_GROUPS,
+    PRESETS,
+    SCHEMAS,
+    WORLDS,
+    GAME_SYSTEMS,
+    LOREBOOKS,
+    PLAYER_PROFILES,
+    CHARACTERS,
+    STORY_RESOURCES,
+    ALL_STORIES,
+    SESSIONS,
+    DRAFTS,
 )

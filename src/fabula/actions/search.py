@@ -132,7 +132,7 @@ async def _with_heads(unit: Unit, candidates: Sequence[_Candidate]) -> list[_Can
     """Plays with where they stand and when they were played last."""
     ids = [one.hit.id for one in candidates]
     plays = await unit.plays.get_many(ids)
-    sessions = await SESSIONS.get_all(unit, ids)
+    sessions = await SESSIONS.find_all(unit, ids)
     return [
         replace(
             one,
@@ -141,7 +141,7 @@ async def _with_heads(unit: Unit, candidates: Sequence[_Candidate]) -> list[_Can
             changed_at_ms=plays[one.hit.id].updated_at_ms,
         )
         for one in candidates
-        if one.hit.id in plays
+        if one.hit.id in plays and one.hit.id in sessions
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
+from fabula.actions.care.damage import damaged_resources
 from fabula.actions.care.tokens import list_tokens
 from fabula.actions.followers.dispatch import FOLLOWER_WORK
 from fabula.actions.house import House
@@ -30,6 +31,7 @@ from fabula.settings import Settings
 from fabula.wiring import open_house
 
 CALLS_LOOKED_AT = 500
+MOST_NAMED = 10
 LATE_S = 60.0
 """What follows a turn is done within seconds; what is later than this waits for somebody who is not there."""
 
@@ -61,7 +63,13 @@ async def _house(settings: Settings) -> list[Finding]:
     try:
         # Redis and the broker are looked at by themselves: a server opens without them, too.
         async with open_house(settings.model_copy(update={"redis_url": "", "broker_url": ""})) as house:
-            return [*await _store(house), *await _models(house), await _tokens(house), await _followers(house)]
+            return [
+                *await _store(house),
+                await _resources(house),
+                *await _models(house),
+                await _tokens(house),
+                await _followers(house),
+            ]
     except FabulaError as error:
         return [Finding(part="store", state="broken", sentence=error.message)]
 
@@ -78,6 +86,16 @@ async def _store(house: House) -> list[Finding]:
             next_step="" if current else "Start the server once: it migrates the store.",
         ),
     ]
+
+
+async def _resources(house: House) -> Finding:
+    """Whether all resources can be read: lists pass over those that cannot."""
+    damaged = await damaged_resources(house)
+    if not damaged:
+        return Finding(part="resources", state="ok", sentence="all can be read")
+    more = f" And {len(damaged) - MOST_NAMED} more." if len(damaged) > MOST_NAMED else ""
+    sentence = " ".join(damaged[:MOST_NAMED]) + more
+    return Finding(part="resources", state="broken", sentence=sentence, next_step="Restore a backup, or delete them.")
 
 
 async def _models(house: House) -> list[Finding]:

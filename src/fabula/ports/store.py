@@ -24,6 +24,7 @@ from fabula.ports.plays import Finished, NewTurn, Play, Plays, SpokenMessage, Tu
 from fabula.ports.scenes import Scenes
 from fabula.ports.traces import TraceTable
 from fabula.ports.work import NewWork, Work, WorkTable
+from fabula.story.error_values import ErrorValue
 from fabula.story.values import JsonObject
 
 T = TypeVar("T")
@@ -55,7 +56,10 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """A resource as it is kept. `built_in` ones came with Fabula and are listed after the user's own by `first`."""
+    """A resource as it is kept. `built_in` ones came with Fabula and are listed after the user's own by `first`.
+
+    `damage` says why the document cannot be read; then it is empty.
+    """
 
     kind: Kind
     id: str
@@ -64,6 +68,7 @@ class Stored:
     built_in: bool
     created_at_ms: int
     updated_at_ms: int
+    damage: ErrorValue | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +94,8 @@ class Resources(Protocol):
     - `remove` of something that is referred to raises InUse naming the users, sorted; of a missing one NotFound.
     - `page` is sorted by id (byte order); `after` starts behind that id; `limit` bounds the answer.
     - `recent` lists by last change, newest first.
+    - What cannot be read is answered with its `damage`, and may be replaced and removed: one such row keeps nobody from
+      the others.
     """
 
     async def add(

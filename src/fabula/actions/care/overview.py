@@ -104,7 +104,7 @@ async def _count_sessions(unit: Unit, actor: Actor) -> int:
 
 async def _recent_sessions(unit: Unit, actor: Actor) -> list[RecentSession]:
     plays = await unit.plays.recent(limit=RECENT, token_id=actor.sees_only)
-    sessions = await SESSIONS.get_all(unit, [play.session_id for play in plays])
+    sessions = await SESSIONS.find_all(unit, [play.session_id for play in plays])
     return [
         RecentSession(
             session_id=play.session_id,
@@ -114,19 +114,19 @@ async def _recent_sessions(unit: Unit, actor: Actor) -> list[RecentSession]:
             updated_at_ms=play.updated_at_ms,
         )
         for play in plays
+        if play.session_id in sessions
     ]
 
 
 async def _recent_stories(unit: Unit) -> list[RecentStory]:
     rows = await unit.resources.recent("story", limit=RECENT)
-    stories = zip(await ALL_STORIES.read_all(rows), (row.updated_at_ms for row in rows), strict=True)
     return [
         RecentStory(
             story_id=story.story_id,
             display_name=story.display_name,
             resource_id=story.resource_id,
             introduction=story.introduction,
-            updated_at_ms=updated_at_ms,
+            updated_at_ms=row.updated_at_ms,
         )
-        for story, updated_at_ms in stories
+        for row, story in await ALL_STORIES.read_whole(rows)
     ]

@@ -97,7 +97,8 @@ async def list_drafts(house: House, actor: Actor, command: Listing) -> StoryDraf
     """Lists drafts without their graphs, by id or `order`. `query` finds words of names and introductions."""
     async with house.store.reading() as unit:
         rows, cursor = await DRAFTS.page_of_rows(unit, command)
-    return StoryDraftsListed(drafts=[_summary(row) for row in rows], next_cursor=cursor)
+        drafts = await DRAFTS.read_whole(rows)
+    return StoryDraftsListed(drafts=[_summary(row, draft) for row, draft in drafts], next_cursor=cursor)
 
 
 @allowed("author")
@@ -181,8 +182,7 @@ async def draft_view(unit: Unit, draft_id: str) -> StoryDraftView:
     return StoryDraftView(**_fields(draft, stored), partial_graph=draft.partial_graph, lint=found)
 
 
-def _summary(stored: Stored) -> StoryDraftSummary:
-    draft = DRAFTS.read(stored)
+def _summary(stored: Stored, draft: StoryDraft) -> StoryDraftSummary:
     return StoryDraftSummary(**_fields(draft, stored), partial_node_count=len(draft.partial_graph.nodes))
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 from fabula.actions.house import House
-from fabula.actions.repositories import API_GROUPS, APIS, PRESETS
+from fabula.actions.repositories import API_GROUPS, APIS, PRESETS, Repository, V
 from fabula.agents.presets.forms import builtin_preset
+from fabula.ports.errors import StoreError
 from fabula.ports.store import Unit
 from fabula.story.resources import Api, ApiGroup, Bindings
+
+log = logging.getLogger("fabula.stored")
 
 UNDERSTUDY = Api(
     api_id="understudy",
@@ -23,26 +28,42 @@ BUILTIN_GROUP = ApiGroup(
 
 
 async def set_out_builtins(house: House) -> None:
-    """Adds the built-ins that are missing; what the user made under the same name is left alone."""
+    """Adds the built-ins that are missing, and writes those anew that cannot be read.
+
+    What the user made under the same name is left alone, and so is what a newer version wrote.
+    """
     async with house.store.reading() as unit:
-        if not await _missing(unit):
+        if await _set_out(unit, writes=False) == 0:
             return
     async with house.store.writing() as unit:
-        for kind in await _missing(unit):
-            match kind:
-                case "api":
-                    await APIS.add(unit, UNDERSTUDY.api_id, UNDERSTUDY, built_in=True)
-                case "api_group":
-                    await API_GROUPS.add(unit, BUILTIN_GROUP.api_group_id, BUILTIN_GROUP, built_in=True)
-                case "preset":
-                    preset = builtin_preset()
-                    await PRESETS.add(unit, preset.preset_id, preset, built_in=True)
+        await _set_out(unit, writes=True)
 
 
-async def _missing(unit: Unit) -> list[str]:
-    there = {
-        "api": await unit.resources.get("api", UNDERSTUDY.api_id),
-        "api_group": await unit.resources.get("api_group", BUILTIN_GROUP.api_group_id),
-        "preset": await unit.resources.get("preset", builtin_preset().preset_id),
-    }
-    return [kind for kind, found in there.items() if found is None]
+async def _set_out(unit: Unit, *, writes: bool) -> int:
+    """How many there were to write."""
+    preset = builtin_preset()
+    return sum(
+        [
+            await _set_out_one(unit, APIS, UNDERSTUDY.api_id, UNDERSTUDY, writes=writes),
+            await _set_out_one(unit, API_GROUPS, BUILTIN_GROUP.api_group_id, BUILTIN_GROUP, writes=writes),
+            await _set_out_one(unit, PRESETS, preset.preset_id, preset, writes=writes),
+        ]
+    )
+
+
+async def _set_out_one(unit: Unit, repository: Repository[V], id: str, value: V, *, writes: bool) -> bool:
+    stored = await unit.resources.get(repository.kind, id)
+    if stored is None:
+        if writes:
+            await repository.add(unit, id, value, built_in=True)
+        return True
+    try:
+        await repository.read_all([stored])
+    except StoreError as error:
+        if not stored.built_in or "version" in error.data:
+            return False
+        if writes:
+            log.warning("It is built in and is written anew: %s", error.message)
+            await repository.put(unit, id, value)
+        return True
+    return False

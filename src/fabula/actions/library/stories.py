@@ -192,7 +192,11 @@ async def list_stories(house: House, actor: Actor, command: Listing) -> StoriesL
         ids = [row.id for row in rows]
         plays = await unit.index.count_plays(ids, token_id=actor.sees_only)
         known = await unit.index.entries("story", ids)
-    stories = [_summary(row, plays=plays.get(row.id, 0), words=known[row.id].words) for row in rows]
+
+    def read(row: Stored) -> StorySummary:
+        return _summary(row, plays=plays.get(row.id, 0), words=known[row.id].words)
+
+    stories = [story for _, story in ALL_STORIES.those_read(rows, read)]
     return StoriesListed(stories=stories, next_cursor=cursor)
 
 

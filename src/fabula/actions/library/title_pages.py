@@ -52,6 +52,7 @@ async def show_title_page(house: House, actor: Actor, command: NameStory) -> Sto
         row = await unit.resources.get("story", checked_name(command.story_id, ALL_STORIES.noun))
         if row is None:
             raise ALL_STORIES.missing(command.story_id)
+        ALL_STORIES.refuse_damaged(row)
         known = (await unit.index.entries("story", [row.id]))[row.id]
         plays = await unit.index.count_plays([row.id], token_id=actor.sees_only)
         cast = await _cast(unit, row)

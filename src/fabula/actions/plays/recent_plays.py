@@ -41,7 +41,7 @@ async def recent_plays(house: House, actor: Actor, command: Paging, *, own: bool
 
 
 async def _found_again(unit: Unit, plays: Sequence[Play]) -> list[RecentPlay]:
-    sessions = await SESSIONS.get_all(unit, [play.session_id for play in plays])
+    sessions = await SESSIONS.find_all(unit, [play.session_id for play in plays])
     stories = await unit.index.entries("story", [session.story_id for session in sessions.values()])
     lines = await last_lines(unit, plays)
     return [
@@ -56,4 +56,5 @@ async def _found_again(unit: Unit, plays: Sequence[Play]) -> list[RecentPlay]:
             last_line=lines[play.session_id],
         )
         for play in plays
+        if play.session_id in sessions
     ]

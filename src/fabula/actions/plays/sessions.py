@@ -249,10 +249,11 @@ async def list_sessions(house: House, actor: Actor, command: ListSessions) -> Se
 
 
 async def summaries(unit: Unit, session_ids: Sequence[str]) -> list[SessionSummary]:
-    """These sessions in short, in the same order; those that are gone are left out."""
+    """These sessions in short, in the same order; those that are gone or damaged are left out."""
     rows = await unit.resources.get_many("session", session_ids)
     plays, profiles = await unit.plays.get_many(session_ids), await unit.plays.profiles(session_ids)
-    sessions = {id: SESSIONS.read(rows[id]) for id in session_ids if id in rows and id in plays}
+    there = [rows[id] for id in session_ids if id in rows and id in plays]
+    sessions = {row.id: session for row, session in await SESSIONS.read_whole(there)}
     stories = await unit.index.entries("story", [session.story_id for session in sessions.values()])
     lines = await last_lines(unit, [plays[id] for id in sessions])
     return [

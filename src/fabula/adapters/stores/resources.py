@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
@@ -48,7 +49,7 @@ from fabula.adapters.stores.tables import (
     spelled,
     unpack,
 )
-from fabula.ports.errors import Conflict, InUse, NotFound
+from fabula.ports.errors import Conflict, InUse, NotFound, StoreError
 from fabula.ports.store import Kind, PartName, Reference, Stored
 from fabula.ports.threads import run_in_thread
 from fabula.story.values import Json, JsonObject
@@ -389,11 +390,19 @@ def _row(stored: Stored, packed: str) -> dict[str, Any]:
 
 
 def _stored(row: Any) -> Stored:
+    """A resource as it is stored. Damage is told of, not raised: the row stands beside others that are whole."""
+    doc, damage = dict[str, Json](), None
+    try:
+        doc = unpack(row.kind, row.doc)
+    except StoreError as error:
+        sentence = f"The {_named(row.kind, row.id)} cannot be read. {error.message}"
+        damage = replace(error.value(), message=sentence)
     return Stored(
         kind=row.kind,
         id=row.id,
         revision=row.revision,
-        doc=unpack(row.kind, row.doc),
+        doc=doc,
+        damage=damage,
         built_in=bool(row.built_in),
         created_at_ms=row.created_at_ms,
         updated_at_ms=row.updated_at_ms,

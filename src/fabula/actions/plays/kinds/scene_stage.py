@@ -13,11 +13,11 @@ from fabula.story.stage import CastMember, OnStage, SceneOnStage
 
 
 async def scene_on_stage(house: House, unit: Unit, session: SessionSettings, state: PlayState) -> OnStage:
-    """The scene and the cast at a state."""
+    """The scene and the cast at a state. Of a character that cannot be read nothing is shown; a turn refuses it."""
     titles = await house.scene_titles.of(unit, state.graph)
     story = await STORIES.get(unit, session.story_id)
     resource = await STORY_RESOURCES.get(unit, story.resource_id)
-    characters = await CHARACTERS.get_all(unit, resource.character_ids)
+    characters = await CHARACTERS.find_all(unit, resource.character_ids)
     node_id = state.world.current_node
     scene = SceneOnStage(node_id=node_id, title=titles.get(node_id, ""), number=_number(state))
     return OnStage(scene=scene, cast=_cast(state, list(characters.values())))

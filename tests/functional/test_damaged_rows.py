@@ -1,0 +1,110 @@
+"""Damaged rows of a whole database: who asks for one is told which it is, and nobody else is refused for it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.live import Client, gate_story, live_server
+
+from fabula.cli.check_up import check_up
+
+BOOK: dict[str, Any] = {"display_name": "Gates", "entries": []}
+
+
+def damage(folder: Path, statement: str) -> None:
+    """Changes a database as a hand or a bad disk would."""
+    with closing(sqlite3.connect(folder / "fabula.db")) as database:
+        assert database.execute(statement).rowcount > 0
+        database.commit()
+
+
+async def play(client: Client) -> str:
+    story = await gate_story(client)
+    session: str = (await client.raw("story.start_session", story_id=story))["session_id"]
+    return session
+
+
+@pytest.mark.parametrize("doc", ["zz", "{}", "[]", '{"v": 0}'])
+@pytest.mark.parametrize("kind", ["api", "api_group", "preset"])
+async def test_what_is_built_in_and_cannot_be_read_is_written_anew_at_the_start(
+    tmp_path: Path, kind: str, doc: str
+) -> None:
+    async with live_server(tmp_path):
+        pass
+    damage(tmp_path, f"UPDATE resources SET doc = '{doc}' WHERE kind = '{kind}' AND built_in")
+    async with live_server(tmp_path) as client:
+        session = await play(client)
+        assert (await client.turn(session, "Hello."))[-1]["type"] == "completed"
+
+
+async def test_what_a_newer_version_built_in_is_left_alone(tmp_path: Path) -> None:
+    async with live_server(tmp_path):
+        pass
+    damage(tmp_path, """UPDATE resources SET doc = '{"v": 99}' WHERE kind = 'preset'""")
+    async with live_server(tmp_path) as client:
+        refused = await client.raw("preset.get", preset_id="builtin")
+        assert "newer version" in refused["error"]["message"], refused
+
+
+@pytest.mark.parametrize("doc", ["zz", "{}"])
+async def test_a_list_passes_over_what_cannot_be_read_and_only_that_is_refused(
+    tmp_path: Path, doc: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with live_server(tmp_path) as client:
+        for id in ("bad", "good"):
+            await client.call("lorebook.create", lorebook_id=id, **BOOK)
+    damage(tmp_path, f"UPDATE resources SET doc = '{doc}' WHERE kind = 'lorebook' AND id = 'bad'")
+    async with live_server(tmp_path) as client:
+        for listing in ({}, {"order": "name"}, {"query": "gates"}):
+            books = (await client.call("lorebook.list", **listing))["lorebooks"]
+            assert [book["lorebook_id"] for book in books] == ["good"]
+        refused = await client.raw("lorebook.get", lorebook_id="bad")
+        assert "lorebook 'bad'" in refused["error"]["message"], refused
+        told = [line for line in caplog.messages if "lorebook 'bad'" in line]
+        assert 1 <= len(told) <= 2, "a line a minute, however often it is listed"
+        (finding,) = [one for one in await check_up(client.house.settings) if one.part == "resources"]
+        assert finding.state == "broken" and "lorebook 'bad'" in finding.sentence
+        assert "error" not in await client.raw("lorebook.delete", lorebook_id="bad")
+
+
+@pytest.mark.parametrize("doc", ["zz", "{}"])
+@pytest.mark.parametrize(
+    ("kind", "methods"),
+    [
+        ("story", ["dashboard.get", "story.list", "session.list"]),
+        ("session", ["dashboard.get", "session.list"]),
+        ("character", ["dashboard.get", "character.list", "session.get"]),
+    ],
+)
+async def test_one_damaged_thing_takes_nothing_away_from_others(
+    tmp_path: Path, kind: str, methods: list[str], doc: str
+) -> None:
+    async with live_server(tmp_path) as client:
+        session = await play(client)
+        ids = {
+            "character": "mara",
+            "session": session,
+            "story": (await client.call("session.get", session))["story_id"],
+        }
+    damage(tmp_path, f"UPDATE resources SET doc = '{doc}' WHERE kind = '{kind}'")
+    async with live_server(tmp_path) as client:
+        for method in methods:
+            answer = await client.raw(method, session if method == "session.get" else None)
+            assert "error" not in answer, answer
+        named = {} if kind == "session" else {f"{kind}_id": ids[kind]}
+        refused = await client.raw(f"{kind}.get", session if kind == "session" else None, **named)
+        assert f"{kind} '{ids[kind]}'" in refused["error"]["message"], refused
+
+
+async def test_a_preset_that_cannot_be_read_is_not_chosen_for_anybody(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        agents = (await client.call("preset.get", preset_id="builtin"))["agents"]
+        await client.call("preset.create", preset_id="mine", display_name="Mine", agents=agents)
+    damage(tmp_path, "UPDATE resources SET doc = 'zz' WHERE id = 'mine'")
+    async with live_server(tmp_path) as client:
+        session = await play(client)
+        assert (await client.call("session.get", session))["config"]["preset_id"] == "builtin"
