@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 from tests.conftest import Place
+from tests.live import live_server
 
 from fabula.adapters.stores import open_store
 from fabula.adapters.stores.postgres import PostgresDatabase
@@ -58,3 +60,12 @@ async def test_those_who_wait_for_one_play_keep_nobody_else_from_the_store(
         assert not any(one.done() for one in waiting)
     await asyncio.gather(*waiting)
     await small.close()
+
+
+async def test_a_server_whose_connections_are_all_in_use_is_not_ready(postgres_place: Place, tmp_path: Path) -> None:
+    address = postgres_place.settings.database_url
+    async with live_server(tmp_path, database_url=address, secret_key="a key", database_pool_size=2) as client:
+        async with client.house.store.reading(), client.house.store.reading():
+            answer = await client.http.get("/readyz")
+        assert answer.status_code == 503 and "did not answer" in answer.json()["reason"]
+        assert (await client.http.get("/readyz")).status_code == 200
