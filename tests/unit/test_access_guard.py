@@ -202,13 +202,13 @@ async def test_a_stream_goes_on_while_nobody_can_tell_whether_its_token_works() 
 
 def test_where_no_token_can_be_looked_up_a_caller_is_told_when_to_come_back(caplog: pytest.LogCaptureFixture) -> None:
     async def find_nobody(hash: str) -> Token | None:
-        raise StoreAway("The store does not answer.")
+        raise StoreAway("The store at postgresql://fabula@10.0.0.5/fabula does not answer.")
 
     away = client(AccessRules(find_token=find_nobody, tokens_required=True))
     for _ in range(100):
         answer = away.post("/rpc", headers={"authorization": "Bearer player-secret"})
         assert answer.status_code == 503 and answer.headers["retry-after"] == "1"
-        assert answer.json()["error"]["message"] == "The store does not answer."
+        assert answer.json()["error"]["message"] == "Just now the store does not answer. Try again in a moment."
     assert len(caplog.records) < 50 and not any(record.exc_info for record in caplog.records)
     token = {"host": "localhost", "authorization": "Bearer player-secret"}
     with pytest.raises(WebSocketDisconnect), away.websocket_connect("/other", headers=token):
