@@ -95,6 +95,12 @@ def test_nothing_that_is_stored_can_name_what_is_called_when_it_is_read() -> Non
     assert found == []
 
 
+def test_bytes_are_unpacked_with_a_bound() -> None:
+    unpacks = re.compile(r"\b(zlib|gzip|bz2|lzma|zstd)\.(decompress|open)\w*\(|\b(GzipFile|BZ2File|LZMAFile)\(")
+    found = {name(module) for module in MODULES if unpacks.search(module.read_text("utf-8"))}
+    assert found == {"ports/packed.py"}
+
+
 def test_only_doors_of_the_protocol_know_its_methods_and_codes() -> None:
     words = re.compile("|".join(rf"\b{re.escape(method.name)}\b" for method in build_catalogue()))
     codes = {code for code in CODES.values() if abs(code) > 1000}

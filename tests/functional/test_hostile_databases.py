@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,11 +18,17 @@ from sqlalchemy import CTE, CompoundSelect, Executable
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.sql import visitors
 from tests.conftest import Place
+from tests.functional.test_followers import all_done
+from tests.live import gate_session, live_server
 
+from fabula.actions.turns.explain_turn import FORGOTTEN, MOST_SHOWN
 from fabula.adapters.stores import memory_tables, play_tables, sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.loop_checkpoints import LoopCheckpoint
 from fabula.adapters.stores.sql import Compiler
+from fabula.ports.packed import pack_bytes, unpack_bytes
+from fabula.ports.traces import LONGEST_TEXT, StoredPart
+from fabula.story.values import JsonObject
 from fabula.testing.memory_store import memory_place
 from fabula.testing.world import FixedClock
 
@@ -141,3 +148,64 @@ def test_a_tree_that_leads_round_in_a_circle_is_walked_to_an_end(circle: str) ->
             compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(query, values)
             tables.set_progress_handler(lambda: 1, STEPS)
             tables.execute(compiled.sql, compiled.named(values)).fetchall()
+
+
+def bomb(megabytes: int, *, before: bytes = b"", behind: bytes = b"") -> bytes:
+    """Very many blanks, packed to a thousandth of them."""
+    packing = zlib.compressobj(9)
+    blanks = [packing.compress(b" " * 1_000_000) for _ in range(megabytes)]
+    return b"".join([packing.compress(before), *blanks, packing.compress(behind), packing.flush()])
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "a bomb": lambda _: bomb(50, before=b'{"x": "', behind=b'"}'),
+    "no packed bytes": lambda _: b"\xff\x00",
+    "cut": lambda packed: packed[: len(packed) // 2],
+    "nothing": lambda _: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+async def test_a_packed_text_that_is_damaged_or_too_long_is_told_as_forgotten(damage: str, tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session = await gate_session(client)
+        turn_id = (await client.turn(session, "I knock."))[-1]["response"]["result"]["turn_id"]
+        await all_done(client)
+        whole = await client.call("session.explain_turn", session, turn_id=turn_id)
+        with closing(sqlite3.connect(client.house.store.database.place, timeout=60)) as tables:  # type: ignore[attr-defined]
+            tables.create_function("damage", 1, DAMAGE[damage])
+            tables.execute("UPDATE trace_texts SET text = damage(text)")
+            tables.commit()
+            without_texts = await client.call("session.explain_turn", session, turn_id=turn_id)
+            tables.execute("UPDATE trace_parts SET doc = damage(doc) WHERE kind = 'call'")
+            tables.commit()
+        without_calls = await client.call("session.explain_turn", session, turn_id=turn_id)
+    shown = [text for call in without_texts["calls"] for text in (call["reply"], *contents(call))]
+    assert len(shown) >= sum(1 + len(contents(call)) for call in whole["calls"]) and set(shown) == {FORGOTTEN}
+    assert without_calls["kept"] and without_calls["calls"] == [] and without_calls["sections"] == whole["sections"]
+
+
+def contents(call: dict[str, Any]) -> list[str]:
+    return [one["content"] for one in call["messages"]]
+
+
+async def test_a_long_text_that_stands_in_very_many_prompts_is_shown_in_so_many(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session = await gate_session(client)
+        turn_id = (await client.turn(session, "I knock."))[-1]["response"]["result"]["turn_id"]
+        await client.house.traces.settle()
+        call: JsonObject = {"agent": "narrator", "model": "m", "messages": [{"role": "user", "text": "long"}] * 1_000}
+        part = StoredPart(turn_id=turn_id, kind="call", at_ms=0, doc=call)
+        texts = {"long": pack_bytes(b"x" * LONGEST_TEXT)}
+        await client.house.store.write(lambda unit: unit.traces.keep([part], texts))
+        told = await client.call("session.explain_turn", session, turn_id=turn_id)
+    shown = [text for call in told["calls"] for text in contents(call)]
+    assert sum(len(text) for text in shown if text != FORGOTTEN) <= MOST_SHOWN
+    assert len(shown) >= 1_000 and 50 < sum(len(text) == LONGEST_TEXT for text in shown) < 100
+
+
+@pytest.mark.parametrize("length", [0, 1, 999, 1_000, 1_001, 5_000])
+def test_no_more_is_unpacked_than_is_wanted(length: int) -> None:
+    raw = b"x" * length
+    assert unpack_bytes(pack_bytes(raw), most=1_000) == (raw if length <= 1_000 else None)
+    assert unpack_bytes(pack_bytes(raw)[:-1], most=10_000) is None

@@ -16,6 +16,8 @@ from fabula.story.values import JsonObject
 
 PartKind = Literal["turn", "call", "work"]
 
+LONGEST_TEXT = 500_000
+"""So many letters of a prompt or an answer are kept."""
 
 TRACE_TASK = "trace "
 
@@ -98,7 +100,8 @@ class TraceTable(Protocol):
 
     Law:
     - `keep` keeps the parts of turns that exist, in their order, and each text once; of other turns it keeps nothing.
-    - `of_turn` answers the parts of a turn in the order in which they were kept, at most `limit`.
+    - `of_turn` answers the parts of a turn in the order in which they were kept, at most `limit`. One that is damaged,
+      or too large for what the parts of a turn may have together, is passed over.
     - `texts` answers those of the named texts that are kept.
     - The parts of a turn go when the turn does.
     - `prune` removes parts from before a time, and texts that no later part named; at most `limit` of each. It answers

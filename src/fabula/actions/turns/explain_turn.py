@@ -6,8 +6,8 @@ who reaches the session what was in it.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from fabula.actions.authority import allowed
@@ -17,14 +17,17 @@ from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.reached_turns import turn_within_reach
 from fabula.actions.views import Command, View
 from fabula.ports.actors import Actor
+from fabula.ports.packed import MOST_GROWTH, unpack_bytes
 from fabula.ports.plays import Turn
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
-from fabula.ports.traces import StoredPart
+from fabula.ports.traces import LONGEST_TEXT, StoredPart
 from fabula.ports.work import Work
 from fabula.story.values import Json, JsonObject, Sparse, Value
 
 FORGOTTEN = "(this text is no longer kept)"
+MOST_SHOWN = 32 * 2**20
+"""So many letters all prompts and answers in one explanation have; those of a long turn are a tenth of it."""
 NOTED = ("checks", "verdicts", "minds", "social_beats", "relations", "conflicts")
 """The names under which others note what they did in a turn: see `TurnRecorder.rows`."""
 
@@ -193,7 +196,7 @@ async def _inside(unit: Unit, turn: Turn, parts: Sequence[StoredPart]) -> dict[s
     docs = [part.doc for part in parts if part.kind == "turn"]
     calls = sorted((part for part in parts if part.kind == "call"), key=lambda part: part.at_ms)
     packed = await unit.traces.texts(list({name for part in calls for name in _named(part.doc)}))
-    texts = await run_in_thread(_unpacked, packed)
+    texts = _Texts(texts=await run_in_thread(_unpacked, packed), left=MOST_SHOWN)
     result = await unit.plays.result(turn.turn_id)
     return {
         "calls": [_call(number, part.doc, texts) for number, part in enumerate(calls, 1)],
@@ -222,25 +225,50 @@ def _plan(result: JsonObject) -> JsonObject | None:
 
 def _named(doc: JsonObject) -> list[str]:
     """The hashes of all texts of a call."""
-    return [*(str(row["text"]) for row in _rows(doc, "messages")), str(doc.get("reply", ""))]
+    return [*(str(row.get("text")) for row in _rows(doc, "messages")), str(doc.get("reply"))]
 
 
 def _unpacked(packed: Mapping[str, bytes]) -> dict[str, str]:
-    return {name: zlib.decompress(data).decode("utf-8", "replace") for name, data in packed.items()}
+    """The texts that can be unpacked, as many as one explanation may show."""
+    texts: dict[str, str] = {}
+    left = MOST_SHOWN
+    for name, data in packed.items():
+        most = min(left, 4 * LONGEST_TEXT)
+        raw = unpack_bytes(data, most=most)
+        # Prompts may name very many texts: what was unpacked of one that is too long has cost as much.
+        left -= min(most, MOST_GROWTH * len(data)) if raw is None else len(raw)
+        if raw is not None:
+            texts[name] = raw.decode("utf-8", "replace")
+    return texts
 
 
-def _call(number: int, doc: JsonObject, texts: Mapping[str, str]) -> CallShown:
+@dataclass(kw_only=True)
+class _Texts:
+    """The texts of an explanation. One may stand in many prompts, so each place where it is shown counts."""
+
+    texts: Mapping[str, str]
+    left: int
+
+    def show(self, name: str) -> str:
+        text = self.texts.get(name)
+        if text is None or len(text) > self.left:
+            return FORGOTTEN
+        self.left -= len(text)
+        return text
+
+
+def _call(number: int, doc: JsonObject, texts: _Texts) -> CallShown:
     first = doc.get("first_piece_ms")
     problem = doc.get("problem")
     return CallShown(
         number=number,
-        agent=str(doc["agent"]),
-        model=str(doc["model"]),
+        agent=str(doc.get("agent")),
+        model=str(doc.get("model")),
         messages=[
-            MessageShown(role=str(row["role"]), content=texts.get(str(row["text"]), FORGOTTEN))
+            MessageShown(role=str(row.get("role")), content=texts.show(str(row.get("text"))))
             for row in _rows(doc, "messages")
         ],
-        reply=texts.get(str(doc.get("reply", "")), FORGOTTEN),
+        reply=texts.show(str(doc.get("reply"))),
         tokens=_number(doc, "prompt_tokens") + _number(doc, "completion_tokens"),
         took_ms=_number(doc, "took_ms"),
         first_piece_ms=first if isinstance(first, int) else None,

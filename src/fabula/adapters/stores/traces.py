@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,9 @@ from sqlalchemy import (
 )
 
 from fabula.adapters.stores.play_tables import TURNS
+from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, add_or_change, pack, portions, spelled, unpack
+from fabula.ports.packed import pack_bytes, unpack_bytes
 from fabula.ports.traces import StoredPart
 
 TRACE_PARTS = Table(
@@ -45,6 +46,9 @@ TRACE_TEXTS = Table(
 )
 _p, _t = TRACE_PARTS.c, TRACE_TEXTS.c
 
+LARGEST_PART = 4 * 2**20
+MOST_OF_TURN = 2 * LARGEST_PART
+"""So many bytes of JSON the parts of a turn are, all together; those of a long turn are a tenth of it."""
 SPARED_MS = 2 * 3600 * 1000
 """A text that was lately written need not be written again to be spared: who writes remembers for half that time."""
 
@@ -87,7 +91,8 @@ class SqlTraces:
 
     async def of_turn(self, turn_id: str, *, limit: int = 500) -> list[StoredPart]:
         asked = {"turn": spelled(turn_id), "limit": limit}
-        return [_part(row) for row in await self._connection.execute(OF_TURN, asked)]
+        # As steps, because parts are unpacked where they are read, not on the event loop.
+        return await self._connection.run(_read_parts(asked))
 
     async def texts(self, hashes: Sequence[str]) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -102,10 +107,21 @@ class SqlTraces:
 
 
 def _row(part: StoredPart) -> dict[str, Any]:
-    doc = zlib.compress(pack("trace_part", part.doc).encode(), 1)
+    doc = pack_bytes(pack("trace_part", part.doc).encode())
     return {"turn_id": part.turn_id, "kind": part.kind, "at_ms": part.at_ms, "doc": doc}
 
 
-def _part(row: Any) -> StoredPart:
-    doc = unpack("trace_part", zlib.decompress(row.doc).decode())
+def _read_parts(asked: Mapping[str, Any]) -> Steps[list[StoredPart]]:
+    rows = yield OF_TURN, asked
+    found, left = list[StoredPart](), MOST_OF_TURN
+    for row in rows:
+        doc = unpack_bytes(row.doc, most=min(left, LARGEST_PART))
+        if doc is not None:
+            left -= len(doc)
+            found.append(_part(row, doc))
+    return found
+
+
+def _part(row: Any, raw: bytes) -> StoredPart:
+    doc = unpack("trace_part", raw.decode("utf-8", "replace"))
     return StoredPart(turn_id=row.turn_id, kind=row.kind, at_ms=row.at_ms, doc=doc)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import zlib
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,9 +15,10 @@ from typing import Protocol
 from fabula.adapters.group_commit import DelayedBatch
 from fabula.ports.errors import FabulaError
 from fabula.ports.meters import TRACE_PARTS, Meters
+from fabula.ports.packed import pack_bytes
 from fabula.ports.store import Store, Unit
 from fabula.ports.threads import run_in_thread
-from fabula.ports.traces import CallTrace, PartKind, StoredPart, TracePart, TurnTrace, WorkTrace
+from fabula.ports.traces import LONGEST_TEXT, CallTrace, PartKind, StoredPart, TracePart, TurnTrace, WorkTrace
 from fabula.ports.world import Clock
 from fabula.story.values import Json, JsonObject
 
@@ -28,7 +28,6 @@ AFTER_S = 0.25
 MOST_WAITING = 5_000
 MOST_LETTERS_WAITING = 32 * 2**20
 """So many parts, and so many letters of prompts and answers in them, wait to be written at most."""
-LONGEST_TEXT = 500_000
 REMEMBERED_S = 3600.0
 MOST_REMEMBERED = 8_192
 
@@ -131,7 +130,7 @@ def _packed(parts: Sequence[TracePart], known: Container[str]) -> _Packed:
         raw = text[:LONGEST_TEXT].encode("utf-8", "replace")
         hash = hashlib.blake2b(raw, digest_size=16).hexdigest()
         if hash not in known and hash not in texts:
-            texts[hash] = zlib.compress(raw, 1)
+            texts[hash] = pack_bytes(raw)
         return hash
 
     stored = []
