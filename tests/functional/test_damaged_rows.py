@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.live import Client, gate_story, live_server
 
+from fabula.actions.followers.memories import remember_line
 from fabula.cli.check_up import check_up
 
 BOOK: dict[str, Any] = {"display_name": "Gates", "entries": []}
@@ -108,3 +109,36 @@ async def test_a_preset_that_cannot_be_read_is_not_chosen_for_anybody(tmp_path: 
     async with live_server(tmp_path) as client:
         session = await play(client)
         assert (await client.call("session.get", session))["config"]["preset_id"] == "builtin"
+
+
+TOO_LARGE = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "method", "words"),
+    [
+        ("UPDATE blobs SET data = x'00'", "session.get", {}),
+        ("UPDATE blobs SET data = x'00'", "session.run_turn", {"player_input": "Hello."}),
+        ("UPDATE messages SET kind = 'zzz'", "session.recap", {}),
+        ("UPDATE messages SET kind = 'zzz'", "session.run_turn", {"player_input": "Hello."}),
+        ("UPDATE memories SET valence = 1e999", "memory.list", {}),
+        ("UPDATE memories SET fidelity = 'x', importance = 'x'", "memory.list", {}),
+        (
+            f"UPDATE turns SET turn_index = {TOO_LARGE}, depth = {TOO_LARGE}",
+            "session.export_prepare",
+            {"format": "html"},
+        ),
+    ],
+)
+async def test_damaged_values_are_told_in_a_sentence_and_leave_no_traceback(
+    tmp_path: Path, statement: str, method: str, words: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with live_server(tmp_path) as client:
+        session = await play(client)
+        await client.turn(session, "I wait for Mara.")
+        await remember_line(client.house, (await client.call("session.get", session))["head_turn_id"])
+    damage(tmp_path, statement)
+    async with live_server(tmp_path) as client:
+        said = (await client.http.post("/rpc", json=client.request(method, session, **words))).text
+        assert "damaged" in said and "estore a backup" in said, said
+    assert not [record for record in caplog.records if record.exc_info]

@@ -6,7 +6,11 @@ shapes there are.
 
 from __future__ import annotations
 
+import orjson
+from pydantic import ValidationError
+
 from fabula.ports.errors import StoreError
+from fabula.story.misfits import misfits, sentence_of
 from fabula.story.stored import CURRENT, Shape, upcast
 from fabula.story.values import Json, JsonObject
 
@@ -29,6 +33,26 @@ def read_stored(shape: Shape, stored: Json) -> JsonObject:
     return _brought_up_to_date(shape, version, stored)
 
 
+def decode_stored(shape: Shape, text: str | bytes) -> JsonObject:
+    """The same of a document as it was written down."""
+    try:
+        found: Json = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        name = shape.replace("_", " ")
+        raise StoreError(f"A stored {name} is damaged: it is no JSON. Restore a backup.") from error
+    return read_stored(shape, found)
+
+
+UNREADABLE = (AssertionError, AttributeError, LookupError, TypeError, ValueError, OverflowError)
+"""What it ends in where something stored, which may be anything, is taken for what this program wrote."""
+
+
+def damaged(what: str, error: Exception) -> StoreError:
+    """The sentence about something stored that became no value: raised in place of what it ended in."""
+    why = f": {sentence_of(misfits(error)[0])}" if isinstance(error, ValidationError) else ""
+    return StoreError(f"{what} is damaged{why}. Restore a backup.")
+
+
 def _brought_up_to_date(shape: Shape, version: Json, stored: Json) -> JsonObject:
     name = shape.replace("_", " ")
     if not isinstance(version, int) or version < 1:
@@ -42,7 +66,7 @@ def _brought_up_to_date(shape: Shape, version: Json, stored: Json) -> JsonObject
         )
     try:
         doc = upcast(shape, version, stored)
-    except (AssertionError, AttributeError, LookupError, TypeError, ValueError):
+    except UNREADABLE:
         # Steps rely on what their version wrote; what somebody else wrote may be anything.
         doc = None
     if not isinstance(doc, dict):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 from cachetools import LRUCache
+from pydantic import ValidationError
 
 from fabula.actions.repositories import (
     API_GROUPS,
@@ -28,7 +29,7 @@ from fabula.actions.setups.game_systems import system_of_play
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
-from fabula.ports.stored import read_stored, versioned
+from fabula.ports.stored import damaged, decode_stored, versioned
 from fabula.ports.threads import run_in_thread
 from fabula.rules.sheets import with_sheet
 from fabula.story.free_plays import FreeWorld, facts_kept
@@ -135,7 +136,10 @@ async def read_graph(unit: Unit, blob: str) -> Graph:
 
 
 def _graph_in(data: bytes) -> Graph:
-    return Graph.model_validate(read_stored("graph", orjson.loads(data)))
+    try:
+        return Graph.model_validate(decode_stored("graph", data))
+    except ValidationError as error:
+        raise damaged("The graph that this session plays", error) from None
 
 
 async def _gathered(unit: Unit, session: SessionSettings, graph_blob: str) -> _Kept:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import (
     Column,
     ColumnElement,
@@ -30,10 +31,12 @@ from sqlalchemy import (
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, portions, spelled, unpack
 from fabula.ports.canon import ChangeQuestion, ChangeRow
 from fabula.ports.errors import Conflict, NotFound
+from fabula.ports.stored import damaged
 from fabula.ports.threads import run_in_thread
 from fabula.story.canon import (
     Change,
     ChangeKind,
+    ChangeStatus,
     Content,
     Decision,
     EntityContent,
@@ -45,6 +48,7 @@ from fabula.story.canon import (
 )
 
 FEW_ROWS = 20
+_STATUS: TypeAdapter[ChangeStatus] = TypeAdapter(ChangeStatus)
 FEW_THOUSAND = 2000
 MANY_ROWS = 200
 """So many changes at once are worth telling the database: until it knows of them, it reads a whole world for a few."""
@@ -450,10 +454,17 @@ async def _rows(found: Iterable[Any]) -> list[ChangeRow]:
 
 
 def change_row(row: Any) -> ChangeRow:
-    """A row of the table as the port has it."""
+    """A row of the table as the port has it; raises StoreError that names it for one that is damaged."""
+    try:
+        return _change_row(row)
+    except ValidationError as error:
+        raise damaged(f"The canon change '{row.change_id}'", error) from None
+
+
+def _change_row(row: Any) -> ChangeRow:
     return ChangeRow(
         change=Change.model_validate(unpack("canon_change", row.doc)),
-        status=row.status,
+        status=_STATUS.validate_python(row.status),
         verdict=None if row.verdict is None else Verdict.model_validate(unpack("canon_verdict", row.verdict)),
         decision=None if row.decision is None else Decision.model_validate(unpack("canon_decision", row.decision)),
         version=row.version,

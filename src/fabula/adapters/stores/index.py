@@ -247,7 +247,10 @@ def _entries_having(words: int, reached: bool) -> Select[Any]:
 
 
 def _indexed(row: Any) -> Indexed:
-    return Indexed(**row._asdict())
+    fields = row._asdict()
+    # The index is made of the resources: what is damaged here is not known, and comes back with the next change.
+    counted = {name: fields[name] if isinstance(fields[name], int) else None for name in ("words", "scenes", "endings")}
+    return Indexed(**{**fields, **counted})
 
 
 def _chunks(ids: Iterable[str]) -> list[list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import isfinite, log
 from typing import Any
 
 from fabula.adapters.stores import memory_tables as t
@@ -39,6 +39,7 @@ from fabula.ports.memories import (
     memory_doc,
     with_rendition,
 )
+from fabula.ports.stored import UNREADABLE, damaged
 from fabula.story.values import JsonObject
 
 STEPS_UP = 256
@@ -655,6 +656,21 @@ def _words(space: int, place: int, found: Findable) -> list[dict[str, Any]]:
 
 
 def _memory(row: Any, owner: Owner) -> Memory:
+    """A row as the port has it; raises StoreError that names it for one that is damaged."""
+    try:
+        return _whole_memory(row, owner)
+    except UNREADABLE as error:
+        raise damaged(f"The memory '{row.memory_id}'", error) from None
+
+
+def _figure(found: Any) -> Any:
+    """A number; SQLite keeps any text in a column of numbers, and numbers without end."""
+    if not isfinite(found):
+        raise ValueError
+    return found
+
+
+def _whole_memory(row: Any, owner: Owner) -> Memory:
     doc: JsonObject = unpack("memory", row.doc)
     evidence, renditions = doc["evidence"], doc["renditions"]
     assert isinstance(evidence, list) and isinstance(renditions, list)
@@ -671,15 +687,15 @@ def _memory(row: Any, owner: Owner) -> Memory:
         scene=row.scene,
         where=row.at_where,
         minute=row.minute,
-        importance=row.importance,
-        feeling=Feeling(emotion=doc["emotion"], valence=row.valence, arousal=doc["arousal"]),  # type: ignore[arg-type]
+        importance=_figure(row.importance),
+        feeling=Feeling(emotion=doc["emotion"], valence=_figure(row.valence), arousal=doc["arousal"]),  # type: ignore[arg-type]
         certainty=doc["certainty"],  # type: ignore[arg-type]
         told_by=str(doc["told_by"]),
         canon=str(doc["canon"]),
         evidence=tuple(map(str, evidence)),
         pinned=bool(row.pinned),
-        recalls=row.recalls,
-        fidelity=row.fidelity,
+        recalls=_figure(row.recalls),
+        fidelity=_figure(row.fidelity),
         renditions=tuple(map(str, renditions)),
         created_at_ms=row.created_at_ms,
     )

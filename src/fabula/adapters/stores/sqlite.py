@@ -118,7 +118,7 @@ class SqliteDatabase:
             yield
         except DBAPIError as error:
             raise StoreError(sentence(self._file, error.orig or error)) from error
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError) as error:
             raise StoreError(sentence(self._file, error)) from error
         except also as error:
             raise StoreError(sentence(self._file, error)) from error
@@ -254,6 +254,8 @@ def sentence(file: Path, error: BaseException) -> str:
     said = str(error)
     if isinstance(error, UnicodeDecodeError) or any(sign in said for sign in _DAMAGE):
         return f"The database {file} is damaged. Move it away and run `fabula restore` with a backup."
+    if isinstance(error, OverflowError):
+        return f"A number is too large for the database {file}. If nobody gave one, one is damaged: restore a backup."
     if "readonly" in said:
         return f"The database {file} may not be written. Make it and its folder writable for this user."
     if "unable to open" in said or isinstance(error, OSError):

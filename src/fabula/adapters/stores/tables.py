@@ -16,8 +16,8 @@ from sqlalchemy.types import NullType
 
 from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.sql import Connection
-from fabula.ports.errors import InvalidParams, StoreError
-from fabula.ports.stored import read_stored, versioned
+from fabula.ports.errors import InvalidParams
+from fabula.ports.stored import decode_stored, versioned
 from fabula.ports.world import Clock
 from fabula.story.stored import Shape
 from fabula.story.values import JsonObject
@@ -83,12 +83,7 @@ def pack(shape: Shape, doc: JsonObject) -> str:
 
 def unpack(shape: Shape, text: str) -> JsonObject:
     """A document that was kept, as the current version of its shape has it."""
-    try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        name = shape.replace("_", " ")
-        raise StoreError(f"A stored {name} is damaged: it is no JSON. Restore a backup.") from error
-    return read_stored(shape, found)
+    return decode_stored(shape, text)
 
 
 def spelled(name: str) -> str:

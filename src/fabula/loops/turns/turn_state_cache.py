@@ -12,8 +12,10 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
+from pydantic import ValidationError
 
 from fabula.ports.plays import SpokenMessage, Turn
+from fabula.ports.stored import damaged
 from fabula.story.plays import PlayState
 from fabula.story.sizes import memory_size, written_json
 from fabula.story.state import MemoryEntry
@@ -140,13 +142,16 @@ def state_bytes(play: PlayState, stored: JsonObject) -> int:
 
 def entry_of(message: SpokenMessage) -> MemoryEntry:
     """A line of the transcript as the roles remember it."""
-    return MemoryEntry(
-        speaker_id=message.speaker_id,
-        speaker_name=message.speaker_name,
-        kind=message.kind,
-        text=message.text,
-        heard_by=None if message.heard_by is None else list(message.heard_by),
-    )
+    try:
+        return MemoryEntry(
+            speaker_id=message.speaker_id,
+            speaker_name=message.speaker_name,
+            kind=message.kind,
+            text=message.text,
+            heard_by=None if message.heard_by is None else list(message.heard_by),
+        )
+    except ValidationError as error:
+        raise damaged(f"The line '{message.message_id}' of the transcript", error) from None
 
 
 def _is_kept_as_it_is(entry: MemoryEntry) -> bool:
