@@ -172,7 +172,9 @@ async def test_a_packed_text_that_is_damaged_or_too_long_is_told_as_forgotten(da
         turn_id = (await client.turn(session, "I knock."))[-1]["response"]["result"]["turn_id"]
         await all_done(client)
         whole = await client.call("session.explain_turn", session, turn_id=turn_id)
-        with closing(sqlite3.connect(client.house.store.database.place, timeout=60)) as tables:  # type: ignore[attr-defined]
+        place = client.house.store.database.place  # type: ignore[attr-defined]
+        # Who begins to read and then writes is not waited for, if another one wrote in between.
+        with closing(sqlite3.connect(place, timeout=60, isolation_level="IMMEDIATE")) as tables:
             tables.create_function("damage", 1, DAMAGE[damage])
             tables.execute("UPDATE trace_texts SET text = damage(text)")
             tables.commit()

@@ -75,7 +75,7 @@ async def killed_between_scenes(client: Client, session: str, steps: Iterable[in
 
 
 every = pytest.mark.parametrize(
-    "steps", [pytest.param([1, 6, 11, 17], id="some"), pytest.param(range(99), id="every", marks=pytest.mark.all)]
+    "steps", [pytest.param([1, 5, 9, 15], id="some"), pytest.param(range(99), id="every", marks=pytest.mark.all)]
 )
 
 

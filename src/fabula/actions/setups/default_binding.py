@@ -13,7 +13,7 @@ DEFAULT_GROUP = "default"
 async def default_group(unit: Unit) -> str | None:
     """The group named `default`, else the first available one."""
     named = await unit.resources.get("api_group", DEFAULT_GROUP)
-    return DEFAULT_GROUP if named is not None else await API_GROUPS.first(unit)
+    return DEFAULT_GROUP if named is not None and named.damage is None else await API_GROUPS.first(unit)
 
 
 async def default_binding(unit: Unit, api_group_id: str | None, preset_id: str | None) -> tuple[str, str]:

@@ -6,6 +6,7 @@ broker, results are not kept, and a message may be given out twice.
 
 from __future__ import annotations
 
+import ssl
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -56,6 +57,7 @@ def celery_app(address: str, prefix: str) -> Any:
         broker_connection_timeout=PATIENCE_S,
         broker_transport_options=_transport_options(address),
         broker_transport=REDIS_TRANSPORT if is_redis(address) else None,
+        broker_use_ssl=_encryption(address),
         # What a worker still runs when the broker is lost is not given to others by us, but by its lease.
         worker_enable_prefetch_count_reduction=False,
     )
@@ -85,6 +87,15 @@ def broker_name(address: str) -> str:
 def _broker_queue(address: str, name: str) -> Any:
     arguments = None if is_redis(address) else {"x-max-priority": MOST_URGENT}
     return BrokerQueue(name, queue_arguments=arguments)  # type: ignore[no-untyped-call]
+
+
+def _encryption(address: str) -> dict[str, Any] | None:
+    """Celery's client encrypts where its own transport is named `rediss`, and ours has another name.
+
+    Which certificates count is said in the address (`?ssl_cert_reqs=required`); as before, none is asked for otherwise.
+    """
+    parts = urlsplit(address)
+    return {"ssl_cert_reqs": ssl.CERT_NONE} if parts.scheme == "rediss" and "ssl_" not in parts.query else None
 
 
 def _transport_options(address: str) -> dict[str, Any]:

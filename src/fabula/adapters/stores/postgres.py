@@ -370,4 +370,5 @@ def sentence(place: str, error: BaseException) -> str:
         return "The database is restarting, or the line to it was lost. Try again in a moment."
     if "lock timeout" in said:
         return LOCKED
-    return f"The database {place} cannot do this: {said}."
+    # Players are told this, too: the log of the start says where the database is.
+    return f"The database cannot do this: {said}."
