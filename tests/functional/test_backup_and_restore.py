@@ -195,6 +195,11 @@ def _forge(*statements: str) -> Callable[[Path], None]:
     return forge
 
 
+def _execute_all(*statements: str) -> Callable[[Path], None]:
+    """Changes a backup, and leaves its checksum as it was: it is to be refused before anything is summed up."""
+    return lambda file: _execute(file, *statements)
+
+
 DAMAGE = {
     "with a text for a time": (_forge("UPDATE resources SET created_at_ms = 'soon'"), "'created_at_ms' in 'resources'"),
     "with bytes for a text": (_forge("UPDATE resources SET doc = x'ff00'"), "'doc' in 'resources'"),
@@ -207,6 +212,20 @@ DAMAGE = {
         _forge("CREATE TRIGGER t AFTER UPDATE ON resources BEGIN DELETE FROM resources; END"),
         "has views or triggers",
     ),
+    **{
+        f"with {what}": (_execute_all(statement), "has something that is worked out")
+        for what, statement in {
+            "a generated column": "CREATE TABLE e (a, b BLOB GENERATED ALWAYS AS (zeroblob(900000000)) VIRTUAL)",
+            "a stored one": "CREATE TABLE e (a, b /* AS */ AS/**/(length(a)) STORED)",
+            "a check": "CREATE TABLE e (a CHECK/**/(length(hex(zeroblob(400000000))) > 0))",
+            "a default": "CREATE TABLE e (a DEFAULT -- none\n (zeroblob(900000000)))",
+            "a virtual table": "CREATE VIRTUAL TABLE e USING fts5(x)",
+            "an index of an expression": 'CREATE INDEX e ON resources ("length"(doc))',
+            "an index of a concatenation": "CREATE INDEX e ON resources (doc || doc || doc)",
+            "an index with a condition that is worked out": "CREATE INDEX e ON memo (key) WHERE hex(key) IN ('a')",
+            "an index with a pattern": "CREATE INDEX e ON memo (key) WHERE key LIKE '%a%a%a%a%a%'",
+        }.items()
+    },
     "with a revision that is no text": (
         _forge("UPDATE fabula_revision SET version_num = x'ff00'"),
         "newer version|cannot be read",

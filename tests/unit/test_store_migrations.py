@@ -12,13 +12,14 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, NullPool, create_engine, text
 from tests.newest_tables import made_in, step_by_step
 
 from fabula.adapters.stores import open_store, sql_store
 from fabula.adapters.stores import unit as every_subject
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
-from fabula.adapters.stores.revisions import FOLDER, upgrade
+from fabula.adapters.stores.restore import check_backup
+from fabula.adapters.stores.revisions import FOLDER, _step, upgrade
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.canon_graph import NodeName
 from fabula.ports.errors import StoreError
@@ -49,6 +50,15 @@ def _differences(connection: Connection) -> list[object]:
     options = {"version_table": REVISION_TABLE, "include_name": lambda name, *_: not str(name).startswith("bus_")}
     context = MigrationContext.configure(connection, opts=options)
     return list(compare_metadata(context, METADATA))
+
+
+def test_a_backup_of_every_revision_has_nothing_that_is_worked_out(tmp_path: Path) -> None:
+    file = tmp_path / "old.backup"
+    engine = create_engine(f"sqlite:///{file}", poolclass=NullPool)
+    for revision in REVISIONS:
+        with engine.begin() as connection:
+            _step(connection, revision)
+        assert check_backup(file).revision == revision
 
 
 async def test_an_empty_folder_gets_the_tables_to_which_all_steps_lead(tmp_path: Path) -> None:

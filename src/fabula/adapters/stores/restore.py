@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
+
+SHORTEST_LIMIT = 1_000_000
+"""So many bytes a value may have in a file of any length: what is asked of SQLite is text, too."""
 
 Progress = Callable[[str, int, int], None]
 """Told after each step: what was done, how many steps are done, how many there are."""
@@ -92,6 +97,9 @@ def check_backup(file: Path) -> BackupContent:
         raise StoreError(f"There is no backup {file}. Check the path.")
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as backup:
+            # No value in a file is longer than the file, so none that is worked out may be.
+            backup.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(SHORTEST_LIMIT, file.stat().st_size))
+            _refuse_what_computes(backup, file)
             revision = _revision(backup, file)
             findings = [row[0] for row in backup.execute("PRAGMA integrity_check(3)")]
             dangling = backup.execute("PRAGMA foreign_key_check").fetchall()
@@ -110,11 +118,46 @@ def check_backup(file: Path) -> BackupContent:
     return BackupContent(revision=revision, kinds=kinds, has_checksum=kept is not None)
 
 
+def _refuse_what_computes(backup: sqlite3.Connection, file: Path) -> None:
+    """It would run while the file is read and brought up to date, perhaps without end."""
+    for kind, name, sql in backup.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
+        if kind not in ("table", "index"):
+            raise StoreError(f"The backup {file} has views or triggers, which Fabula never makes. Nothing was changed.")
+        # The index of a key has no words of its own.
+        if sql is not None and _computes(kind, str(sql)):
+            raise StoreError(
+                f"The backup {file} has something that is worked out while it is read, the {kind} '{str(name)[:60]}', "
+                "as Fabula never makes. Nothing was changed."
+            )
+
+
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]""")
+_WORDS = re.compile(rf"{_QUOTED.pattern}|--[^\n]*|/\*.*?(?:\*/|\Z)|\w+|\S", re.DOTALL)
+_OF_INDEXES = {"(", ")", ",", "=", "<", ">", "!"}
+_PATTERNS = {"LIKE", "GLOB", "REGEXP", "MATCH", "SELECT", "CASE"}
+
+
+def _computes(kind: str, sql: str) -> bool:
+    """Whether values are worked out by a table or index; in ours they are stored, and compared in conditions.
+
+    The statement itself is looked at and not compared with one of ours: older versions wrote them in other words.
+    """
+    words = [word.upper() for word in _WORDS.findall(sql) if not word.startswith(("--", "/*"))]
+    pairs = list(pairwise(words))
+    if kind == "table":
+        return words[:2] != ["CREATE", "TABLE"] or not {"AS", "CHECK"}.isdisjoint(words) or ("DEFAULT", "(") in pairs
+    called = [word for word, following in pairs if following == "("]
+    odd = [word for word in words if not (word in _OF_INDEXES or word.isidentifier() or word.isdigit())]
+    return (
+        # Behind the columns, brackets stand around what something is IN.
+        any(word != "IN" for word in called[1:])
+        or any(not _QUOTED.fullmatch(word) for word in odd)
+        or not _PATTERNS.isdisjoint(words)
+    )
+
+
 def _revision(backup: sqlite3.Connection, file: Path) -> str:
     parts = backup.execute("SELECT type, name FROM sqlite_master").fetchall()
-    if not {"table", "index"}.issuperset(kind for kind, _ in parts):
-        # They would run while the file is read and brought up to date, perhaps without end.
-        raise StoreError(f"The backup {file} has views or triggers, which Fabula never makes. Nothing was changed.")
     if ("table", REVISION_TABLE) not in parts:
         raise StoreError(f"The file {file} is no backup of Fabula. Nothing was changed.")
     row = backup.execute(f"SELECT version_num FROM {REVISION_TABLE}").fetchone()
