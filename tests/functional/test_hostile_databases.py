@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import zlib
@@ -173,14 +174,17 @@ async def test_a_packed_text_that_is_damaged_or_too_long_is_told_as_forgotten(da
         await all_done(client)
         whole = await client.call("session.explain_turn", session, turn_id=turn_id)
         place = client.house.store.database.place  # type: ignore[attr-defined]
-        # Who begins to read and then writes is not waited for, if another one wrote in between.
-        with closing(sqlite3.connect(place, timeout=60, isolation_level="IMMEDIATE")) as tables:
-            tables.create_function("damage", 1, DAMAGE[damage])
-            tables.execute("UPDATE trace_texts SET text = damage(text)")
-            tables.commit()
-            without_texts = await client.call("session.explain_turn", session, turn_id=turn_id)
-            tables.execute("UPDATE trace_parts SET doc = damage(doc) WHERE kind = 'call'")
-            tables.commit()
+
+        def damaged(statement: str) -> None:
+            with closing(sqlite3.connect(place, timeout=60, isolation_level="IMMEDIATE")) as tables:
+                tables.create_function("damage", 1, DAMAGE[damage])
+                tables.execute(statement)
+                tables.commit()
+
+        # In a thread: who writes in the server may need the event loop to come to an end.
+        await asyncio.to_thread(damaged, "UPDATE trace_texts SET text = damage(text)")
+        without_texts = await client.call("session.explain_turn", session, turn_id=turn_id)
+        await asyncio.to_thread(damaged, "UPDATE trace_parts SET doc = damage(doc) WHERE kind = 'call'")
         without_calls = await client.call("session.explain_turn", session, turn_id=turn_id)
     shown = [text for call in without_texts["calls"] for text in (call["reply"], *contents(call))]
     assert len(shown) >= sum(1 + len(contents(call)) for call in whole["calls"]) and set(shown) == {FORGOTTEN}
