@@ -201,7 +201,8 @@ async def test_a_long_text_that_stands_in_very_many_prompts_is_shown_in_so_many(
         turn_id = (await client.turn(session, "I knock."))[-1]["response"]["result"]["turn_id"]
         await client.house.traces.settle()
         call: JsonObject = {"agent": "narrator", "model": "m", "messages": [{"role": "user", "text": "long"}] * 1_000}
-        part = StoredPart(turn_id=turn_id, kind="call", at_ms=0, doc=call)
+        # As new as the turn: what is older than some days is removed soon after the start.
+        part = StoredPart(turn_id=turn_id, kind="call", at_ms=client.house.clock.now_ms(), doc=call)
         texts = {"long": pack_bytes(b"x" * LONGEST_TEXT)}
         await client.house.store.write(lambda unit: unit.traces.keep([part], texts))
         told = await client.call("session.explain_turn", session, turn_id=turn_id)
