@@ -17,7 +17,7 @@ from tests.conftest import Place
 
 from fabula.actions.work.owners import is_dead, owner_name
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind, doubling
-from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, MOST_TAKEN_UP, Chore, WorkRunner
+from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, LEFT_TO_NEWER_MS, MOST_TAKEN_UP, Chore, WorkRunner
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.queues.local import LocalQueue
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
@@ -237,6 +237,32 @@ async def test_work_of_a_newer_version_is_left_to_its_processes(store: Store, ru
     work = await until(store, lambda work: work.status == "waiting" and work.attempt == 1)
     assert await runner.take_up() == 0
     assert work.error is not None and "newer version" in work.error.message
+
+
+async def test_work_of_a_newer_version_is_left_to_its_processes_however_often_it_was_looked_at(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    await begun(store, None)
+    await damage(store, '{"v": 99}')
+    runner = await runners("ann", errand(answer, most_attempts=1))
+    for _ in range(6):
+        assert await runner.take_up() == 1
+        work = await until(store, lambda work: work.status != "running")
+        assert (work.status, work.tries) == ("waiting", 0)
+        clock.advance(LEFT_TO_NEWER_MS)
+    assert work.error is not None and "newer version" in work.error.message
+
+
+async def test_work_of_a_newer_version_that_was_tried_often_is_not_failed_by_an_older_one(
+    store: Store, runners: Runners, clock: FixedClock
+) -> None:
+    await begun(store, None)
+    for _ in range(3):
+        await store.write(lambda unit: unit.work.hold("w1", Lease(owner="newer", until_ms=clock.now_ms())))
+    await damage(store, '{"v": 99}')
+    runner = await runners("ann", errand(answer, most_attempts=2))
+    assert await runner.take_up() == 1
+    assert (await until(store, lambda work: work.status != "running")).status == "waiting"
 
 
 async def damage(store: Store, text: str) -> None:

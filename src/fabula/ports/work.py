@@ -113,7 +113,8 @@ class WorkTable(Protocol):
     - `extend` renews the leases of all work that an owner still holds, and answers which that is.
     - `finish`, `put_off`, `let_go`, `fail` and `bury` are for who holds the work. From anyone who no longer does, also
       from an earlier attempt of the same owner, they change nothing and answer False.
-    - What was put off waits until it is due; what was let go is due at once, and that attempt does not count as a try.
+    - What was put off waits until it is due; what was let go is due at once, or when it is said to be, and that
+      attempt does not count as a try.
     - `cancel` ends work that waits or runs, whoever holds it; of work that has ended it answers False.
     - `ask_cut` marks work that waits or runs, whoever holds it, and leaves it to its holder; of work that has ended it
       answers False. `cuts_asked` answers which of the work that an owner holds is marked.
@@ -162,7 +163,7 @@ class WorkTable(Protocol):
 
     async def put_off(self, held: Work, *, due_at_ms: int, error: ErrorValue) -> bool: ...
 
-    async def let_go(self, held: Work) -> bool: ...
+    async def let_go(self, held: Work, *, due_at_ms: int | None = None) -> bool: ...
 
     async def fail(self, held: Work, error: ErrorValue) -> bool: ...
 

@@ -270,6 +270,14 @@ class WorkKit:
         again = await stored(store, "w1")
         assert (again.attempt, again.tries) == (2, 1)
 
+    async def test_what_was_let_go_until_a_time_is_due_then(self, store: Store, clock: FixedClock) -> None:
+        work = await held(store, clock, "w1")
+        async with store.writing() as unit:
+            assert await unit.work.let_go(work, due_at_ms=clock.now_ms() + 1000)
+        assert not await taken(store, clock, "w1", "other") and (await stored(store, "w1")).tries == 0
+        clock.advance(1000)
+        assert await taken(store, clock, "w1", "other")
+
     async def test_cancel_ends_work_that_waits_or_runs_whoever_holds_it(self, store: Store, clock: FixedClock) -> None:
         await begun(store, "w1")
         work = await held(store, clock, "w2")

@@ -460,7 +460,8 @@ class WorkRunner:
             # The new attempt has a stream of its own: whoever listens to the old one would wait for ever.
             await older.held.sender.close()
         kind = self._kinds[work.kind]
-        if work.tries <= kind.most_attempts:
+        # Of damaged work the run says what is wrong with it, and whether a newer version can do it.
+        if work.is_damaged or work.tries <= kind.most_attempts:
             await self.start(work, taken_up=True)
             return
         held = await self._held(work)
@@ -501,9 +502,9 @@ class WorkRunner:
         # What cannot be read now cannot be read later.
         may_succeed = work.tries < kind.most_attempts and not work.is_damaged
         if work.is_damaged and "version" in error.data:
-            # A newer version wrote it; its processes can read it.
+            # A newer version wrote it; its processes can read it, and that this one looked was no try.
             due = self._clock.now_ms() + LEFT_TO_NEWER_MS
-            await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))
+            await self._write(lambda unit: unit.work.let_go(work, due_at_ms=due))
         elif kind.backoff is not None and may_succeed:
             due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
             await self._write(lambda unit: unit.work.put_off(work, due_at_ms=due, error=error))

@@ -278,8 +278,9 @@ class SqlWork:
     async def put_off(self, held: Work, *, due_at_ms: int, error: ErrorValue) -> bool:
         return await self._give_back(held, due_at_ms=due_at_ms, error=error, more=0)
 
-    async def let_go(self, held: Work) -> bool:
-        return await self._give_back(held, due_at_ms=self._clock.now_ms(), error=held.error, more=1)
+    async def let_go(self, held: Work, *, due_at_ms: int | None = None) -> bool:
+        due = self._clock.now_ms() if due_at_ms is None else due_at_ms
+        return await self._give_back(held, due_at_ms=due, error=held.error, more=1)
 
     async def cancel(self, work_id: str, error: ErrorValue | None = None) -> bool:
         values = {"this": spelled(work_id), "new_error": _packed_error(error), "now": self._clock.now_ms()}
