@@ -51,6 +51,30 @@ async def test_what_a_newer_version_built_in_is_left_alone(tmp_path: Path) -> No
         assert "newer version" in refused["error"]["message"], refused
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "damaged"),
+    [
+        ("api", "base_url", "[1]"),
+        ("api_group", "bindings", '"none"'),
+        ("preset", "agents.actor.temperature", '"warm"'),
+    ],
+)
+async def test_what_is_built_in_and_was_edited_is_not_overwritten_for_a_field_that_does_not_fit(
+    tmp_path: Path, kind: str, field: str, damaged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with live_server(tmp_path):
+        pass
+    edited = f"json_set(doc, '$.display_name', 'My own', '$.{field}', json('{damaged}'))"
+    damage(tmp_path, f"UPDATE resources SET doc = {edited}, revision = 2 WHERE kind = '{kind}' AND built_in")
+    async with live_server(tmp_path) as client:
+        assert "error" not in await client.raw("dashboard.get")
+        assert "error" in await client.raw(f"{kind}.get", **{f"{kind}_id": "understudy" if kind == "api" else "builtin"})
+    assert any("built in, but was edited" in line for line in caplog.messages)
+    with closing(sqlite3.connect(tmp_path / "fabula.db")) as database:
+        (doc,) = database.execute(f"SELECT doc FROM resources WHERE kind = '{kind}' AND built_in").fetchone()
+    assert "My own" in doc
+
+
 @pytest.mark.parametrize("doc", ["zz", "{}"])
 async def test_a_list_passes_over_what_cannot_be_read_and_only_that_is_refused(
     tmp_path: Path, doc: str, caplog: pytest.LogCaptureFixture

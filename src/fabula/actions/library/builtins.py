@@ -28,9 +28,10 @@ BUILTIN_GROUP = ApiGroup(
 
 
 async def set_out_builtins(house: House) -> None:
-    """Adds the built-ins that are missing, and writes those anew that cannot be read.
+    """Adds the built-ins that are missing, and writes those anew of which nothing can be read.
 
-    What the user made under the same name is left alone, and so is what a newer version wrote.
+    What the user made under the same name is left alone, and so is what a newer version wrote. One that the user edited
+    is left alone, too, while there is a document to be had: it may be mended by hand.
     """
     async with house.store.reading() as unit:
         if await _set_out(unit, writes=False) == 0:
@@ -61,6 +62,9 @@ async def _set_out_one(unit: Unit, repository: Repository[V], id: str, value: V,
         await repository.read_all([stored])
     except StoreError as error:
         if not stored.built_in or "version" in error.data:
+            return False
+        if stored.damage is None and stored.revision > 1:
+            log.warning("It is built in, but was edited, so it is left as it is: %s", error.message)
             return False
         if writes:
             log.warning("It is built in and is written anew: %s", error.message)
