@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.live import Client, gate_story, live_server
+from tests.story_script import sea_resource
 
 from fabula.actions.followers.memories import remember_line
 from fabula.cli.check_up import check_up
@@ -68,7 +69,9 @@ async def test_what_is_built_in_and_was_edited_is_not_overwritten_for_a_field_th
     damage(tmp_path, f"UPDATE resources SET doc = {edited}, revision = 2 WHERE kind = '{kind}' AND built_in")
     async with live_server(tmp_path) as client:
         assert "error" not in await client.raw("dashboard.get")
-        assert "error" in await client.raw(f"{kind}.get", **{f"{kind}_id": "understudy" if kind == "api" else "builtin"})
+        assert "error" in await client.raw(
+            f"{kind}.get", **{f"{kind}_id": "understudy" if kind == "api" else "builtin"}
+        )
     assert any("built in, but was edited" in line for line in caplog.messages)
     with closing(sqlite3.connect(tmp_path / "fabula.db")) as database:
         (doc,) = database.execute(f"SELECT doc FROM resources WHERE kind = '{kind}' AND built_in").fetchone()
@@ -133,6 +136,36 @@ async def test_a_preset_that_cannot_be_read_is_not_chosen_for_anybody(tmp_path: 
     async with live_server(tmp_path) as client:
         session = await play(client)
         assert (await client.call("session.get", session))["config"]["preset_id"] == "builtin"
+
+
+@pytest.mark.parametrize("status", ["waiting", "failed"])
+@pytest.mark.parametrize("method", ["story_draft.start", "story.generate"])
+async def test_a_draft_whose_work_cannot_be_read_is_begun_anew(tmp_path: Path, method: str, status: str) -> None:
+    async with live_server(tmp_path) as client:
+        resource = await sea_resource(client)
+        first = await client.call(method, resource_id=resource)
+    damage(tmp_path, f"UPDATE work SET input = 'zz', status = '{status}' WHERE subject LIKE 'draft_command:%'")
+    async with live_server(tmp_path) as client:
+        again = await client.call(method, resource_id=resource)
+        drafts = {draft["draft_id"] for draft in (await client.call("story_draft.list"))["drafts"]}
+        assert again["type"] == first["type"] and "None" not in drafts
+
+
+async def test_a_building_goes_on_without_the_turns_that_cannot_be_read(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        await client.call("world.create", world_id="salt", display_name="Saltmere")
+        building = (await client.call("building.open", world_id="salt"))["building_id"]
+        await client.call("building.say", building_id=building, text="There is a town called Saltmere.")
+    opening = "SELECT min(work_id) FROM work WHERE kind = 'building'"
+    damage(tmp_path, f"UPDATE work SET input = 'zz' WHERE work_id = ({opening})")
+    async with live_server(tmp_path) as client:
+        await client.call("building.say", building_id=building, text="Nobody can breathe under water.")
+        assert len((await client.call("building.close", building_id=building))["added"]) == 2
+    damage(tmp_path, "UPDATE work SET input = 'zz' WHERE kind = 'building'")
+    async with live_server(tmp_path) as client:
+        for method, words in (("building.say", {"text": "Hello."}), ("building.close", {})):
+            refused = await client.raw(method, building_id=building, **words)
+            assert "(building) cannot be done" in refused["error"]["message"], refused
 
 
 TOO_LARGE = 2**63 - 1

@@ -24,7 +24,7 @@ from fabula.canon.sentences import sentence_of
 from fabula.language.english import joined
 from fabula.loops.building import world_builder
 from fabula.ports.actors import Actor
-from fabula.ports.errors import Conflict, NotFound
+from fabula.ports.errors import Conflict, NotFound, error_from
 from fabula.ports.progress import TellProgress, quiet
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
@@ -188,11 +188,14 @@ async def _take_turn(
 
 
 async def _turns(unit: Unit, building_id: str) -> list[Work]:
-    """The turns of a building, newest first."""
+    """The turns of a building, newest first. Those that cannot be read are left out, unless there are no others."""
     found = [work for work in await unit.work.of_subject(building_id, limit=MOST_TURNS + 1) if work.kind == KIND]
     if not found:
         raise NotFound(f"There is no building named '{building_id}'. Open a new one.")
-    return found
+    whole = [work for work in found if not work.is_damaged]
+    if not whole and found[0].error is not None:
+        raise error_from(found[0].error)
+    return whole
 
 
 def _added_by(turn: Work) -> Sequence[JsonObject]:

@@ -48,7 +48,7 @@ async def take_up_command(
 
     A draft named by `unless` is left alone.
     """
-    newest = next(iter(await unit.work.of_subject(name, limit=1)), None)
+    newest = await _newest_of(unit, name)
     draft_id = None if newest is None else str(newest.input.get("draft_id"))
     if newest is None or draft_id is None or newest.status == "done" or _is_held(house, newest) or draft_id == unless:
         return await _begin(house, unit, kind, house.ids.new("draft"), subject=name, failed={})
@@ -74,8 +74,14 @@ async def take_up_section(
 
 async def unfinished_draft(unit: Unit, name: str) -> str | None:
     """The draft that a command began and did not finish."""
-    newest = next(iter(await unit.work.of_subject(name, limit=1)), None)
+    newest = await _newest_of(unit, name)
     return None if newest is None or newest.status == "done" else str(newest.input.get("draft_id"))
+
+
+async def _newest_of(unit: Unit, name: str) -> Work | None:
+    """What a command began last; None also where it cannot be read: nobody can tell which draft it was about."""
+    newest = next(iter(await unit.work.of_subject(name, limit=1)), None)
+    return None if newest is None or newest.is_damaged else newest
 
 
 async def refuse_busy(house: House, unit: Unit, draft_id: str) -> None:
