@@ -153,7 +153,7 @@ class LoopSaver(BaseCheckpointSaver[int]):
                 newest[change.thread_id, str(change.config["configurable"]["checkpoint_ns"])] = change
         # A removal stands behind the steps of its thread that it made superfluous: those were dropped with it.
         removed = sorted({change.thread_id for change in changes if isinstance(change, _Removal)})
-        put = [self._row(newest[key]) for key in sorted(newest)]
+        put = [row for key in sorted(newest) if (row := self._row(newest[key])) is not None]
 
         async def write(unit: SqlUnit) -> None:
             await unit.loop_checkpoints.change(removed=removed, put=put)
@@ -165,15 +165,21 @@ class LoopSaver(BaseCheckpointSaver[int]):
         except StoreError as error:
             log.warning("Where a loop stands could not be written down: %s", error.message)
 
-    def _row(self, put: _Put) -> LoopCheckpoint:
-        encoding, packed = self.serde.dumps_typed(put.checkpoint)
+    def _row(self, put: _Put) -> LoopCheckpoint | None:
+        """A checkpoint as it is stored, or None where it cannot be packed: the others of its batch are written."""
+        try:
+            encoding, packed = self.serde.dumps_typed(put.checkpoint)
+            metadata = json.dumps(get_checkpoint_metadata(put.config, put.metadata))
+        except (TypeError, ValueError, RecursionError) as error:
+            log.warning("Where the loop %r stands could not be written down: %s", put.thread_id, error)
+            return None
         return LoopCheckpoint(
             thread_id=put.thread_id,
             namespace=str(put.config["configurable"]["checkpoint_ns"]),
             checkpoint_id=put.checkpoint["id"],
             encoding=encoding,
             checkpoint=packed,
-            metadata=json.dumps(get_checkpoint_metadata(put.config, put.metadata)),
+            metadata=metadata,
         )
 
     def _tuple(self, found: LoopCheckpoint) -> CheckpointTuple | None:
