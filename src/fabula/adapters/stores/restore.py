@@ -131,7 +131,8 @@ def _refuse_what_computes(backup: sqlite3.Connection, file: Path) -> None:
             )
 
 
-_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]""")
+# What is never closed goes to the end: to look for its end again behind each opening sign would take quadratic time.
+_QUOTED = re.compile(r"""'(?:[^']|'')*+(?:'|\Z)|"(?:[^"]|"")*+(?:"|\Z)|`(?:[^`]|``)*+(?:`|\Z)|\[[^\]]*+(?:\]|\Z)""")
 _WORDS = re.compile(rf"{_QUOTED.pattern}|--[^\n]*|/\*.*?(?:\*/|\Z)|\w+|\S", re.DOTALL)
 _OF_INDEXES = {"(", ")", ",", "=", "<", ">", "!"}
 _PATTERNS = {"LIKE", "GLOB", "REGEXP", "MATCH", "SELECT", "CASE"}
