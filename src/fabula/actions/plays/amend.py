@@ -123,7 +123,7 @@ async def _write(
     change: Callable[[AtHead], Awaitable[tuple[Amendment, T]]],
     looked: _LongWords | None,
 ) -> tuple[PlayState, T]:
-    async with house.store.writing() as unit:
+    async def write(unit: Unit) -> tuple[PlayState, PlayState, Amendment, NewTurn, Finished, T]:
         play, before = await head_state(unit, actor, session_id)
         turn_id = house.ids.new("turn")
         at = AtHead(house=house, unit=unit, play=play, state=before, turn_id=turn_id)
@@ -152,6 +152,10 @@ async def _write(
         await unit.plays.amend(turn, finished)
         if amendment.record is not None:
             await unit.canon_layers.commit(amendment.record, amendment.rulings)
+        return before, after, amendment, turn, finished, told
+
+    # Plays of one world read the same characters: where two that write wait for each other, one begins again.
+    before, after, amendment, turn, finished, told = await house.store.write(write)
     if finished.follow is not None:
         house.work.announce(finished.follow)
     house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
