@@ -30,6 +30,7 @@ async def one_play(client: Client, number: int) -> str:
     mark, world_id = f"zq{number}qz", ("vale", "moor")[number % 2]
     asked = {"world_id": world_id, "api_group_id": "troupe", "preset_id": PACES[number // 2 % 2]}
     started = await client.raw("story.start_session", seed=number, **asked)
+    assert "session_id" in started, started
     session = str(started["session_id"])
     for line in (f"Orr, my name is {mark}.", ASK_ORR, f"I look around for {mark}.", "I go to the ford."):
         await client.turn(session, line)

@@ -256,13 +256,14 @@ class WritersConnection(PostgresConnection):
         return await super().execute(statement, values)
 
     def _lock_of(self, statement: Executable, values: Values | Sequence[Values] | None) -> Hashable:
-        """What a statement locks: a play, whichever way it is asked for, or what is asked for in the same words."""
+        """The play that a statement locks; None where it locks none.
+
+        Who locks resources waits in the database: they are locked in more than one order, and with a line for each of
+        them here, more writers would be under way who wait for each other in a circle.
+        """
         if values is None or isinstance(values, Sequence):
             return None
-        compiled = self._compiler.compile(statement, values)
-        if not compiled.takes_lock:
-            return None
-        return values.get("session") or (compiled.sql, *compiled.ordered(values))
+        return values.get("session") if self._compiler.compile(statement, values).takes_lock else None
 
 
 def _are_many_letters(rows: Rows) -> bool:
