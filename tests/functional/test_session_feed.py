@@ -19,6 +19,7 @@ from fabula.actions.turns.watch_feed import MOST_FEEDS, watch_feed
 from fabula.ports.actors import Actor
 from fabula.ports.errors import Conflict, NotFound
 from fabula.ports.store import Token
+from fabula.story.feed_events import SeatHere
 from fabula.testing.model_script import Fail, Pace, Say
 
 
@@ -258,3 +259,14 @@ async def test_on_two_servers_they_see_each_other_too(linked: tuple[Victim, Vict
     ):
         await ada.until_here("Ada", "Ben")
         await ben.until_here("Ada", "Ben")
+
+
+async def test_a_note_of_a_seat_that_somebody_wrote_among_those_of_a_session_ends_no_feed(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session_id = await gate_session(client)
+        async with feed(client, session_id) as one:
+            await one.until("snapshot")
+            client.house.feeds.publish(session_id, SeatHere(seat_id="forged", name="Eve", asks=False))
+            await client.turn(session_id, "Hello.")
+            await one.until("turn_over")
+            assert one.status == 200 and "Eve" not in one.text

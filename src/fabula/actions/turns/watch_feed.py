@@ -94,6 +94,9 @@ class _Feed:
                     look_at = now() + look_every_s
                 if events.has_news:
                     entry = events.take()
+                    if entry is not None and isinstance(entry.event, (SeatHere, SeatGone)):
+                        # Seats have a topic of their own: somebody else wrote this to what servers share.
+                        continue
                     if entry is None or (told := await self._event(entry)) is None:
                         return
                     yield told

@@ -26,7 +26,7 @@ E = TypeVar("E")
 log = logging.getLogger("fabula.feeds")
 
 MOST_UNSENT = 1024
-LONGEST_NOTE = 100_000
+LONGEST_NOTE = 8_000
 """Events of feeds are hints of some hundred letters. What is far longer was written by others, and is not decoded."""
 MOST_AT_ONCE = 64
 GATHER_S = 0.05
