@@ -27,6 +27,7 @@ from fabula.adapters.stores import memory_tables, play_tables, sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.loop_checkpoints import LoopCheckpoint
 from fabula.adapters.stores.sql import Compiler
+from fabula.adapters.stores.store import SqlStore
 from fabula.ports.packed import pack_bytes, unpack_bytes
 from fabula.ports.traces import LONGEST_TEXT, StoredPart
 from fabula.story.values import JsonObject
@@ -59,18 +60,24 @@ UNREADABLE: dict[str, Callable[[Path], tuple[str, bytes]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", UNREADABLE)
-async def test_a_checkpoint_names_nothing_that_is_called_and_what_cannot_be_read_is_none(
-    kind: str, place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    folder = tmp_path / "made by a checkpoint"
-    encoding, packed = UNREADABLE[kind](folder)
+async def holding(place: Place, encoding: str, packed: bytes) -> SqlStore:
+    """An open store with one checkpoint, of the loop `s`."""
     store = sql_store(place.settings, FixedClock())
     await store.open()
     row = LoopCheckpoint(
         thread_id="s", namespace="", checkpoint_id="c", encoding=encoding, checkpoint=packed, metadata=METADATA
     )
     await store.write(lambda unit: unit.loop_checkpoints.change(removed=[], put=[row]))
+    return store
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+async def test_a_checkpoint_names_nothing_that_is_called_and_what_cannot_be_read_is_none(
+    kind: str, place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "made by a checkpoint"
+    encoding, packed = UNREADABLE[kind](folder)
+    store = await holding(place, encoding, packed)
     saver = await StoreCheckpoints(store).saver()
     assert await saver.aget_tuple({"configurable": {"thread_id": "s", "checkpoint_ns": ""}}) is None
     assert [found async for found in saver.alist(None)] == []
@@ -82,12 +89,7 @@ async def test_a_checkpoint_names_nothing_that_is_called_and_what_cannot_be_read
 async def test_a_checkpoint_that_langgraph_packed_itself_is_read(place: Place) -> None:
     checkpoint = {**empty_checkpoint(), "channel_values": {"where": "open", "kept": {"n": [1, 2.5, None, "\u00e9"]}}}
     encoding, packed = JsonPlusSerializer().dumps_typed(checkpoint)
-    store = sql_store(place.settings, FixedClock())
-    await store.open()
-    row = LoopCheckpoint(
-        thread_id="s", namespace="", checkpoint_id="c", encoding=encoding, checkpoint=packed, metadata=METADATA
-    )
-    await store.write(lambda unit: unit.loop_checkpoints.change(removed=[], put=[row]))
+    store = await holding(place, encoding, packed)
     saver = await StoreCheckpoints(store).saver()
     found = await saver.aget_tuple({"configurable": {"thread_id": "s", "checkpoint_ns": ""}})
     assert found is not None and found.checkpoint == checkpoint
