@@ -25,7 +25,7 @@ def main(options: list[str], file: Path = FAILED) -> int:
         print(f"{len(tests)} tests failed; up to {MOST} would be run again.")
         return 1
     print("These tests failed among all others, and are run again alone:", *tests, sep="\n  ", flush=True)
-    code = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:xdist", *options, *tests]).returncode
+    code = subprocess.run([sys.executable, "-m", "pytest", "-n", "0", *options, *tests]).returncode
     print("They failed again." if code else "They passed alone. Look at why they failed above.")
     return code
 

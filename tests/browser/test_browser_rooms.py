@@ -155,6 +155,16 @@ def test_the_house_says_how_it_is_and_what_to_do_next(page: Page, address: str) 
     expect(page.get_by_text(re.compile("streams, keeps to JSON"))).to_be_visible()
 
 
+def test_a_house_that_was_not_ready_says_so_when_it_is_without_being_opened_again(page: Page, address: str) -> None:
+    loads = {"status": "not ready", "reason": "The server still loads what the first turn needs."}
+    page.route("**/readyz", lambda route: route.fulfill(status=503, json=loads))
+    ready(page, address, "/app/house")
+    expect(page.get_by_text(re.compile("still loads what the first turn needs"))).to_be_visible()
+    page.unroute("**/readyz")
+    expect(page.get_by_text(re.compile("still loads what the first turn needs"))).to_have_count(0)
+    expect(page.get_by_text("The store answers (SQLite).")).to_be_visible()
+
+
 def test_a_model_is_connected_tested_used_and_forgotten_without_the_terminal(page: Page, tmp_path: Path) -> None:
     with scripted_model() as base_url, running_server(tmp_path) as address:
         ready(page, address, "/app/house")

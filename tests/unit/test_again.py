@@ -32,3 +32,12 @@ def test_what_passes_alone_passes_and_what_is_not_there_fails(
     assert "They passed alone." in capfd.readouterr().out
     assert main(alone, lists(tmp_path, f"{passes}::test_it", f"{passes}::test_not")) == 1
     assert "They failed again." in capfd.readouterr().out
+
+
+def test_a_scene_in_a_browser_which_is_marked_for_one_of_many_workers_is_run_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The marks and hooks of many workers are known where there is one."""
+    scene = "tests/browser/test_shell.py::test_the_first_load_brings_few_fonts_and_is_soon_there"
+    assert main(["--collect-only", "-q", "-p", "no:cacheprovider"], lists(tmp_path, scene)) == 0
+    assert "1 test collected" in capfd.readouterr().out

@@ -34,7 +34,7 @@ export function sentencesOf({ dashboard, tellers, ready, caller, usage }: Known)
   return [
     ready.status === "ready"
       ? { id: "store", tone: "good", text: words.store(ready.store ?? "") }
-      : { id: "store", tone: ready.status === "migrating" ? "waits" : "broken", text: words.notReady(ready.reason ?? ready.status), next: words.notReadyNext },
+      : { id: "store", tone: "broken", text: words.notReady(ready.reason ?? ready.status), next: words.notReadyNext },
     tellers.names.length > 0
       ? { id: "teller", tone: "good", text: words.teller(list(tellers.names)) }
       : { id: "teller", tone: "waits", text: words.understudy, next: words.understudyNext },
