@@ -9,7 +9,7 @@ WORKERS ?= 6
 # What was compiled once is kept, whatever the environment says: ten processes compile everything otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all test-again check check-types check-rest check-web bench torture web docs clean
+.PHONY: run test test-lines test-all test-again check check-types check-rest check-web bench torture web docs clean
 
 # An editable install builds the browser app once; after a pull of newer sources it is built again here.
 run: $(VENV)/.ready-run
@@ -20,15 +20,19 @@ run: $(VENV)/.ready-run
 
 # The tests of one file stay on one worker, so that what a file sets up is set up once. They begin in the order of their
 # folders: the many quick ones of tests/unit come last, so that no worker is left with a long file at the end.
-test: $(VENV)/.ready-dev check
+# Types are checked beside them, because that takes one core for twenty seconds; what they say stands among the dots.
+test: $(VENV)/.ready-dev
+	@$(MAKE) --no-print-directory --jobs 2 check-types test-lines
+
+test-lines: check-rest
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not torture and not all' -p tests.coverage
 
 # What `make test` leaves out: mass tests in full, repeats on other engines, most kills and most scenes in a browser.
 test-all: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m '(all or mass) and not torture' --whole
 
-# What failed in `make test` or `make test-all`, once more and by itself.
-test-again: $(VENV)/.ready-dev
+# What failed in `make test` or `make test-all`, once more and by itself; what the checks say holds here, too.
+test-again: $(VENV)/.ready-dev check
 	$(BIN)/python -m tests.again --whole
 
 # The types take longest, so the other checks run beside them; and the tests are compiled there, once for all workers.

@@ -1,4 +1,4 @@
-"""The shelf and a story's title page in a real browser: beginning, going on, searching, bringing files in."""
+"""The shelf and a story's title page in a real browser: going on, searching, bringing files in."""
 
 from __future__ import annotations
 
@@ -14,25 +14,6 @@ from tests.fork_server import PROGRAM, running_server
 from tests.templates import fill_folder
 
 from fabula.testing.server_process import clean_environment
-
-
-def test_a_stranger_plays_the_first_turn_of_a_sample_within_three_clicks_of_an_empty_server(
-    page: Page, tmp_path: Path
-) -> None:
-    page.add_init_script("addEventListener('click', () => sessionStorage.n = Number(sessionStorage.n ?? 0) + 1, true)")
-    with running_server(fill_folder(tmp_path, "samples")) as address:
-        page.goto(address)
-        page.get_by_role("button", name=re.compile("^Begin “")).click()
-        page.wait_for_url(re.compile(r"/app/play/"))
-        page.get_by_role("textbox").click()
-        page.keyboard.type("Hello. Who are you?")
-        page.get_by_role("button", name="Send").click()
-        turn = page.locator("article.turn").last
-        expect(turn.get_by_role("group", name="For this turn")).to_be_visible()
-        expect(turn.locator(".said")).to_contain_text("Hello. Who are you?")
-        expect(turn.locator(".piece").first).not_to_be_empty()
-        assert page.evaluate("Number(sessionStorage.n)") <= 3
-        page.goto("about:blank")
 
 
 def test_the_shelf_shows_every_story_and_finds_them_by_words(page: Page, address: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -18,6 +20,8 @@ from tests.browser.playhouse import (
     settled,
     turns,
 )
+from tests.fork_server import running_server
+from tests.templates import fill_folder
 
 from fabula.testing.model_script import Fail, Pace, Say
 
@@ -46,6 +50,25 @@ def good_manners(house: Playhouse) -> None:
     house.players.forgive()
     house.players.pace = None
     house.players.narration = None
+
+
+def test_a_stranger_plays_the_first_turn_of_a_sample_within_three_clicks_of_an_empty_server(
+    page: Page, tmp_path: Path
+) -> None:
+    page.add_init_script("addEventListener('click', () => sessionStorage.n = Number(sessionStorage.n ?? 0) + 1, true)")
+    with running_server(fill_folder(tmp_path, "samples")) as address:
+        page.goto(address)
+        page.get_by_role("button", name=re.compile("^Begin “")).click()
+        page.wait_for_url(re.compile(r"/app/play/"))
+        page.get_by_role("textbox").click()
+        page.keyboard.type("Hello. Who are you?")
+        page.get_by_role("button", name="Send").click()
+        turn = page.locator("article.turn").last
+        expect(turn.get_by_role("group", name="For this turn")).to_be_visible()
+        expect(turn.locator(".said")).to_contain_text("Hello. Who are you?")
+        expect(turn.locator(".piece").first).not_to_be_empty()
+        assert page.evaluate("Number(sessionStorage.n)") <= 3
+        page.goto("about:blank")
 
 
 def test_words_appear_while_the_model_still_writes_and_the_line_that_is_being_read_does_not_move(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from bench.context import TOLL, TOWN, Assembly, Tale, grown_house, kept, kept_of_all, measure
 
+PRESETS = [pytest.param("builtin", marks=pytest.mark.all), "swift"]
 ALL_SECTIONS = {"lorebook_base", "memories", "canon", "story_so_far", "minds"}
 
 
@@ -19,7 +20,7 @@ def figures(assembly: Assembly) -> dict[str, float]:
     return {role: round(kept(prompts), 4) for role, prompts in assembly.prompts.items()}
 
 
-@pytest.mark.parametrize("preset_id", ["builtin", "swift"])
+@pytest.mark.parametrize("preset_id", PRESETS)
 async def test_over_thirty_turns_with_321_lore_entries_95_percent_of_each_prompt_stand_again(
     tmp_path: Path, preset_id: str
 ) -> None:
@@ -36,7 +37,7 @@ async def test_over_thirty_turns_with_321_lore_entries_95_percent_of_each_prompt
     assert min(shown.values()) >= 0.95 and kept_of_all(later.prompts.values()) >= 0.965, shown
 
 
-@pytest.mark.parametrize("preset_id", ["builtin", "swift"])
+@pytest.mark.parametrize("preset_id", PRESETS)
 async def test_prompts_extend_each_other_where_the_player_goes_about_and_people_come_and_go(
     tmp_path: Path, preset_id: str
 ) -> None:

@@ -76,7 +76,7 @@ def check(gossips: Gossips) -> None:
     assert gossips.problems == []
 
 
-@pytest.mark.parametrize(("pace", "turns"), [("ensemble", 110), ("swift", 220)])
+@pytest.mark.parametrize(("pace", "turns"), [pytest.param("ensemble", 110, marks=pytest.mark.all), ("swift", 220)])
 async def test_no_prompt_tells_what_its_owner_cannot_know(pace: str, turns: int, mass: Mass, tmp_path: Path) -> None:
     """Played on, back, on another branch, in a fork, after a restart, and from a backup in another house."""
     gossips = Gossips(random.Random(5))
