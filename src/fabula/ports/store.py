@@ -318,7 +318,15 @@ class Calls(Protocol):
 
 
 class Unit(Protocol):
-    """One unit of work: everything in it is committed together, or nothing is."""
+    """One unit of work: everything in it is committed together, or nothing is.
+
+    Who locks several things that others lock as well takes them in one order: a play first, then the world, changes of
+    canon, other resources, uploads, and blobs last. What is only read is looked at.
+    """
+
+    @property
+    def looking(self) -> Unit:
+        """The same unit for what is only read. Others may change that before the unit ends."""
 
     @property
     def resources(self) -> Resources: ...
@@ -429,6 +437,7 @@ class Store(Protocol):
     - Two writers of one play, or of one resource, never interleave: the second sees all that the first committed. What
       a writing unit reads by its name (`resources.get`, `plays.get`, `uploads.get`) is its own until it ends, whether
       it is there or not. Writers of different things need not wait for each other; with SQLite they do.
+    - What is looked at in a writing unit (`unit.looking`) keeps no other writer waiting.
     - Writers that wait for each other in a circle are told apart by a WriteConflict, which changed nothing; `write`
       then runs its function again, and raises only if that does not help.
     - `reading` sees one consistent state and cannot change it.

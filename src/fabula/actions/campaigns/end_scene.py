@@ -44,7 +44,7 @@ async def end_scene(house: House, actor: Actor, session_id: str, command: Nothin
             raise Conflict("A conversation is under way here. Leave it first.")
         if free.phase != "open" or at.state.turns_in_scene == 0:
             raise Conflict("The scene has only just begun: play a turn of it first.")
-        setup = await house.play_setups.played_by(at.unit, session_id, at.state.graph)
+        setup = await house.play_setups.played_by(at.looking, session_id, at.state.graph)
         past = await past_of(at.unit, at.play.head_turn_id, LINES_LOOKED_AT)
         turns = at.state.snapshot.turn_index - open_mark(at.state).turn_index - (0 if free.walked else 1)
         began = scene_began(past, max(0, turns), complete=True) or 0

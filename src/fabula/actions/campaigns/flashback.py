@@ -61,7 +61,7 @@ async def begin_flashback(house: House, actor: Actor, session_id: str, command: 
         state, free = at.state, kind_of_play(at.state).free_play(at.state)
         if state.ended or free.phase != "open" or free.flashback is not None or state.conversation is not None:
             raise Conflict("Not now: end the scene of the past, or the talk, first.")
-        setup = await house.play_setups.played_by(at.unit, session_id, state.graph)
+        setup = await house.play_setups.played_by(at.looking, session_id, state.graph)
         node = _place_named(text, setup.nodes.values()) or setup.nodes[state.world.current_node]
         left = Remembered(
             minute=state.minute - ago,

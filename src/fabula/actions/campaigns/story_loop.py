@@ -92,7 +92,7 @@ class _Steps:
             free = at.state.free
             if free is None or where_of(at.state) != here:
                 raise _Elsewhere
-            setup = await self.house.play_setups.played_by(at.unit, self.session_id, at.state.graph)
+            setup = await self.house.play_setups.played_by(at.looking, self.session_id, at.state.graph)
             return await make(at, setup, free), None
 
         try:
@@ -141,7 +141,7 @@ class _Steps:
         if moved or free.outcome in ("asked", "turns"):
             entered = enter(setup.nodes[place], state.world, setup.bounds(state))
             state = state.with_world(entered.state).entering(place).arrived()
-            prepared = await place_lore(at.unit, setup, state, [place])
+            prepared = await place_lore(at.looking, setup, state, [place])
             state = begin_scene(setup, state, prepared.get(place))
         number, aim_id = free.number + 1, None if aim is None else aim.discovery_id
         state = _with_free(state, free, phase="open", number=number, aim=aim_id, outcome=None, walked=arrived)

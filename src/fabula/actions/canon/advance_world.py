@@ -93,7 +93,7 @@ async def advance_world(house: House, actor: Actor, session_id: str | None, comm
         return moved.view(dry_run=True)
 
     async def change(at: AtHead) -> tuple[Amendment, WorldAdvancedView]:
-        setup = await setup_of(house, at.unit, session_id, at.state)
+        setup = await setup_of(house, at.looking, session_id, at.state)
         moved = _moved(setup, at.state, command, tree_id=at.play.tree_id)
         off_screen = moved.before.off_screen
         staged = staged_events(

@@ -221,7 +221,8 @@ async def get_change(house: House, actor: Actor, command: NameChange) -> ChangeV
 async def decide_change(house: House, actor: Actor, command: Decide) -> ChangeView:
     """Decides upon a change that is pending. What is impossible stays impossible: a critical contradiction blocks."""
     decision = Decision(by=actor.token_id or "operator", at_ms=house.clock.now_ms(), reason=command.reason)
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> ChangeView:
         row = await _change(unit, command.change_id)
         if command.verdict == "reject":
             return change_view(await unit.canon.reject(command.change_id, row.verdict, decision))
@@ -241,7 +242,9 @@ async def decide_change(house: House, actor: Actor, command: Decide) -> ChangeVi
         elif is_read_otherwise(verdict):
             await unit.canon.reword(row.change.change_id, weighed.content)
         (committed,) = await unit.canon.commit([(row.change.change_id, verdict)], decision)
-    return change_view(committed)
+        return change_view(committed)
+
+    return await house.store.write(write)
 
 
 @allowed("author")

@@ -154,7 +154,7 @@ async def create_clock(house: House, actor: Actor, session_id: str | None, comma
         return clock_view(clock)
 
     async def change(at: AtHead) -> tuple[Amendment, PlayState]:
-        setup = await setup_of(house, at.unit, session_id, at.state)
+        setup = await setup_of(house, at.looking, session_id, at.state)
         off_screen = begun(at.state, setup)
         refuse(agenda_problems([*setup.clocks, clock]), "clock")
         own = [*off_screen.own_clocks, clock]
@@ -180,7 +180,7 @@ async def update_clock(house: House, actor: Actor, session_id: str | None, comma
         return clock_view(clock)
 
     async def change(at: AtHead) -> tuple[Amendment, tuple[PlayState, AgendaClock, bool]]:
-        setup = await setup_of(house, at.unit, session_id, at.state)
+        setup = await setup_of(house, at.looking, session_id, at.state)
         off_screen = begun(at.state, setup)
         is_own = any(one.clock_id == command.clock_id for one in off_screen.own_clocks)
         before = _named(off_screen.all_clocks(setup.clocks), command.clock_id)

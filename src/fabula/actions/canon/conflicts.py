@@ -198,7 +198,7 @@ async def update_conflict(
         )
 
     async def change(at: AtHead) -> tuple[Amendment, tuple[PlayState, Conflict]]:
-        setup = await setup_of(house, at.unit, session_id, at.state)
+        setup = await setup_of(house, at.looking, session_id, at.state)
         conflict, off_screen = _named(setup.conflicts, command.conflict_id), begun(at.state, setup)
         now = off_screen.conflicts.get(conflict.conflict_id) or conflict.start
         given = {name: value for name in ("intensity", "momentum") if (value := getattr(command, name)) is not None}

@@ -95,7 +95,7 @@ async def propose_changes(house: House, actor: Actor, session_id: str | None, co
         return await changes.propose(house, actor, command)
 
     async def change(at: AtHead) -> tuple[Amendment, list[Change]]:
-        story = await _story(at.unit, session_id)
+        story = await _story(at.looking, session_id)
         await keep_private_world(at.unit, story)
         staged = [
             Change(
@@ -162,10 +162,10 @@ async def review_canon(house: House, actor: Actor, session_id: str | None, comma
     await commit_line(house, session_id, head)
 
     async def change(at: AtHead) -> tuple[Amendment, tuple[str, list[Judged], int, CanonCommit]]:
-        story = await _story(at.unit, session_id)
+        story = await _story(at.looking, session_id)
         await keep_private_world(at.unit, story)
-        world = await world_known(at.unit, world_id_of(story), story.story_id)
-        rulings, tally = await judge_open(at.unit, world, at.play.head_turn_id, decision)
+        world = await world_known(at.looking, world_id_of(story), story.story_id)
+        rulings, tally = await judge_open(at.looking, world, at.play.head_turn_id, decision)
         record = CanonCommit(turn_id=at.turn_id, world_id=world.world_id, why="asked", **tally)
         judged = [Judged(change_id=one.change_id, verdict=one.verdict) for one in rulings if one.verdict is not None]
         version = await at.unit.canon.version(world.world_id)
@@ -198,7 +198,7 @@ async def decide_canon(house: House, actor: Actor, session_id: str | None, comma
             record = CanonCommit(turn_id=at.turn_id, world_id=world_id, why="asked", rejected=1)
             return Amendment(state=at.state, record=record, rulings=[ruling]), None
         weighed = _on_the_word_of(found.change, command, decision)
-        world = await world_known(at.unit, world_id, (await _story(at.unit, session)).story_id)
+        world = await world_known(at.looking, world_id, (await _story(at.looking, session)).story_id)
         ((_, verdict),) = await judge_rows(
             at.unit, world, at.play.head_turn_id, [ChangeRow(**{**vars(found), "change": weighed})]
         )

@@ -161,7 +161,7 @@ async def update_thread(house: House, actor: Actor, session_id: str | None, comm
         return await _write_thread(house, command)
 
     async def change(at: AtHead) -> tuple[Amendment, ThreadView]:
-        setup = await setup_of(house, at.unit, session_id, at.state)
+        setup = await setup_of(house, at.looking, session_id, at.state)
         off_screen = begun(at.state, setup)
         is_own = not any(one.thread_id == command.thread_id for one in setup.threads)
         thread, own = _thread_in_play(command, off_screen, setup.threads, is_own=is_own)

@@ -43,7 +43,7 @@ async def promote_canon(house: House, actor: Actor, session_id: str, command: Pr
     async with house.store.writing() as unit:
         layer = await layer_of(unit, actor, session_id)
         _, state = await head_state(unit, actor, session_id)
-        story = await ALL_STORIES.get(unit, (await SESSIONS.get(unit, session_id)).story_id)
+        story = await ALL_STORIES.get(unit.looking, (await SESSIONS.get(unit.looking, session_id)).story_id)
         world = await world_known(unit, layer.world_id, story.story_id)
         rows = [row for row in await unit.canon_layers.at(layer.turn_id) if row.is_true]
         new = await _not_yet(unit, promoted(rows, state, session_id, proposer=decision.by))

@@ -172,7 +172,7 @@ def _check_caps(caps: Caps | None) -> None:
 
 async def _check_system(unit: Unit, world: World) -> None:
     if world.game_system_id is not None:
-        await find_system(unit, world.game_system_id)
+        await find_system(unit.looking, world.game_system_id)
 
 
 def _view(world: World, version: int) -> WorldView:

@@ -200,8 +200,8 @@ async def _close(house: House, work: Work, left: _Standing) -> ConversationClose
     async def change(at: AtHead) -> tuple[Amendment, ConversationClosed]:
         if at.play.head_turn_id != left.head.turn_id:
             raise Conflict(MOVED)
-        setup = await house.play_setups.played_by(at.unit, session_id, at.state.graph)
-        story = await ALL_STORIES.get(at.unit, left.session.story_id)
+        setup = await house.play_setups.played_by(at.looking, session_id, at.state.graph)
+        story = await ALL_STORIES.get(at.looking, left.session.story_id)
         staged = _staged(at, world_id_of(story), left.conversation, summary)
         if staged:
             await keep_private_world(at.unit, story)

@@ -97,7 +97,7 @@ async def _open(
 ) -> ConversationOpened:
     async def change(at: AtHead) -> tuple[Amendment, Conversation]:
         _refuse_second(at.state)
-        setup = await house.play_setups.played_by(at.unit, session_id, at.state.graph)
+        setup = await house.play_setups.played_by(at.looking, session_id, at.state.graph)
         ids = list(dict.fromkeys(command.character_ids))
         _refuse_absent(setup, at.state, ids, anywhere=anywhere)
         opened = Conversation(

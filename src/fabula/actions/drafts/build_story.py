@@ -195,7 +195,7 @@ async def _finished_by_hand(house: House, unit: Unit, name: str) -> str | None:
 
 
 async def _order(unit: Unit, command: StartDraft) -> Order:
-    materials = await gather_draft_setup(unit, command.resource_id, command.api_group_id, command.preset_id)
+    materials = await gather_draft_setup(unit.looking, command.resource_id, command.api_group_id, command.preset_id)
     order = Order(materials=materials, display_name=command.display_name, variables=command.common_variables or [])
     checked_variables(order)
     return order
@@ -204,7 +204,7 @@ async def _order(unit: Unit, command: StartDraft) -> Order:
 async def _name(unit: Unit, order: Order, verb: str) -> str:
     """What the command is about; its display name and pinned variables may be put right when it is sent again."""
     materials = order.materials
-    stored = await unit.resources.get("story_resources", materials.resource.resource_id)
+    stored = await unit.looking.resources.get("story_resources", materials.resource.resource_id)
     assert stored is not None
     return command_name(verb, stored.id, stored.revision, materials.group.api_group_id, materials.preset.preset_id)
 

@@ -126,7 +126,7 @@ async def create_directive(
 
     async def change(at: AtHead) -> tuple[Amendment, int]:
         kind = kind_of_play(at.state)
-        common = await kind.world_directives(house, at.unit, session_id, at.state)
+        common = await kind.world_directives(house, at.looking, session_id, at.state)
         _check_target(directive, at)
         refuse(directive_problems([*common, *at.state.directives, directive]), "directive")
         return Amendment(state=kind.direct(at.state, [*at.state.directives, directive])), at.state.minute

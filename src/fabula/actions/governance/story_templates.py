@@ -151,7 +151,7 @@ async def follow_story_template(
         if command.template_id is None:
             state = kind.follow_template(at.state, None)
             return Amendment(state=state), _checked(state, None)
-        setup = await kind.template_setup(house, at.unit, session_id, at.state)
+        setup = await kind.template_setup(house, at.looking, session_id, at.state)
         found = next((one for one in setup.templates if one.template_id == command.template_id), None)
         if found is None:
             raise _unknown(command.template_id)

@@ -36,8 +36,7 @@ async def set_out_builtins(house: House) -> None:
     async with house.store.reading() as unit:
         if await _set_out(unit, writes=False) == 0:
             return
-    async with house.store.writing() as unit:
-        await _set_out(unit, writes=True)
+    await house.store.write(lambda unit: _set_out(unit, writes=True))
 
 
 async def _set_out(unit: Unit, *, writes: bool) -> int:

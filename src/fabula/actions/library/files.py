@@ -128,11 +128,14 @@ async def _take_cover(house: House, character_id: str, data: bytes) -> tuple[str
         kind, problems = await run_in_thread(read_image, data)
     refuse(problems, "cover")
     assert kind is not None
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> None:
         before = await CHARACTERS.get(unit, character_id)
         after = before.model_copy(update={"cover": await keep_cover(unit, data, kind)})
         await CHARACTERS.put(unit, character_id, after)
         await drop_cover(unit, before)
+
+    await house.store.write(write)
     return cover_name(kind), kind
 
 
@@ -152,14 +155,16 @@ async def _take_archive(house: House, data: bytes, *, character_id: str | None) 
     content = checked_content(
         await run_in_thread(outside_value, CharacterContent, fields, "The character in the archive")
     )
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> list[BoundaryWarning]:
         if await CHARACTERS.find(unit, character_id) is not None:
             raise Conflict(f"There is already a character named '{character_id}'. Delete it, or rename the new one.")
         await _bring_schema(unit, content.schema_id, card)
         cover = await keep_cover(unit, card.cover, card.cover_mime_type)
         await CHARACTERS.add(unit, character_id, Character(content=content, cover=cover))
-        warnings = await boundary_warnings(unit, {f"characters/{character_id}": content.as_json()})
-    return character_id, warnings
+        return await boundary_warnings(unit, {f"characters/{character_id}": content.as_json()})
+
+    return character_id, await house.store.write(write)
 
 
 async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None:

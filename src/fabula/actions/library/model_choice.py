@@ -117,17 +117,19 @@ async def detect_models(house: House, actor: Actor, command: Nothing) -> ModelsD
 async def use_model(house: House, actor: Actor, command: UseModel) -> ModelUsed:
     """Tests a model and, if it passes, lets new stories and plays use it; one that fails changes nothing."""
     if _is_understudy(command.name):
-        async with house.store.writing() as unit:
-            await _bind(unit, DEFAULT_GROUP, UNDERSTUDY.api_id, UNDERSTUDY.display_name)
+        await house.store.write(lambda unit: _bind(unit, DEFAULT_GROUP, UNDERSTUDY.api_id, UNDERSTUDY.display_name))
         return _used(UNDERSTUDY, switched=True, test=None)
     choice = await find_choice(house, command)
     test = await tried(house, choice.candidate, seconds=command.seconds)
     if not test.ok and not command.anyway:
         return _used(choice.api, switched=False, test=test)
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> None:
         await _keep(unit, choice)
         if choice.api.api_id != DEFAULT_GROUP:
             await _bind(unit, DEFAULT_GROUP, choice.api.api_id, choice.label)
+
+    await house.store.write(write)
     return _used(choice.api, switched=True, test=test)
 
 
@@ -136,11 +138,15 @@ async def remove_model(house: House, actor: Actor, command: NameModel) -> ModelR
     """Forgets an api and its key; groups that used it use the understudy from now on."""
     if _is_understudy(command.api_id):
         raise InvalidRequest("The understudy is built in: it needs nothing, and always stays.")
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> list[str]:
         await APIS.get(unit, command.api_id)
         rebound = await _rebind(unit, command.api_id)
         await APIS.remove(unit, command.api_id)
         await unit.secrets.remove(secret_name(command.api_id))
+        return rebound
+
+    rebound = await house.store.write(write)
     house.models.forget(command.api_id)
     return ModelRemoved(api_id=command.api_id, rebound=rebound)
 
@@ -161,8 +167,7 @@ async def group_of_model(house: House, actor: Actor, name: str, *, seconds: floa
         test = await tried(house, choice.candidate, seconds=seconds)
         if not test.ok:
             raise ModelError(f"{choice.api.model} cannot be used: {test.problem}")
-    async with house.store.writing() as unit:
-        await _keep(unit, choice)
+    await house.store.write(lambda unit: _keep(unit, choice))
     return choice.api.api_id
 
 

@@ -172,10 +172,13 @@ async def prepare_export(house: House, actor: Actor, command: PrepareExport) -> 
     refuse(problems, "package")
     assert archive is not None
     export_id = house.ids.new("export")
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> None:
         await unit.uploads.sweep()
         blob = await unit.blobs.put(archive)
         await unit.uploads.put(_upload(house, export_id, "package_export", blob))
+
+    await house.store.write(write)
     return ExportPrepared(
         export_id=export_id,
         archive=ArchivePlace(resource_id=f"package_export:{export_id}"),
@@ -187,9 +190,12 @@ async def prepare_export(house: House, actor: Actor, command: PrepareExport) -> 
 async def prepare_import(house: House, actor: Actor, command: Nothing) -> ImportPrepared:
     """Opens a place to which an archive can be uploaded; it stays open for 30 minutes."""
     import_id = house.ids.new("import")
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> None:
         await unit.uploads.sweep()
         await unit.uploads.put(_upload(house, import_id, "package_import", None))
+
+    await house.store.write(write)
     return ImportPrepared(import_id=import_id, archive=ArchivePlace(resource_id=f"package_import:{import_id}"))
 
 
@@ -248,7 +254,8 @@ async def _import(house: House, held: HeldWork) -> JsonObject:
     async with house.store.reading() as unit:
         data = await _uploaded(unit, import_id)
     package = await read_archive(house, data)
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> JsonObject:
         await _uploaded(unit, import_id)
         taken = await take_in(house, unit, package, on_conflict, held.tell_progress)
         await unit.uploads.remove(import_id)
@@ -257,16 +264,21 @@ async def _import(house: House, held: HeldWork) -> JsonObject:
         result = ImportCommitted(import_id=import_id, contents=_contents(taken), warnings=warnings).as_json()
         if not await unit.work.finish(held.work, result):
             raise taken_over(held.work)
-    return result
+        return result
+
+    return await house.store.write(write)
 
 
 async def keep_import_archive(house: House, import_id: str, data: bytes) -> None:
     """Keeps an uploaded archive until its import is committed."""
     await read_archive(house, data)
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> None:
         upload = await _open_upload(unit, import_id, "package_import")
         blob = await unit.blobs.put(data)
         await unit.uploads.put(_upload(house, upload.upload_id, "package_import", blob))
+
+    await house.store.write(write)
 
 
 async def read_export_archive(house: House, export_id: str) -> tuple[bytes, str, str]:

@@ -209,7 +209,8 @@ def _read(file: Path) -> bytes:
 
 async def _install(house: House, world: SampleWorld) -> Installed:
     covers = await run_in_thread(_draw_covers, world)
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> int:
         added = 0
         for schema in world.schemas:
             added += await _add(unit, SCHEMAS, schema.schema_id, schema)
@@ -221,7 +222,9 @@ async def _install(house: House, world: SampleWorld) -> Installed:
             added += await _add(unit, PLAYER_PROFILES, profile.player_profile_id, profile)
         added += await _add(unit, STORY_RESOURCES, world.resources.resource_id, world.resources)
         added += 0 if world.canon is None else await _add_canon(house, unit, world.canon)
-        added += await _add(unit, STORIES, world.story.story_id, world.story)
+        return added + await _add(unit, STORIES, world.story.story_id, world.story)
+
+    added = await house.store.write(write)
     return Installed(story_id=world.story.story_id, display_name=world.story.display_name, added=added)
 
 

@@ -141,21 +141,21 @@ async def create_story(house: House, actor: Actor, command: CreateStory) -> Stor
 
 async def add_story(house: House, unit: Unit, command: CreateStory) -> Story:
     """Checks and adds a story inside a unit of work."""
-    resource = await STORY_RESOURCES.get(unit, command.resource_id)
+    resource = await STORY_RESOURCES.get(unit.looking, command.resource_id)
     given = (command.display_name or "").strip() or (resource.display_name or "").strip()
     name = given or title_of(resource.story_concept) or resource.story_concept
     pinned = command.common_variables or []
     fields = {**dict(command), "story_id": house.ids.new("story"), "display_name": name, "common_variables": pinned}
-    await SCHEMAS.get(unit, command.world_schema_id)
-    await SCHEMAS.get(unit, command.player_schema_id)
+    await SCHEMAS.get(unit.looking, command.world_schema_id)
+    await SCHEMAS.get(unit.looking, command.player_schema_id)
     story = Story.model_construct(**fields)
     refuse(graph_problems(story.graph) + width_problems(story.graph), "graph")
-    refuse(await variable_problems(unit, story), "list of common variables")
+    refuse(await variable_problems(unit.looking, story), "list of common variables")
     await refuse_bad_world(unit, story)
     if command.rules is not None:
         story = story.model_copy(update={"rules": await checked_rules(unit, command.rules)})
     if command.world_id is not None:
-        await WORLDS.get(unit, command.world_id)
+        await WORLDS.get(unit.looking, command.world_id)
     await STORIES.add(unit, story.story_id, story)
     return story
 
@@ -206,11 +206,11 @@ async def update_story(house: House, actor: Actor, command: UpdateStory) -> Stor
     async with house.store.writing() as unit:
         before = await STORIES.get(unit, command.story_id)
         if command.world_id is not None:
-            await WORLDS.get(unit, command.world_id)
+            await WORLDS.get(unit.looking, command.world_id)
         after = Story(**changed(before, command, "display_name", "common_variables", "world", "world_id"))
         if command.rules is not None:
             after = after.model_copy(update={"rules": await checked_rules(unit, command.rules)})
-        refuse(await variable_problems(unit, after), "list of common variables")
+        refuse(await variable_problems(unit.looking, after), "list of common variables")
         await refuse_bad_world(unit, after)
         await STORIES.put(unit, after.story_id, after)
     return StoryView(**dict(after))
@@ -237,7 +237,7 @@ async def delete_story(house: House, actor: Actor, command: NameStory) -> StoryD
 
 async def checked_rules(unit: Unit, rules: str) -> str | None:
     """The id of a game system that exists; `none` is no system."""
-    system = await system_named(unit, rules)
+    system = await system_named(unit.looking, rules)
     return None if system is None else system.system_id
 
 

@@ -110,7 +110,7 @@ async def _change_world(house: House, story_id: str, change: Callable[[StoryWorl
 async def refuse_bad_world(unit: Unit, story: Story) -> None:
     """Raises InvalidRequest if what a story says about time cannot be used."""
     if story.world is not None:
-        resource = await STORY_RESOURCES.get(unit, story.resource_id)
+        resource = await STORY_RESOURCES.get(unit.looking, story.resource_id)
         refuse(world_problems(story.world, story.graph, frozenset(resource.character_ids)), "world of this story")
 
 

@@ -53,6 +53,11 @@ class AtHead:
     state: PlayState
     turn_id: str
 
+    @property
+    def looking(self) -> Unit:
+        """For what is only read: plays of one story or world read the same, and need not wait for each other."""
+        return self.unit.looking
+
 
 @dataclass(frozen=True, kw_only=True)
 class Amendment:
@@ -109,7 +114,7 @@ class _LongWords(Exception):
 
 async def _refuse_crossed(at: AtHead, amendment: Amendment, looked: _LongWords | None) -> None:
     words = [*amendment.inputs, *_words(at.state, amendment)]
-    rails = await table_guardrails(at.unit, at.play.session_id, at.state) if words else Guardrails()
+    rails = await table_guardrails(at.looking, at.play.session_id, at.state) if words else Guardrails()
     if sum(map(len, words)) <= SHORT_TEXTS or rails.is_empty:
         rails.refuse_crossed(*words)
     elif looked is None or (looked.rails, looked.words) != (rails, words):
@@ -138,7 +143,7 @@ async def _write(
             player_input=amendment.label,
         )
         after = mark_world(before, amendment.state, turn.turn_id)
-        spoken = await _spoken(house, unit, before, after, turn)
+        spoken = await _spoken(house, unit.looking, before, after, turn)
         finished = Finished(
             turn_id=turn.turn_id,
             state=after.as_json(),
@@ -154,7 +159,7 @@ async def _write(
             await unit.canon_layers.commit(amendment.record, amendment.rulings)
         return before, after, amendment, turn, finished, told
 
-    # Plays of one world read the same characters: where two that write wait for each other, one begins again.
+    # Where two that write wait for each other in a circle, one begins again.
     before, after, amendment, turn, finished, told = await house.store.write(write)
     if finished.follow is not None:
         house.work.announce(finished.follow)

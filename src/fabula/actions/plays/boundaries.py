@@ -94,7 +94,7 @@ async def update_boundaries(
         async def change(at: AtHead) -> tuple[Amendment, BoundariesView]:
             agreed = _updated(at.state.session_zero, command)
             state = kind_of_play(at.state).agree(at.state, None if agreed.is_empty else agreed)
-            return Amendment(state=state), await _of_table(at.unit, session_id, agreed)
+            return Amendment(state=state), await _of_table(at.looking, session_id, agreed)
 
         return (await amend(house, actor, session_id, change))[1]
     actor.must_be("author", "To set the boundaries of a world")

@@ -135,7 +135,7 @@ async def backtrack(house: House, actor: Actor, session_id: str, command: Backtr
                 raise InvalidRequest(f"Only {play.turn_index} turns have been played.")
             target = await unit.plays.ancestor(play.head_turn_id, wanted)
         await _move(unit, play, target)
-        view = await session_view(house, unit, actor, session_id, command.history)
+        view = await session_view(house, unit.looking, actor, session_id, command.history)
     house.feeds.publish(session_id, HeadMoved(turn_id=target.turn_id, by=actor.token_id))
     return view
 
@@ -147,7 +147,7 @@ async def switch_branch(house: House, actor: Actor, session_id: str, command: Sw
         play = await play_of(unit, actor, session_id)
         turn = await turn_within_reach(unit, actor, play, command.turn_id)
         await _move(unit, play, turn)
-        view = await session_view(house, unit, actor, session_id, command.history)
+        view = await session_view(house, unit.looking, actor, session_id, command.history)
     house.feeds.publish(session_id, HeadMoved(turn_id=turn.turn_id, by=actor.token_id))
     return view
 
@@ -168,7 +168,7 @@ async def fork(house: House, actor: Actor, session_id: str, command: Fork) -> Se
         update = {"session_id": new_id, "display_name": name, "player_profile_id": profile}
         await SESSIONS.add(unit, new_id, session.model_copy(update=update))
         await unit.plays.fork(new_id, turn.turn_id, owner_token_id=actor.token_id, ended=state.ended)
-        view = await session_view(house, unit, actor, new_id, command.history)
+        view = await session_view(house, unit.looking, actor, new_id, command.history)
     return SessionForked(**{**dict(view), "type": "session_forked"})
 
 

@@ -96,7 +96,8 @@ async def prepare_session_export(
         "file_name": written.file_name,
         "content_type": written.content_type,
     }
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> None:
         await play_of(unit, actor, session_id)
         await unit.uploads.sweep()
         blob = await unit.blobs.put(written.data)
@@ -108,6 +109,8 @@ async def prepare_session_export(
             note={**note, "token_id": actor.token_id or ""},
         )
         await unit.uploads.put(upload)
+
+    await house.store.write(write)
     return SessionExportPrepared(
         export_id=export_id,
         archive=ExportPlace(resource_id=f"session_export:{export_id}"),

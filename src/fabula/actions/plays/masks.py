@@ -58,7 +58,7 @@ async def update_mask(house: House, actor: Actor, session_id: str, command: Upda
     """Sets how firmly a mask sits in a play; going back undoes it. Traits are changed with the character."""
 
     async def change(at: AtHead) -> tuple[Amendment, Mask]:
-        mask = await _mask(house, at.unit, session_id, at.state, command.character_id)
+        mask = await _mask(house, at.looking, session_id, at.state, command.character_id)
         inner = at.state.inner or InnerLife()
         worn = inner.masks.get(command.character_id) or WornMask(minute=story_minute(at.state))
         changed = worn.model_copy(update={"integrity": command.integrity})

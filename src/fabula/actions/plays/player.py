@@ -49,7 +49,7 @@ async def set_player_profile(house: House, actor: Actor, session_id: str, comman
     """
 
     async def change(at: AtHead) -> tuple[Amendment, None]:
-        name, description = await player_name(at.unit, actor, command.player_profile_id)
+        name, description = await player_name(at.looking, actor, command.player_profile_id)
         snapshot = at.state.snapshot.model_copy(update={"player_description": description})
         profile = command.player_profile_id
         await hold_profile(at.unit, at.play.session_id, profile)

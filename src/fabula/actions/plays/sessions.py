@@ -280,7 +280,7 @@ async def update_session(house: House, actor: Actor, session_id: str, command: R
         session = await SESSIONS.get(unit, session_id)
         await SESSIONS.put(unit, session_id, session.model_copy(update={"display_name": command.display_name}))
         await unit.plays.touch(session_id)
-        view = await session_view(house, unit, actor, session_id, command.history)
+        view = await session_view(house, unit.looking, actor, session_id, command.history)
     house.feeds.publish(session_id, ConfigChanged())
     return view
 
@@ -339,9 +339,9 @@ async def update_config(house: House, actor: Actor, session_id: str, command: Up
             actor.must_be("author", "Changing a token budget")
         session = await SESSIONS.get(unit, session_id)
         if command.api_group_id is not None:
-            await API_GROUPS.get(unit, command.api_group_id)
+            await API_GROUPS.get(unit.looking, command.api_group_id)
         if command.preset_id is not None:
-            await PRESETS.get(unit, command.preset_id)
+            await PRESETS.get(unit.looking, command.preset_id)
         changes = command.model_dump(exclude={"token_budget"}, exclude_none=True)
         session = session.model_copy(update=changes)
         await SESSIONS.put(unit, session_id, session)
@@ -363,7 +363,7 @@ async def player_name(unit: Unit, actor: Actor, player_profile_id: str | None) -
 
 async def existing_profile(unit: Unit, player_profile_id: str | None) -> str | None:
     """The profile that a turn names, unless it was deleted since."""
-    if player_profile_id is None or await PLAYER_PROFILES.find(unit, player_profile_id) is None:
+    if player_profile_id is None or await PLAYER_PROFILES.find(unit.looking, player_profile_id) is None:
         return None
     return player_profile_id
 

@@ -23,9 +23,10 @@ from fabula.loops.turns.follow import follow_with
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidParams
 from fabula.ports.plays import Finished, NewTurn
-from fabula.ports.store import Unit
+from fabula.ports.store import Stored, Unit
 from fabula.ports.work import NewWork
 from fabula.story.plays import SessionSettings
+from fabula.story.resources import Character
 from fabula.story.session_zero import SessionZero
 from fabula.story.state import Snapshot
 from fabula.story.state_hash import state_hash
@@ -83,12 +84,14 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
     player, turn_id = Player(name=name, description=description), house.ids.new("turn")
     kind = kind_of_story(story)
     opening = await kind.open(house, session, player, turn_id=turn_id, seed=command.seed)
-    async with house.store.writing() as unit:
+
+    async def write(unit: Unit) -> tuple[Stored, Opening, NewWork | None, dict[str, Character]]:
         stored = await SESSIONS.add(unit, session.session_id, session)
-        if kind.has_scenes:
-            opening = await _with_session_zero(unit, story, opening)
-        follow = await _add_play(house, unit, actor, session.session_id, turn_id, opening)
-        cast = await CHARACTERS.get_all(unit, opening.cast)
+        opened = await _with_session_zero(unit.looking, story, opening) if kind.has_scenes else opening
+        follow = await _add_play(house, unit, actor, session.session_id, turn_id, opened)
+        return stored, opened, follow, await CHARACTERS.get_all(unit.looking, opened.cast)
+
+    stored, opening, follow, cast = await house.store.write(write)
     if follow is not None:
         house.work.announce(follow)
     return SessionStarted(
@@ -130,7 +133,8 @@ async def _story_id(house: House, actor: Actor, command: StartSession) -> str:
 async def _add_play(
     house: House, unit: Unit, actor: Actor, session_id: str, turn_id: str, opening: Opening
 ) -> NewWork | None:
-    for document in opening.documents:
+    # In one order: plays of one story count up the same bytes.
+    for document in sorted(opening.documents):
         await unit.blobs.put(document)
     state = opening.state
     turn = NewTurn(turn_id=turn_id, session_id=session_id, parent_id=None, turn_index=0, kind="start")

@@ -59,7 +59,7 @@ async def update_sheet(house: House, actor: Actor, session_id: str, command: Upd
     """Writes stats on a sheet by hand; going back takes that back like any other change."""
 
     async def change(at: AtHead) -> tuple[Amendment, GameSystem]:
-        system = await _system(at.unit, session_id)
+        system = await _system(at.looking, session_id)
         _variables(at.state, command.character_id)
         schema = sheet_schema(system)
         for name, value in command.stats.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from fabula.adapters.stores.audit import SqlAudit
@@ -30,6 +31,10 @@ from fabula.adapters.stores.work import SqlWork
 class SqlUnit:
     def __init__(self, access: Access) -> None:
         self._access = access
+
+    @cached_property
+    def looking(self) -> SqlUnit:
+        return SqlUnit(replace(self._access, locks=False)) if self._access.locks else self
 
     @cached_property
     def resources(self) -> SqlResources:

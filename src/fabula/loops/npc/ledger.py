@@ -69,8 +69,12 @@ class Ledger:
         return True
 
     async def _commit(self, entries: list[_Entry]) -> list[Any]:
-        async with self._store.writing() as unit:
-            return [await entry.write(unit) for entry in entries]
+        # Another process may write of the same NPCs in another order: one of two that wait in a circle begins again.
+        return await self._store.write(lambda unit: _write_each(unit, entries))
+
+
+async def _write_each(unit: Unit, entries: list[_Entry]) -> list[Any]:
+    return [await entry.write(unit) for entry in entries]
 
 
 def _give_up(entries: list[_Entry]) -> None:

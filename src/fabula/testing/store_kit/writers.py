@@ -105,6 +105,26 @@ class WritersLaw:
         together = [await _seconds(at_once(round)) for round in range(3)]
         assert min(together) < min(alone)
 
+    async def test_what_is_looked_at_in_a_writing_unit_keeps_no_other_writer_waiting(self, store: Store) -> None:
+        if (await store.status()).engine != "postgres":
+            pytest.skip("SQLite has one writer at a time")
+        async with store.writing() as unit:
+            for name in ("a", "b"):
+                await unit.resources.add("schema", name, {"n": 0})
+        inside = asyncio.Barrier(2)
+
+        async def change_one_and_look_at_the_other(own: str, other: str) -> None:
+            async with store.writing() as unit:
+                await unit.resources.put("schema", own, {"n": 1})
+                await inside.wait()
+                assert await unit.looking.resources.get("schema", "none") is None
+                for name, number in ((own, 1), (other, 0)):
+                    found = await unit.looking.resources.get("schema", name)
+                    assert found is not None and found.doc == {"n": number}
+                await inside.wait()
+
+        await asyncio.gather(change_one_and_look_at_the_other("a", "b"), change_one_and_look_at_the_other("b", "a"))
+
     async def test_writers_that_wait_for_each_other_in_a_circle_all_succeed_in_write(
         self, store: Store, place: StorePlace, clock: FixedClock
     ) -> None:

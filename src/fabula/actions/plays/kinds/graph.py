@@ -237,8 +237,8 @@ class GraphPlays:
         return await house.play_setups.played_by(unit, session_id, state.graph)
 
     async def follow_story(self, at: AtHead) -> PlayState:
-        session = await SESSIONS.get(at.unit, at.play.session_id)
-        story = await STORIES.get(at.unit, session.story_id)
+        session = await SESSIONS.get(at.looking, at.play.session_id)
+        story = await STORIES.get(at.looking, session.story_id)
         here = at.state.world.current_node
         if story.graph.node(here) is None:
             raise InvalidRequest(f"The story has no node '{here}' any more, where this session stands. Go back first.")
@@ -263,5 +263,5 @@ def _check_size(state: WorldState) -> None:
 
 
 async def _setup(at: AtHead) -> PlaySetup:
-    session = await SESSIONS.get(at.unit, at.play.session_id)
-    return await at.house.play_setups.of(at.unit, session, at.state.graph)
+    session = await SESSIONS.get(at.looking, at.play.session_id)
+    return await at.house.play_setups.of(at.looking, session, at.state.graph)
