@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import orjson
 import pytest
@@ -16,7 +16,7 @@ from fabula.adapters.bus.redis_feeds import CHANNEL, RedisChannel
 from fabula.adapters.bus.shared_feeds import LONGEST_NOTE, Channel, SharedFeeds
 from fabula.ports.feeds import Feeds
 from fabula.testing.cut_line import cut_line
-from fabula.testing.feeds_kit import FeedsKit, connected, heard
+from fabula.testing.feeds_kit import FeedsKit, connected, following, heard
 from fabula.testing.redis import RedisServer
 
 
@@ -36,6 +36,7 @@ class Notebook:
         self.sent.append([orjson.loads(note)[2] for note in notes])
 
     async def listen(self, listening: Callable[[], None], heard: Callable[[str], None]) -> None:
+        self.tell = heard
         listening()
         await asyncio.Event().wait()
 
@@ -54,6 +55,46 @@ async def test_events_that_come_thick_and_fast_are_sent_to_others_together_and_i
     first, *rest = channel.sent
     assert first == ["0"] and len(rest) == 1
     assert rest[0] == [str(number) for number in range(1, 20)]
+
+
+async def decoded_of(topics: Iterable[str], *, followed: str) -> list[bytes]:
+    """What is decoded of notes about topics of which one is followed here."""
+    decoded: list[bytes] = []
+    channel = Notebook()
+    feeds = SharedFeeds[bytes](channel, encode=bytes, decode=lambda data: decoded.append(data) or data)
+    entries, _ = await following(feeds, followed)
+    await asyncio.sleep(0)
+    for topic in topics:
+        channel.tell(orjson.dumps(["stranger", topic, "x"]).decode())
+    await entries.aclose()
+    await feeds.close()
+    return decoded
+
+
+async def test_notes_about_what_nobody_follows_here_are_neither_decoded_nor_kept() -> None:
+    assert await decoded_of(["s", *(f"t{number}" for number in range(5_000)), "s"], followed="s") == [b"x", b"x"]
+
+
+async def test_who_missed_more_than_is_kept_of_others_reads_anew_and_what_this_process_says_counts_nothing() -> None:
+    feeds: LocalFeeds[bytes] = LocalFeeds(heard_kept=1_000)
+    slow, id = await following(feeds)
+    for number in range(20):
+        feeds.hear("s", b"%d" % number, weighs=100)
+        feeds.publish("own", b"x" * 100)
+    assert (await heard(slow)).event is None
+    assert [(await heard(feeds.follow("s", id))).event] == [None]
+    for _ in range(10):
+        feeds.hear("s", b"few", weighs=100)
+    assert [(await heard(slow)).event for _ in range(10)] == [b"few"] * 10
+
+
+async def test_who_comes_back_hears_what_others_said_meanwhile() -> None:
+    feeds: LocalFeeds[bytes] = LocalFeeds()
+    gone, id = await following(feeds)
+    await gone.aclose()
+    assert feeds.expects("s")
+    feeds.hear("s", b"meanwhile", weighs=100)
+    assert (await heard(feeds.follow("s", id))).event == b"meanwhile"
 
 
 class TestLocalFeeds(FeedsKit):

@@ -2,7 +2,8 @@
 
 1. `publish` gives the event to the followers in this process, and to one task that sends all that waits in one go, at
    once or, where many events come, twenty times a second.
-2. From the first follower on, another task listens to the channel. What this process sent itself it passes over.
+2. From the first follower on, another task listens to the channel. What this process sent itself it passes over, and
+   what is about a topic that nobody follows here.
 3. A channel that was lost may have carried events meanwhile: once it is back, all followers are told to read anew.
 """
 
@@ -18,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 import orjson
 
 from fabula.adapters.bus.local_feeds import LocalFeeds
-from fabula.adapters.bus.shared import FIRST_RETRY_S, LONGEST_RETRY_S, TransportAway
+from fabula.adapters.bus.shared import FIRST_RETRY_S, LONGEST_RETRY_S, TransportAway, weight
 from fabula.ports.feeds import FeedEntry
 
 E = TypeVar("E")
@@ -133,8 +134,13 @@ class SharedFeeds(Generic[E]):
             return
         try:
             sender, topic, event = orjson.loads(note)
-            if sender != self._me:
-                self._local.publish(str(topic), self._decode(str(event).encode()))
+            if sender == self._me:
+                return
+            if not self._local.expects(str(topic)):
+                self._local.pass_over()
+                return
+            data = str(event).encode()
+            self._local.hear(str(topic), self._decode(data), weighs=weight(data))
         except (ValueError, TypeError) as error:
             # A newer version may tell more than this one knows.
             log.debug("An event of another server cannot be read: %s", error)
