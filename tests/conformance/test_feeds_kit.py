@@ -60,8 +60,13 @@ async def test_events_that_come_thick_and_fast_are_sent_to_others_together_and_i
 async def decoded_of(topics: Iterable[str], *, followed: str) -> list[bytes]:
     """What is decoded of notes about topics of which one is followed here."""
     decoded: list[bytes] = []
+
+    def decode(data: bytes) -> bytes:
+        decoded.append(data)
+        return data
+
     channel = Notebook()
-    feeds = SharedFeeds[bytes](channel, encode=bytes, decode=lambda data: decoded.append(data) or data)
+    feeds: SharedFeeds[bytes] = SharedFeeds(channel, encode=bytes, decode=decode)
     entries, _ = await following(feeds, followed)
     await asyncio.sleep(0)
     for topic in topics:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,9 +14,9 @@ import orjson
 from pydantic import ValidationError
 
 from fabula.actions.listing import Listing, listed_ids
-from fabula.actions.once_a_minute import OnceAMinute
 from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError, error_from
+from fabula.ports.line_limit import LineLimit
 from fabula.ports.store import Kind, Reference, Stored, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.rules.systems import builtin_systems
@@ -30,7 +31,9 @@ from fabula.story.values import JsonObject, Value
 from fabula.story.worlds import World
 
 log = logging.getLogger("fabula.stored")
-log.addFilter(OnceAMinute())
+_lines = LineLimit(time.monotonic, 1)
+# A list may be read many times a second: what it passes over is told once a minute.
+log.addFilter(lambda record: _lines.allows(record.getMessage()))
 
 T = TypeVar("T")
 V = TypeVar("V", bound=Value)

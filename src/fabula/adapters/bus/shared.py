@@ -24,6 +24,7 @@ from weakref import WeakValueDictionary
 
 from fabula.adapters.bus.local import LONGEST_STREAM, EventLog, LocalBus, LocalSender
 from fabula.ports.bus import Frame, Sender
+from fabula.ports.line_limit import LineLimit
 from fabula.ports.threads import run_in_thread
 from fabula.ports.world import Clock
 
@@ -56,7 +57,6 @@ if it had lost its beginning."""
 OF_A_VALUE = 64
 MOST_READERS = 2
 """So many copies are read at once: each may be large, and is many times as large while it is read."""
-COMPLAIN_EVERY_S = 60.0
 
 EntryKind = Literal["event", "last", "end"]
 """`end` is no event: it says that the stream ended without a last one."""
@@ -165,7 +165,7 @@ class SharedBus(Generic[E]):
             finished_s=finished_s,
             gather_s=lambda: gather_s_for(len(self._open), least=gather_s),
         )
-        self._mirrors = _Mirrors(transport, presence, decode, longest_stream)
+        self._mirrors = _Mirrors(transport, clock, presence, decode, longest_stream)
 
     async def open(self, stream: str) -> Sender[E]:
         """Waits for nothing: others learn of the stream with its first delivery."""
@@ -484,9 +484,9 @@ class Mirror(EventLog[E]):
 class _Decoder(Generic[E]):
     """Makes events of what another server, or somebody else, wrote."""
 
-    def __init__(self, decode: Callable[[bytes], E]) -> None:
+    def __init__(self, decode: Callable[[bytes], E], clock: Clock) -> None:
         self._decode = decode
-        self._quiet_until = 0.0
+        self._lines = LineLimit(clock.monotonic, 1)
 
     async def ahead(self, news: News) -> Callable[[Entry], E]:
         """Decodes what is long in threads, and answers what then gives the event of an entry, or raises ValueError."""
@@ -517,10 +517,8 @@ class _Decoder(Generic[E]):
 
     def _complain(self, entry: Entry, found: _Unreadable) -> None:
         """A line now and then, with nothing of the event: somebody could fill the log with them."""
-        now = asyncio.get_running_loop().time()
-        if now < self._quiet_until:
+        if not self._lines.allows():
             return
-        self._quiet_until = now + COMPLAIN_EVERY_S
         log.warning("An event of another server, of %d bytes, cannot be read, and its stream is cut here: %s",
                     len(entry.data), found.why)  # fmt: skip
 
@@ -537,10 +535,10 @@ class _Mirrors(Generic[E]):
     """The mirrors that somebody listens to. They vanish with their last listener, whether or not it ever began."""
 
     def __init__(
-        self, transport: Transport, presence: _Presence, decode: Callable[[bytes], E], longest_stream: int
+        self, transport: Transport, clock: Clock, presence: _Presence, decode: Callable[[bytes], E], longest_stream: int
     ) -> None:
         self._transport, self._presence, self._longest = transport, presence, longest_stream
-        self._decoder = _Decoder(decode)
+        self._decoder = _Decoder(decode, clock)
         self._mirrors: WeakValueDictionary[str, Mirror[E]] = WeakValueDictionary()
         self._task: asyncio.Task[None] | None = None
         self._not_before = 0.0

@@ -11,10 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.errors import StoreError, TooMany
+from fabula.ports.line_limit import LineLimit
 from fabula.server.access.answers import AnswerWeights, PortionedSend
 from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
-from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.places import Places
 from fabula.server.access.refusals import (
     LINES_A_MINUTE,

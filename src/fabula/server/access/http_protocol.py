@@ -25,8 +25,8 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from fabula.ports.line_limit import LineLimit
 from fabula.server.access.answers import ReaderWatch
-from fabula.server.access.line_limit import LineLimit
 
 log = logging.getLogger("fabula.access")
 

@@ -11,7 +11,7 @@ import orjson
 from starlette.types import Scope, Send
 
 from fabula.ports.errors import BackendError, Denied, FabulaError, InvalidRequest, TokenNeeded, TooMany
-from fabula.server.access.line_limit import LineLimit
+from fabula.ports.line_limit import LineLimit
 from fabula.server.error_codes import error_payload, retry_headers
 
 log = logging.getLogger("fabula.access")

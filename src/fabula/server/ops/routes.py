@@ -12,6 +12,7 @@ from fabula.actions.care.readiness import readiness
 from fabula.actions.followers.outbox import follower_counts
 from fabula.actions.house import House
 from fabula.ports.errors import FabulaError
+from fabula.ports.line_limit import LineLimit
 from fabula.ports.meters import (
     FOLLOWER_AGE_SECONDS,
     FOLLOWERS,
@@ -24,7 +25,6 @@ from fabula.ports.meters import (
 )
 from fabula.ports.threads import run_in_thread
 from fabula.server.access import actor_of
-from fabula.server.access.line_limit import LineLimit
 from fabula.server.access.refusals import LINES_A_MINUTE
 from fabula.server.json_answers import error_response
 from fabula.server.ops.disk_space import DiskSpace
@@ -43,8 +43,8 @@ def ops_routes(house: House, siblings: Siblings | None = None) -> APIRouter:
     router = APIRouter()
     # Anybody may ask as often as they like, and a disk that is full must not be filled with lines that say so.
     lines = LineLimit(house.clock.monotonic, LINES_A_MINUTE)
-    # Who waits for a start asks ten times a second: a reason is told when it is new, and once a minute while it stays.
-    of_reason: dict[str, LineLimit] = {}
+    # Who waits for a start asks ten times a second: each reason is told once a minute.
+    of_reason = LineLimit(house.clock.monotonic, 1)
     disk = DiskSpace(house.settings.data_folder, least_mib=house.settings.min_free_mib, monotonic=house.clock.monotonic)
 
     @router.get("/healthz")
@@ -56,10 +56,7 @@ def ops_routes(house: House, siblings: Siblings | None = None) -> APIRouter:
         found = await readiness(house, disk.problem)
         if not found.ready:
             told = found.detail or found.reason or ""
-            if told not in of_reason:
-                of_reason.clear()
-                of_reason[told] = LineLimit(house.clock.monotonic, 1)
-            if of_reason[told].allows() and lines.allows():
+            if of_reason.allows(told) and lines.allows():
                 log.warning("not ready: %s", told)
             return JSONResponse({"status": "not ready", "reason": found.reason}, status_code=503)
         return JSONResponse({"status": "ready", "store": found.engine, "revision": found.revision})

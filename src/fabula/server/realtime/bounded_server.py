@@ -21,7 +21,7 @@ import socketio
 from starlette.types import Message, Receive
 
 from fabula.formats.json_bounds import bounds_problem, nul_problem
-from fabula.server.access.line_limit import LineLimit
+from fabula.ports.line_limit import LineLimit
 from fabula.server.access.refusals import plain
 from fabula.server.game_socket.pace import Pace
 from fabula.server.realtime.events import CLIENT_EVENTS
