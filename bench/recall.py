@@ -26,7 +26,14 @@ from bench.recall_weights import Sums, sums_of, tell_leave_one_out
 from bench.story_turns import postgres as postgres_in
 
 from fabula.actions.house import House
-from fabula.actions.memories.recall_memories import READ_WHOLE, gather_past, rank_memories, recall_memories
+from fabula.actions.memories.recall_memories import (
+    READ_WHOLE,
+    GatheredPast,
+    gather_past,
+    rank_past,
+    ranking_basis,
+    recall_memories,
+)
 from fabula.actions.memories.remember import findable
 from fabula.language.stemming import STOP_WORDS
 from fabula.language.words import words_of
@@ -197,17 +204,16 @@ async def leave_one_out(settings: Settings, talks: Sequence[Conversation], *, st
 async def sums_in(house: House, scope: str, question: Question) -> Sums | None:
     owner = OwnerAt(owner=Owner(scope=scope, name=OWNER))
 
-    async def read(unit: Unit) -> tuple[Any, list[str]] | None:
-        past = await gather_past(house, unit, owner, question.text)
-        if past is None:
-            return None
-        kept = await unit.memories.at_places(owner, [(one.space, one.place) for one in past.candidates])
-        return past, [one.memory_id.rpartition("/")[2] for one in kept]
+    async def gather(unit: Unit) -> GatheredPast | None:
+        return await gather_past(unit, owner, question.text)
 
-    if (found := await house.store.read(read)) is None:
+    if (past := await house.store.read(gather)) is None:
         return None
-    past, ids = found
-    asked = past.question, past.basis(), ids, question.evidence
+    basis = await ranking_basis(house, past)
+    places = [(one.space, one.place) for one in basis.candidates]
+    kept = await house.store.read(lambda unit: unit.memories.at_places(owner, places))
+    ids = [one.memory_id.rpartition("/")[2] for one in kept]
+    asked = past.question, basis.made(), ids, question.evidence
     return await asyncio.to_thread(sums_of, *asked, lambda id: id.partition(":")[0])
 
 
@@ -255,12 +261,11 @@ async def _found_again(house: House, talk: Conversation, question: Question, *, 
     """The share of the evidence among the first ten, when so many memories are scored."""
     owner = OwnerAt(owner=Owner(scope="one", name=OWNER))
 
-    async def read(unit: Unit) -> set[str]:
-        ranked = await rank_memories(house, unit, owner, question.text, most=FIRST, whole=whole)
-        found = await unit.memories.at_places(owner, [(row.space, row.place) for row, _ in ranked])
-        return {one.memory_id.partition("/")[2] for one in found}
-
-    ids = await house.store.read(read)
+    past = await house.store.read(lambda unit: gather_past(unit, owner, question.text, whole=whole))
+    ranked = await rank_past(house, past, most=FIRST)
+    places = [(row.space, row.place) for row, _ in ranked]
+    found = await house.store.read(lambda unit: unit.memories.at_places(owner, places))
+    ids = {one.memory_id.partition("/")[2] for one in found}
     return sum(f"{talk.speakers[0]}/{id}" in ids for id in question.evidence) / len(question.evidence)
 
 

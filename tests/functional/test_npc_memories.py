@@ -28,9 +28,8 @@ async def test_an_event_brings_back_what_an_npc_lived_through_long_ago_and_nobod
         await remember_npc(house, ORR, set())
         memories = NpcMemories(house)
         asked = GameEvent(text="What did the captain hide?", source=ANN)
-        async with house.store.reading() as unit:
-            found = await memories.recall(unit, MARA, asked, 48)
-            lived = await unit.npcs.entries(MARA, found)
+        found = await memories.recall(MARA, asked, 48)
+        lived = await house.store.read(lambda unit: unit.npcs.entries(MARA, found))
         assert lived[0].lived.event.text == "The captain hid gold in the well."
         assert all("drowned" not in one.lived.event.text for one in lived)
         await memories.close()

@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.actions.house import House
-from fabula.actions.memories.recall_memories import Recollection, is_telling, recall_in
+from fabula.actions.memories.recall_memories import (
+    GatheredPast,
+    Recollection,
+    gather_past,
+    is_telling,
+    rank_past,
+    read_ranked,
+    recall_past,
+)
 from fabula.actions.memories.story_time import story_minute
 from fabula.knots.names import shown_name
 from fabula.loops.scene.contexts import untold_lines
@@ -66,21 +74,22 @@ async def prompt_memories(
     first = before.snapshot.turn_index + 1 - sum(entry.kind == "player_input" for entry in shown)
     names = _names(setup, before)
 
-    async def read(unit: Unit) -> tuple[dict[str, list[Recollection]], dict[str, list[Memory]]]:
+    async def gather(unit: Unit) -> tuple[dict[str, GatheredPast], dict[str, list[Memory]]]:
         at = await unit.plays.ancestor(turn.parent_id or "", max(0, first - 1))
         known = set(await unit.memories.owners(turn.tree_id, at.turn_id))
         owners = [owner for owner in (PLAYER_OWNER, *names) if owner in known][:MOST_OWNERS]
-        found: dict[str, list[Recollection]] = {}
+        pasts: dict[str, GatheredPast] = {}
         summed_up: dict[str, list[Memory]] = {}
         for name in owners:
             owner = OwnerAt(owner=Owner(scope=turn.tree_id, name=name), turn_id=at.turn_id)
-            moment = _moment(before, names, moods.get(name))
-            found[name] = await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
+            if (gathered := await gather_past(unit, owner, turn.player_input)) is not None:
+                pasts[name] = gathered
             if name != PLAYER_OWNER:
                 summed_up[name] = await unit.memories.page(owner, kind="summary", limit=MOST_SUMMARIES)
-        return found, summed_up
+        return pasts, summed_up
 
-    every, summed_up = await house.store.read(read)
+    pasts, summed_up = await house.store.read(gather)
+    every = await _recall_each(house, pasts, {name: _moment(before, names, moods.get(name)) for name in pasts})
     found = {owner: [one for one in some if is_telling(one.reasons)] for owner, some in every.items()}
     minute = story_minute(before)
     recorder.rows["memories"] = [
@@ -107,6 +116,21 @@ async def prompt_memories(
     )
 
 
+async def _recall_each(
+    house: House, pasts: Mapping[str, GatheredPast], moments: Mapping[str, Moment]
+) -> dict[str, list[Recollection]]:
+    """What comes to the mind of each owner; what won is read in one go."""
+    ranked = {
+        name: (past.owner, await rank_past(house, past, moment=moments[name], most=MOST_LINES))
+        for name, past in pasts.items()
+    }
+
+    async def read(unit: Unit) -> dict[str, list[Recollection]]:
+        return {name: await read_ranked(unit, *one) for name, one in ranked.items()}
+
+    return await house.store.read(read) if any(won for _, won in ranked.values()) else {}
+
+
 async def talk_memories(
     house: House, turn: Turn, before: PlayState, ink: InkPlay, recorder: TurnRecorder
 ) -> list[RecalledLine]:
@@ -123,17 +147,14 @@ async def talk_memories(
         return []
     known = {" ".join(text.split()) for line in talk.lines for text in (line.said, line.reply)}
 
-    async def read(unit: Unit) -> list[Recollection]:
+    async def gather(unit: Unit) -> GatheredPast | None:
         at = await unit.plays.ancestor(turn.parent_id or "", max(0, before.snapshot.turn_index - len(talk.lines)))
         owner = OwnerAt(owner=Owner(scope=turn.tree_id, name=character), turn_id=at.turn_id)
-        moment = Moment(minute=story_minute(before), where=before.world.current_node)
-        return await recall_in(house, unit, owner, turn.player_input, moment=moment, most=MOST_LINES)
+        return await gather_past(unit, owner, turn.player_input)
 
-    found = [
-        one
-        for one in await house.store.read(read)
-        if is_telling(one.reasons) and " ".join(one.memory.shown.split()) not in known
-    ]
+    moment = Moment(minute=story_minute(before), where=before.world.current_node)
+    every = await recall_past(house, await house.store.read(gather), moment=moment, most=MOST_LINES)
+    found = [one for one in every if is_telling(one.reasons) and " ".join(one.memory.shown.split()) not in known]
     minute = story_minute(before)
     recorder.rows["memories"] = [_row(one, minute) for one in found]
     return [

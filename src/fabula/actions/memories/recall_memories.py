@@ -68,60 +68,61 @@ async def recall_memories(
     house: House, owner: OwnerAt, text: str, *, moment: Moment | None = None, most: int = MOST_RECALLED
 ) -> list[Recollection]:
     """What this text brings back to an owner, the strongest first; nothing where nothing is remembered."""
-    return await house.store.read(lambda unit: recall_in(house, unit, owner, text, moment=moment, most=most))
+    past = await house.store.read(lambda unit: gather_past(unit, owner, text))
+    return await recall_past(house, past, moment=moment, most=most)
 
 
-async def recall_in(
-    house: House, unit: Unit, owner: OwnerAt, text: str, *, moment: Moment | None = None, most: int = MOST_RECALLED
+async def recall_past(
+    house: House, past: GatheredPast | None, *, moment: Moment | None = None, most: int = MOST_RECALLED
 ) -> list[Recollection]:
-    """The same inside a unit of work."""
-    ranked = await rank_memories(house, unit, owner, text, moment=moment, most=most)
-    memories = await unit.memories.at_places(owner, [(row.space, row.place) for row, _ in ranked])
-    return [
-        Recollection(memory=memory, score=one.score, reasons=one.reasons)
-        for memory, (_, one) in zip(memories, ranked, strict=True)
-    ]
-
-
-async def rank_memories(
-    house: House,
-    unit: Unit,
-    owner: OwnerAt,
-    text: str,
-    *,
-    moment: Moment | None = None,
-    most: int = MOST_RECALLED,
-    whole: int = READ_WHOLE,
-) -> list[tuple[Candidate, Ranked]]:
-    """What comes to mind, before it is read in full. A past of at most `whole` memories is ranked as a whole."""
-    past = await gather_past(house, unit, owner, text, whole=whole)
-    if past is None:
+    """The same of a past that was gathered."""
+    ranked = await rank_past(house, past, moment=moment, most=most)
+    if past is None or not ranked:
         return []
-
-    def decide() -> list[Ranked]:
-        return rank(past.question, past.basis(), moment=moment, most=most)
-
-    return [(past.candidates[one.number], one) for one in await run_in_thread(decide)]
+    return await house.store.read(lambda unit: read_ranked(unit, past.owner, ranked))
 
 
-async def gather_past(
-    house: House, unit: Unit, owner: OwnerAt, text: str, *, whole: int = READ_WHOLE
-) -> GatheredPast | None:
-    """All that a question is ranked over; None where there is nothing to remember."""
+async def gather_past(unit: Unit, owner: OwnerAt, text: str, *, whole: int = READ_WHOLE) -> GatheredPast | None:
+    """All that a question is ranked over; None where there is nothing to remember. A past of at most `whole` memories
+    is gathered as a whole."""
     names = await unit.memories.names(owner)
     question = read_question(text[:LONGEST_QUESTION], names)
     # Who asks for nothing but people means what is said of them.
     asked = question.terms or [stem_in(word) for name in sorted(question.named) for word in words_of(name)]
-    found = await unit.memories.candidates(owner, asked, whole=whole)
-    found = without_superseded(found)
+    found = without_superseded(await unit.memories.candidates(owner, asked, whole=whole))
     if not found.rows:
         return None
     # Who ranks a larger past as a whole reads more of it.
     letters = MOST_LETTERS * max(1, whole // READ_WHOLE)
-    # The fifth column of a candidate has its words, which are as long as somebody made them.
-    is_long = sum(len(row[4]) for row in found.rows) > SHORT_PAST
-    past = await run_in_thread(_read_past, found, names, letters) if is_long else _read_past(found, names, letters)
-    return GatheredPast(question=question, found=found, past=past, meaning=await _find_meaning(house, question, past))
+    return GatheredPast(owner=owner, question=question, found=found, names=names, letters=letters)
+
+
+async def rank_past(
+    house: House, past: GatheredPast | None, *, moment: Moment | None = None, most: int = MOST_RECALLED
+) -> list[tuple[Candidate, Ranked]]:
+    """What comes to mind, before it is read in full.
+
+    No unit of work may be open: an embedder on another machine may take a second, and others want the connection.
+    """
+    if past is None:
+        return []
+    basis = await ranking_basis(house, past)
+
+    def decide() -> list[Ranked]:
+        return rank(past.question, basis.made(), moment=moment, most=most)
+
+    return [(basis.candidates[one.number], one) for one in await run_in_thread(decide)]
+
+
+async def read_ranked(unit: Unit, owner: OwnerAt, ranked: Sequence[tuple[Candidate, Ranked]]) -> list[Recollection]:
+    """The memories that won; one that was forgotten meanwhile is left out."""
+    memories = await unit.memories.at_places(owner, [(row.space, row.place) for row, _ in ranked])
+    at = {(memory.space, memory.place): memory for memory in memories}
+    return [
+        Recollection(memory=memory, score=one.score, reasons=one.reasons)
+        for row, one in ranked
+        if (memory := at.get((row.space, row.place))) is not None
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +147,20 @@ class _Meaning(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GatheredPast:
-    """A question with the part of a past that may answer it."""
+    """A question with the part of a past that may answer it, as the store has it. `letters` is how much is read."""
 
+    owner: OwnerAt
     question: RecallQuestion
     found: Candidates
+    names: Sequence[str]
+    letters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingBasis:
+    """A past that was read, with what the embedder says of it."""
+
+    gathered: GatheredPast
     past: _Past
     meaning: _Meaning | None
 
@@ -157,10 +168,10 @@ class GatheredPast:
     def candidates(self) -> Sequence[Candidate]:
         return self.past.candidates
 
-    def basis(self) -> Basis:
-        """What the ranking is made of: heavy work, for a thread."""
-        question, past, meaning = self.question, self.past, self.meaning
-        scenes = scene_numbers(past.candidates, self.found.breaks)
+    def made(self) -> Basis:
+        """What the ranking works on: heavy work, for a thread."""
+        question, past, meaning = self.gathered.question, self.past, self.meaning
+        scenes = scene_numbers(past.candidates, self.gathered.found.breaks)
         likeness: list[float] = []
         near: dict[str, dict[str, float]] = {}
         if meaning is not None:
@@ -170,13 +181,23 @@ class GatheredPast:
             near = near_words(asked, past.known, meaning.known)
         return Basis(
             candidates=past.candidates,
-            total=self.found.total,
-            counts=self.found.counts or None,
+            total=self.gathered.found.total,
+            counts=self.gathered.found.counts or None,
             likeness=likeness,
             near=near,
             stems=past.stems,
             scenes=scenes,
         )
+
+
+async def ranking_basis(house: House, gathered: GatheredPast) -> RankingBasis:
+    """Reads a past, and asks the embedder how near it is to the question."""
+    found = gathered.found
+    # The fifth column of a candidate has its words, which are as long as somebody made them.
+    is_long = sum(len(row[4]) for row in found.rows) > SHORT_PAST
+    asked = found, gathered.names, gathered.letters
+    past = await run_in_thread(_read_past, *asked) if is_long else _read_past(*asked)
+    return RankingBasis(gathered=gathered, past=past, meaning=await _find_meaning(house, gathered.question, past))
 
 
 def _read_past(found: Candidates, names: Sequence[str], letters: int) -> _Past:

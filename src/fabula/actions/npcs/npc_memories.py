@@ -11,7 +11,7 @@ import logging
 from collections.abc import Sequence
 
 from fabula.actions.house import House
-from fabula.actions.memories.recall_memories import is_telling, rank_memories
+from fabula.actions.memories.recall_memories import gather_past, is_telling, rank_past
 from fabula.actions.memories.remember import findable
 from fabula.ports.errors import FabulaError
 from fabula.ports.memories import MemoryChange, NewMemory, OwnerAt
@@ -48,7 +48,7 @@ class NpcMemories:
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_all())
 
-    async def recall(self, unit: Unit, npc: NpcKey, event: GameEvent, before: int) -> Sequence[int]:
+    async def recall(self, npc: NpcKey, event: GameEvent, before: int) -> Sequence[int]:
         """The numbers of the entries before this one that an event brings back, in their order."""
         if npc not in self._met:
             self._met.add(npc)
@@ -56,7 +56,8 @@ class NpcMemories:
         moment = Moment(minute=before, people=frozenset([event.source.name]), half_life=HALF_LIFE)
         owner = OwnerAt(owner=npc_owner(npc))
         most = MOST_RECALLED + IN_PROMPT
-        ranked = await rank_memories(self._house, unit, owner, event.text, moment=moment, most=most, whole=READ_WHOLE)
+        past = await self._house.store.read(lambda unit: gather_past(unit, owner, event.text, whole=READ_WHOLE))
+        ranked = await rank_past(self._house, past, moment=moment, most=most)
         numbers = [row.minute for row, one in ranked if row.minute < before and is_telling(one.reasons)]
         return sorted(numbers[:MOST_RECALLED])
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
 from fabula.actions.memories.beliefs import believed
-from fabula.actions.memories.recall_memories import Recollection, recall_in
+from fabula.actions.memories.recall_memories import Recollection, gather_past, recall_past
 from fabula.actions.memories.remember import findable
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.reached_turns import turn_within_reach
@@ -224,7 +224,8 @@ async def search_memories(house: House, actor: Actor, session_id: str, command: 
     """Finds what a question brings back to somebody, with the reasons, the strongest first."""
     async with house.store.reading() as unit:
         owner = await _owner_at(unit, actor, session_id, command.owner_id, as_of=command.as_of_turn_id)
-        found = await recall_in(house, unit, owner, command.query, most=command.limit)
+        past = await gather_past(unit, owner, command.query)
+    found = await recall_past(house, past, most=command.limit)
     return MemoriesFound(found=[_found(one) for one in found])
 
 
@@ -290,7 +291,8 @@ async def ask_knowledge(house: House, actor: Actor, session_id: str, command: As
     """Tells what somebody knows about something: what it saw, was told by whom, or concluded, and how sure it is."""
     async with house.store.reading() as unit:
         owner = await _owner_at(unit, actor, session_id, command.owner_id)
-        found = await recall_in(house, unit, owner, command.about)
+        past = await gather_past(unit, owner, command.about)
+    found = await recall_past(house, past)
     return Knowledge(owner_id=command.owner_id, known=[_known(one.memory) for one in found])
 
 

@@ -19,7 +19,7 @@ from fabula.loops.npc.signals import Begin, Happening, PieceCame, ReplyEnded, Re
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, GuardedModel, Message, ModelRequest
 from fabula.ports.npcs import NpcKey, Remembered
-from fabula.ports.store import Store, Unit
+from fabula.ports.store import Store
 from fabula.ports.world import Clock
 from fabula.rules.guardrails import Objection
 from fabula.story.boundaries import Boundaries
@@ -56,7 +56,7 @@ class NpcRun:
     find_voice: Callable[[], Awaitable[Voice]]
     saw_prompt: Callable[[str, str, tuple[Message, ...]], None]
     recalled_in: Callable[[float], None]
-    recall: Callable[[Unit, NpcKey, GameEvent, int], Awaitable[Sequence[int]]]
+    recall: Callable[[NpcKey, GameEvent, int], Awaitable[Sequence[int]]]
     remember: Callable[[NpcKey, str | None], None]
     remembered: Callable[[], Awaitable[None]]
     note: Callable[[str, Sequence[Objection]], None]
@@ -100,16 +100,16 @@ async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
     began = run.clock.monotonic()
     async with run.store.reading() as unit:
         recent = _window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP))
-        first = recent[0].number if recent else 0
-        # A history that stands in the prompt as a whole has nothing more to give.
-        numbers = await run.recall(unit, npc, begin.event, first) if first > 1 else []
-        brought_back = [one.lived for one in await unit.npcs.entries(npc, numbers)] if numbers else []
+    first = recent[0].number if recent else 0
+    # A history that stands in the prompt as a whole has nothing more to give.
+    numbers = await run.recall(npc, begin.event, first) if first > 1 else []
+    older = await run.store.read(lambda unit: unit.npcs.entries(npc, numbers)) if numbers else []
     run.recalled_in(run.clock.monotonic() - began)
     return NpcContext(
         state=begin.state,
         event=begin.event,
         history=[*(one.lived for one in recent), *begin.pending],
-        recalled=brought_back,
+        recalled=[one.lived for one in older],
         repeats=begin.attempt > 1 and begin.crossed is None,
         crossed=begin.crossed,
         session_zero=_agreed(run.boundaries()),
