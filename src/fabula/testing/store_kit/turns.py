@@ -205,6 +205,8 @@ class TurnsLaw:
             committing.cancel()
             await asyncio.gather(committing, return_exceptions=True)
             async with store.writing() as unit:
+                # A statement that was cancelled may still run: who has the play sees the time before it, or after.
+                await unit.plays.get("s")
                 ended = await unit.plays.turn(turn.turn_id)
                 said_then = [line for line in await unit.plays.transcript(turn.turn_id) if line.turn_id == turn.turn_id]
                 assert ended is not None and len(said_then) == (5 if ended.status == "committed" else 0)
