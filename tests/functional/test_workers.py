@@ -22,6 +22,7 @@ from fabula.actions.followers.dispatch import FOLLOWER_WORK, follower_of
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import known_state
 from fabula.adapters.queues import broker_queue
+from fabula.adapters.queues.celery_queue import ANSWERS_S
 from fabula.adapters.world import SystemClock
 from fabula.cli.check_up import check_up
 from fabula.loops.scene.play_setup import PlaySetup
@@ -206,6 +207,8 @@ async def test_the_doctor_tries_the_broker_and_shows_workers_and_what_was_buried
 ) -> None:
     await buried(yard.client)
     await yard.worker("--queues", "realtime,background")
+    # A worker says that it works a moment before it listens.
+    await until(lambda: is_heard(yard))
     found = {one.part: one for one in await check_up(yard.settings)}
     assert found["broker"].state == "ok" and "realtime" in found["workers"].sentence
     assert (found["workers"].state, found["workers"].next_step) == ("missing", "fabula worker --queues heavy")
@@ -213,6 +216,24 @@ async def test_the_doctor_tries_the_broker_and_shows_workers_and_what_was_buried
     await asyncio.to_thread(redis_server.kill)
     away = {one.part: one for one in await check_up(yard.settings)}
     assert away["broker"].state == "broken" and "broker_url" in away["broker"].next_step
+
+
+@pytest.mark.all
+async def test_a_worker_that_is_slow_to_answer_is_asked_again(yard: Yard) -> None:
+    worker = await yard.worker()
+    await until(lambda: is_heard(yard))
+    await asyncio.to_thread(worker.send, signal.SIGSTOP)
+    asked = asyncio.create_task(is_heard(yard))
+    await asyncio.sleep(ANSWERS_S[0] + 0.5)
+    await asyncio.to_thread(worker.send, signal.SIGCONT)
+    assert await asked
+
+
+async def is_heard(yard: Yard) -> bool:
+    queue = broker_queue(yard.settings.broker_url)
+    status = await queue.status()
+    await queue.close()
+    return bool(status.listeners)
 
 
 @pytest.mark.all

@@ -47,8 +47,8 @@ log = logging.getLogger("fabula.queue")
 MOST_WAITING: Final = 10_000
 QUIET_S: Final = 2.0
 """After a failure nothing is sent for so long: a broker that is away should not cost a connection for every message."""
-ANSWER_S: Final = 1.0
-"""How long workers are given to say that they are there."""
+ANSWERS_S: Final = (1.0, 4.0)
+"""How long workers are given to say that they are there. Those that are busy, or just started, are asked again."""
 GRACE_S: Final = 5.0
 ENDS_S: Final = 15.0
 """How long what was taken may go on when the process stops; what is not over then is let go."""
@@ -123,7 +123,15 @@ class CeleryQueue:
             await asyncio.to_thread(self._app.close)
 
     def _ask_listeners(self) -> dict[str, list[str]]:
-        found = self._app.control.inspect(timeout=ANSWER_S).active_queues() or {}
+        """Who listens to which queues; asked again where nobody said that they listen to one of them."""
+        found: dict[str, list[str]] = {}
+        for seconds in ANSWERS_S:
+            if not set(QUEUES) <= {name for names in found.values() for name in names}:
+                found |= self._ask_once(seconds)
+        return found
+
+    def _ask_once(self, seconds: float) -> dict[str, list[str]]:
+        found = self._app.control.inspect(timeout=seconds).active_queues() or {}
         names: dict[str, str] = {self._prefix + name: name for name in QUEUES}
         known = {
             node: sorted(names[queue["name"]] for queue in queues if queue["name"] in names)
