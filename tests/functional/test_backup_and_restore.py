@@ -206,11 +206,11 @@ DAMAGE = {
     "with half a number for a number": (_forge("UPDATE resources SET revision = 1.5"), "'revision' in 'resources'"),
     "with a view that never ends": (
         _forge("CREATE VIEW ages AS WITH RECURSIVE a(n) AS (SELECT 1 UNION ALL SELECT n FROM a) SELECT n FROM a"),
-        "has views or triggers",
+        "has something that is worked out",
     ),
     "with a trigger": (
         _forge("CREATE TRIGGER t AFTER UPDATE ON resources BEGIN DELETE FROM resources; END"),
-        "has views or triggers",
+        "has something that is worked out",
     ),
     **{
         f"with {what}": (_execute_all(statement), "has something that is worked out")

@@ -23,13 +23,17 @@ from tests.functional.test_followers import all_done
 from tests.live import gate_session, live_server
 
 from fabula.actions.turns.explain_turn import FORGOTTEN, MOST_SHOWN
-from fabula.adapters.stores import memory_tables, play_tables, sql_store
+from fabula.adapters.stores import memory_tables, open_store, play_tables, sql_store
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
+from fabula.adapters.stores.computed_parts import computed_part
 from fabula.adapters.stores.loop_checkpoints import LoopCheckpoint
 from fabula.adapters.stores.sql import Compiler
 from fabula.adapters.stores.store import SqlStore
+from fabula.cli.check_up import check_up
+from fabula.ports.errors import StoreError
 from fabula.ports.packed import pack_bytes, unpack_bytes
 from fabula.ports.traces import LONGEST_TEXT, StoredPart
+from fabula.settings import Settings
 from fabula.story.values import JsonObject
 from fabula.testing.memory_store import memory_place
 from fabula.testing.world import FixedClock
@@ -218,3 +222,39 @@ def test_no_more_is_unpacked_than_is_wanted(length: int) -> None:
     raw = b"x" * length
     assert unpack_bytes(pack_bytes(raw), most=1_000) == (raw if length <= 1_000 else None)
     assert unpack_bytes(pack_bytes(raw)[:-1], most=10_000) is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON turns BEGIN DELETE FROM resources; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE e (a, b GENERATED ALWAYS AS (length(hex(zeroblob(300000000)))) VIRTUAL)",
+        "CREATE TABLE e (a CHECK (length(hex(zeroblob(300000000))) > 0))",
+        "CREATE VIRTUAL TABLE e USING fts5(x)",
+        "CREATE INDEX e ON resources (doc || doc)",
+    ],
+)
+async def test_a_database_that_does_something_by_itself_is_not_opened(tmp_path: Path, statement: str) -> None:
+    settings = Settings(data_dir=tmp_path)
+    store = open_store(settings, FixedClock())
+    await store.open()
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "fabula.db")) as database:
+        database.execute(statement)
+        database.commit()
+    with pytest.raises(StoreError, match="runs by itself") as refused:
+        await open_store(settings, FixedClock()).open()
+    assert "restore a backup" in refused.value.message
+    (finding,) = [one for one in await check_up(settings) if one.part == "store"]
+    assert finding.state == "broken"
+
+
+def test_a_part_that_says_it_is_another_is_found_all_the_same() -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE t (a)")
+        database.execute("PRAGMA writable_schema=ON")
+        database.execute(
+            "INSERT INTO sqlite_master VALUES ('index', 'e', 't', 0, 'CREATE VIRTUAL TABLE e USING fts5(x)')"
+        )
+        assert computed_part(database) == "index 'e'"

@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Float, Table, delete, func, insert, select, text
 
 from fabula.adapters.stores.backup import batches, checksum, kept_checksum
+from fabula.adapters.stores.computed_parts import computed_part
 from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.adapters.stores.resources import RESOURCES
 from fabula.adapters.stores.revisions import bring_up_to_date
@@ -120,41 +119,11 @@ def check_backup(file: Path) -> BackupContent:
 
 def _refuse_what_computes(backup: sqlite3.Connection, file: Path) -> None:
     """It would run while the file is read and brought up to date, perhaps without end."""
-    for kind, name, sql in backup.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
-        if kind not in ("table", "index"):
-            raise StoreError(f"The backup {file} has views or triggers, which Fabula never makes. Nothing was changed.")
-        # The index of a key has no words of its own.
-        if sql is not None and _computes(kind, str(sql)):
-            raise StoreError(
-                f"The backup {file} has something that is worked out while it is read, the {kind} '{str(name)[:60]}', "
-                "as Fabula never makes. Nothing was changed."
-            )
-
-
-# What is never closed goes to the end: to look for its end again behind each opening sign would take quadratic time.
-_QUOTED = re.compile(r"""'(?:[^']|'')*+(?:'|\Z)|"(?:[^"]|"")*+(?:"|\Z)|`(?:[^`]|``)*+(?:`|\Z)|\[[^\]]*+(?:\]|\Z)""")
-_WORDS = re.compile(rf"{_QUOTED.pattern}|--[^\n]*|/\*.*?(?:\*/|\Z)|\w+|\S", re.DOTALL)
-_OF_INDEXES = {"(", ")", ",", "=", "<", ">", "!"}
-_PATTERNS = {"LIKE", "GLOB", "REGEXP", "MATCH", "SELECT", "CASE"}
-
-
-def _computes(kind: str, sql: str) -> bool:
-    """Whether values are worked out by a table or index; in ours they are stored, and compared in conditions.
-
-    The statement itself is looked at and not compared with one of ours: older versions wrote them in other words.
-    """
-    words = [word.upper() for word in _WORDS.findall(sql) if not word.startswith(("--", "/*"))]
-    pairs = list(pairwise(words))
-    if kind == "table":
-        return words[:2] != ["CREATE", "TABLE"] or not {"AS", "CHECK"}.isdisjoint(words) or ("DEFAULT", "(") in pairs
-    called = [word for word, following in pairs if following == "("]
-    odd = [word for word in words if not (word in _OF_INDEXES or word.isidentifier() or word.isdigit())]
-    return (
-        # Behind the columns, brackets stand around what something is IN.
-        any(word != "IN" for word in called[1:])
-        or any(not _QUOTED.fullmatch(word) for word in odd)
-        or not _PATTERNS.isdisjoint(words)
-    )
+    if (part := computed_part(backup)) is not None:
+        raise StoreError(
+            f"The backup {file} has something that is worked out while it is read, the {part}, "
+            "as Fabula never makes. Nothing was changed."
+        )
 
 
 def _revision(backup: sqlite3.Connection, file: Path) -> str:

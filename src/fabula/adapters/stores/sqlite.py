@@ -18,6 +18,7 @@ from sqlalchemy import URL, Executable, NullPool, create_engine, event, text
 from sqlalchemy import Connection as SqlAlchemyConnection
 from sqlalchemy.exc import DBAPIError
 
+from fabula.adapters.stores.computed_parts import computed_part
 from fabula.adapters.stores.database import LOCKED, PATIENCE_S, TOO_BUSY, Mode
 from fabula.adapters.stores.sql import Connection, Rows, Steps, Values
 from fabula.adapters.stores.sqlite_thread import SqliteThread
@@ -248,6 +249,11 @@ def _refuse_strangers(connection: sqlite3.Connection, file: Path) -> None:
 
 _DAMAGE = ("not a database", "malformed", "Could not decode", "no such table", "no such column")
 
+    if (part := computed_part(connection)) is not None:
+        raise StoreError(
+            f"The database {file} has something that runs by itself, the {part}, as Fabula never makes. "
+            "Remove it if it is yours; otherwise move the file away and restore a backup that you trust."
+        )
 
 def sentence(file: Path, error: BaseException) -> str:
     """What went wrong with the file, and what to do."""
