@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from asyncpg import ConnectionDoesNotExistError, LockNotAvailableError  # type: ignore[import-untyped]
+from sqlalchemy import text
 
 from fabula.adapters.stores import open_store
 from fabula.adapters.stores.postgres import sentence
+from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.ports.errors import StoreError
 from fabula.settings import Settings
 from fabula.testing.world import FixedClock
@@ -174,3 +176,17 @@ def test_who_waits_for_the_store_in_vain_is_not_told_where_it_is() -> None:
     locked, lost = LockNotAvailableError("canceling statement due to lock timeout"), ConnectionDoesNotExistError("gone")
     for error in (locked, lost):
         assert "db.internal" not in sentence(place, error) and "Try again" in sentence(place, error)
+
+
+async def test_what_sqlite_rolled_back_by_itself_is_told_by_its_own_reason(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "fabula.db")
+    await database.prepare()
+    async with database.transaction("write") as connection:
+        await connection.execute(text("CREATE TABLE t (a UNIQUE)"))
+        await connection.execute(text("INSERT INTO t VALUES (1)"))
+    with pytest.raises(StoreError, match="UNIQUE"):
+        async with database.transaction("write") as connection:
+            await connection.execute(text("INSERT OR ROLLBACK INTO t VALUES (1)"))
+    async with database.transaction("write") as connection:
+        await connection.execute(text("INSERT INTO t VALUES (2)"))
+    await database.close()

@@ -47,8 +47,14 @@ UNREADABLE = (AssertionError, AttributeError, LookupError, TypeError, ValueError
 """What it ends in where something stored, which may be anything, is taken for what this program wrote."""
 
 
+NOT_READ = (StoreError, *UNREADABLE)
+"""The same where a document is a part of it, which says by itself that it cannot be read."""
+
+
 def damaged(what: str, error: Exception) -> StoreError:
     """The sentence about something stored that became no value: raised in place of what it ended in."""
+    if isinstance(error, StoreError):
+        return StoreError(f"{what} cannot be read. {error.message}")
     why = f": {sentence_of(misfits(error)[0])}" if isinstance(error, ValidationError) else ""
     return StoreError(f"{what} is damaged{why}. Restore a backup.")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, insert, or_, select
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible
-from fabula.ports.audit import Violation
+from fabula.adapters.stores.whole_rows import whole_rows
+from fabula.ports.audit import Violation, Why
+from fabula.ports.errors import StoreError
 
 AUDIT = Table(
     "audit",
@@ -56,7 +58,7 @@ class SqlAudit:
         if before is not None:
             query = query.where(_a.number < before)
         rows = await self._connection.execute(query.order_by(_a.number.desc()).limit(limit))
-        return [(row.number, _violation(row)) for row in rows]
+        return whole_rows(rows, lambda row: (row.number, _violation(row)))
 
     async def prune(self, *, before_ms: int, keep: int) -> int:
         last = (await self._connection.execute(NEWEST_BEYOND, {"keep": keep})).scalar()
@@ -64,7 +66,13 @@ class SqlAudit:
         return int(removed.rowcount)
 
 
+_REASONS = frozenset(get_args(Why))
+
+
 def _violation(row: Any) -> Violation:
+    """A row as the port has it; raises StoreError that names it for one that is damaged."""
+    if row.why not in _REASONS:
+        raise StoreError(f"The entry {row.number} of the audit is damaged. Restore a backup.")
     return Violation(
         at_ms=row.at_ms,
         caller=row.caller,

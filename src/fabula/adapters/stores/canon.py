@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from sqlalchemy import (
     Column,
     ColumnElement,
+    Executable,
     Float,
     Index,
     PrimaryKeyConstraint,
@@ -29,10 +30,10 @@ from sqlalchemy import (
 )
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, pack, portions, spelled, unpack
+from fabula.adapters.stores.whole_rows import read_page, read_whole_rows
 from fabula.ports.canon import ChangeQuestion, ChangeRow
 from fabula.ports.errors import Conflict, NotFound
-from fabula.ports.stored import damaged
-from fabula.ports.threads import run_in_thread
+from fabula.ports.stored import NOT_READ, damaged
 from fabula.story.canon import (
     Change,
     ChangeKind,
@@ -47,8 +48,7 @@ from fabula.story.canon import (
     Verdict,
 )
 
-FEW_ROWS = 20
-_STATUS: TypeAdapter[ChangeStatus] = TypeAdapter(ChangeStatus)
+STATUS: TypeAdapter[ChangeStatus] = TypeAdapter(ChangeStatus)
 FEW_THOUSAND = 2000
 MANY_ROWS = 200
 """So many changes at once are worth telling the database: until it knows of them, it reads a whole world for a few."""
@@ -320,20 +320,24 @@ class SqlCanon:
         values = {"status": asked.status, "kind": asked.kind, "about": asked.about, "session_id": asked.session_id}
         given = {name: spelled(value) for name, value in {**values, "after": after}.items() if value is not None}
         query = changes_with(*given)
-        found = await self._connection.execute(query, {"world": spelled(asked.world_id), "most": limit, **given})
-        return await _rows(found)
+        values = {"world": spelled(asked.world_id), **given}
+        return await self._page(query, values, limit)
+
+    async def _page(self, query: Executable, values: dict[str, Any], limit: int) -> list[ChangeRow]:
+        return await read_page(
+            lambda most: self._connection.execute(query, {**values, "most": most}), change_row, limit
+        )
 
     async def true_now(
         self, world_id: str, *, session_id: str | None = None, kinds: Sequence[ChangeKind] = (), limit: int = 5000
     ) -> list[ChangeRow]:
-        asked: dict[str, Any] = {"world": spelled(world_id), "most": limit}
+        asked: dict[str, Any] = {"world": spelled(world_id)}
         asked |= {} if session_id is None else {"session_id": spelled(session_id)}
         asked |= {"kinds": list(kinds)} if kinds else {}
-        return await _rows(await self._connection.execute(true_changes(session_id is not None, bool(kinds)), asked))
+        return await self._page(true_changes(session_id is not None, bool(kinds)), asked, limit)
 
     async def since(self, world_id: str, version: int, *, limit: int = 1000) -> list[ChangeRow]:
-        asked = {"world": spelled(world_id), "after_version": version, "most": limit}
-        return await _rows(await self._connection.execute(SINCE, asked))
+        return await self._page(SINCE, {"world": spelled(world_id), "after_version": version}, limit)
 
     async def touching(
         self, world_id: str, ids: Sequence[str], *, limit: int, entities: bool = False
@@ -344,13 +348,13 @@ class SqlCanon:
                 asked = {"world": spelled(world_id), "ends": some, "most": limit}
                 found.update((row.change_id, row) for row in await self._connection.execute(query, asked))
         newest = sorted(found.values(), key=lambda row: (row.kind != "entity", -row.version))[:limit]
-        return await _rows(sorted(newest, key=lambda row: row.version))
+        return await read_whole_rows(sorted(newest, key=lambda row: row.version), change_row)
 
     async def saying(self, world_id: str, predicates: Sequence[str], *, limit: int) -> list[ChangeRow]:
         if not predicates:
             return []
         asked = {"world": spelled(world_id), "predicates": [spelled(one) for one in predicates], "most": limit}
-        return await _rows(await self._connection.execute(SAYING, asked))
+        return await read_whole_rows(await self._connection.execute(SAYING, asked), change_row)
 
     async def mergers(self, world_id: str, *, limit: int) -> dict[str, str]:
         found = await self._connection.execute(MERGERS, {"world": spelled(world_id), "most": limit})
@@ -445,26 +449,18 @@ def graph_columns(content: Content) -> dict[str, Any]:
     return found
 
 
-async def _rows(found: Iterable[Any]) -> list[ChangeRow]:
-    """Rows as values; many of them, or long ones, are read beside the event loop."""
-    rows = list(found)
-    if len(rows) <= FEW_ROWS:
-        return [change_row(row) for row in rows]
-    return await run_in_thread(lambda: [change_row(row) for row in rows])
-
-
 def change_row(row: Any) -> ChangeRow:
     """A row of the table as the port has it; raises StoreError that names it for one that is damaged."""
     try:
         return _change_row(row)
-    except ValidationError as error:
+    except NOT_READ as error:
         raise damaged(f"The canon change '{row.change_id}'", error) from None
 
 
 def _change_row(row: Any) -> ChangeRow:
     return ChangeRow(
         change=Change.model_validate(unpack("canon_change", row.doc)),
-        status=_STATUS.validate_python(row.status),
+        status=STATUS.validate_python(row.status),
         verdict=None if row.verdict is None else Verdict.model_validate(unpack("canon_verdict", row.verdict)),
         decision=None if row.decision is None else Decision.model_validate(unpack("canon_decision", row.decision)),
         version=row.version,

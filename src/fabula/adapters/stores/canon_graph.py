@@ -13,6 +13,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     CompoundSelect,
+    Executable,
     Select,
     and_,
     bindparam,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 from fabula.adapters.stores.canon import CANON_CHANGES, TRUE_NOW, change_row
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import NUMBER, Access, portions, spelled, unpack
+from fabula.adapters.stores.whole_rows import read_page
 from fabula.ports.canon import ChangeRow
 from fabula.ports.canon_graph import EDGE_KINDS, Edge, NodeName, TimeSpan, TrueKind
 from fabula.story.canon import EntityContent, Moment
@@ -119,7 +121,7 @@ class SqlGraph:
         after: str | None = None,
         limit: int = 100,
     ) -> list[ChangeRow]:
-        asked: dict[str, Any] = {"world": spelled(world_id), "of_kind": kind, "most": limit, **_moment(at)}
+        asked: dict[str, Any] = {"world": spelled(world_id), "of_kind": kind, **_moment(at)}
         if after is not None:
             asked["after"] = spelled(after)
         if end is not None:
@@ -127,19 +129,22 @@ class SqlGraph:
         # Each side has an index in this order, so each ends by itself after so many; `OR` would sort all there are.
         found: dict[str, ChangeRow] = {}
         for side in _SIDES if end is not None else (None,):
-            rows = await self._connection.execute(of_kind(side, at is not None, after is not None), asked)
-            found.update((row.change_id, change_row(row)) for row in rows)
+            rows = await self._page(of_kind(side, at is not None, after is not None), asked, limit)
+            found.update((row.change.change_id, row) for row in rows)
         return [found[name] for name in sorted(found)][:limit]
 
     async def timeline(
         self, world_id: str, span: TimeSpan, *, after: tuple[Moment, str] | None = None, limit: int = 100
     ) -> list[ChangeRow]:
-        asked: dict[str, Any] = {"world": spelled(world_id), "most": limit}
+        asked: dict[str, Any] = {"world": spelled(world_id)}
         asked |= {} if span.begins is None else {"begins": span.begins}
         asked |= {} if span.ends is None else {"ends": span.ends}
         asked |= {} if after is None else {"moment": after[0], "after": spelled(after[1])}
         query = moments(span.begins is not None, span.ends is not None, after is not None)
-        return [change_row(row) for row in await self._connection.execute(query, asked)]
+        return await self._page(query, asked, limit)
+
+    async def _page(self, query: Executable, asked: dict[str, Any], limit: int) -> list[ChangeRow]:
+        return await read_page(lambda most: self._connection.execute(query, {**asked, "most": most}), change_row, limit)
 
 
 def _read_edges(world_id: str, ends: list[str], at: Moment | None, limit: int) -> Steps[list[Edge]]:

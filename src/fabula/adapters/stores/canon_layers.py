@@ -26,7 +26,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from fabula.adapters.stores.canon import FEW_ROWS, content_ends
+from fabula.adapters.stores.canon import STATUS, content_ends
 from fabula.adapters.stores.play_tables import GET_TURN
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import (
@@ -42,10 +42,11 @@ from fabula.adapters.stores.tables import (
     unpack,
 )
 from fabula.adapters.stores.transcript_steps import read_on_line
+from fabula.adapters.stores.whole_rows import read_whole_rows
 from fabula.ports.canon import ChangeRow
 from fabula.ports.canon_layers import CanonCommit, Ruling
 from fabula.ports.errors import NotFound
-from fabula.ports.threads import run_in_thread
+from fabula.ports.stored import NOT_READ, damaged
 from fabula.story.canon import Change, ChangeKind, Decision, Verdict
 
 CANON_STAGED = Table(
@@ -168,7 +169,7 @@ class SqlCanonLayers:
 
     async def get(self, change_id: str) -> Change | None:
         row = (await self._connection.execute(GET, {"this": spelled(change_id)})).first()
-        return None if row is None else Change.model_validate(unpack("canon_change", row.doc))
+        return None if row is None else _read_change(row)
 
     async def at(
         self,
@@ -292,10 +293,7 @@ def _ruling_row(ruling: Ruling, turn: Any, now: int) -> dict[str, Any]:
 
 
 async def _change_rows(pairs: Sequence[tuple[Any, Any]], replaced: Mapping[str, str]) -> list[ChangeRow]:
-    """Rows as values; many of them are read beside the event loop."""
-    if len(pairs) <= FEW_ROWS:
-        return [_change_row(row, ruled, replaced) for row, ruled in pairs]
-    return await run_in_thread(lambda: [_change_row(row, ruled, replaced) for row, ruled in pairs])
+    return await read_whole_rows(pairs, lambda pair: _change_row(pair[0], pair[1], replaced))
 
 
 def _place(row: Any) -> tuple[int, int, str]:
@@ -306,7 +304,23 @@ def _is_open(ruled: Any) -> bool:
     return ruled is None or ruled.status == "pending"
 
 
+def _read_change(row: Any) -> Change:
+    """A staged change; raises StoreError that names it for one that is damaged."""
+    try:
+        return Change.model_validate(unpack("canon_change", row.doc))
+    except NOT_READ as error:
+        raise damaged(f"The canon change '{row.change_id}'", error) from None
+
+
 def _change_row(row: Any, ruled: Any, replaced: Mapping[str, str]) -> ChangeRow:
+    """A row as the port has it; raises StoreError that names it for one that is damaged."""
+    try:
+        return _ruled_change(row, ruled, replaced)
+    except NOT_READ as error:
+        raise damaged(f"The canon change '{row.change_id}'", error) from None
+
+
+def _ruled_change(row: Any, ruled: Any, replaced: Mapping[str, str]) -> ChangeRow:
     change = Change.model_validate(unpack("canon_change", row.doc))
     by = replaced.get(change.change_id)
     if ruled is None:
@@ -319,7 +333,7 @@ def _change_row(row: Any, ruled: Any, replaced: Mapping[str, str]) -> ChangeRow:
         )
     return ChangeRow(
         change=change,
-        status=ruled.status,
+        status=STATUS.validate_python(ruled.status),
         verdict=_verdict(ruled),
         decision=Decision.model_validate(unpack("canon_decision", ruled.decision)),
         replaced_by=by,

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite, log
-from typing import Any
+from typing import Any, get_args
+
+from sqlalchemy import Executable
 
 from fabula.adapters.stores import memory_tables as t
 from fabula.adapters.stores.memory_places import (
@@ -24,6 +27,7 @@ from fabula.adapters.stores.memory_places import (
 )
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import LOCK_NAME, Access, few_lengths, legible, pack, portions, spelled, unpack
+from fabula.adapters.stores.whole_rows import page_steps, whole_rows
 from fabula.ports.errors import NotFound
 from fabula.ports.memories import (
     Candidates,
@@ -39,7 +43,7 @@ from fabula.ports.memories import (
     memory_doc,
     with_rendition,
 )
-from fabula.ports.stored import UNREADABLE, damaged
+from fabula.ports.stored import NOT_READ, damaged
 from fabula.story.values import JsonObject
 
 STEPS_UP = 256
@@ -144,7 +148,7 @@ class SqlMemories:
     async def resting_on(self, owner: Owner, turn_id: str) -> list[Memory]:
         values = {"scope": spelled(owner.scope), "owner": spelled(owner.name), "named": spelled(turn_id)}
         rows = await self._connection.execute(t.RESTING_ON, values)
-        found = [_memory(row, owner) for row in rows]
+        found = whole_rows(rows, lambda row: _memory(row, owner))
         return [one for one in found if turn_id in (mark.removeprefix("!") for mark in one.evidence)]
 
     async def without_vector(self, embedder: str, *, limit: int) -> list[Memory]:
@@ -205,7 +209,7 @@ def _read_without_vector(embedder: str, limit: int) -> Steps[list[Memory]]:
     found: list[Memory] = []
     for other in (yield from _other_embedders(embedder)):
         rows = yield t.OF_EMBEDDER, {"embedder": other, "most": limit - len(found)}
-        found += [_memory(row, Owner(scope=row.scope, name=row.owner)) for row in rows]
+        found += whole_rows(rows, lambda row: _memory(row, Owner(scope=row.scope, name=row.owner)))
         if len(found) >= limit:
             break
     return found
@@ -545,8 +549,8 @@ def _read_places(owner: Owner, places: Sequence[tuple[int, int]]) -> Steps[list[
     found: dict[tuple[int, int], Memory] = {}
     for space in dict.fromkeys(space for space, _ in places):
         for some in _chunks([place for number, place in places if number == space]):
-            for row in (yield t.THESE, {"space": space, "places": some}):
-                found[row.space_no, row.place] = _memory(row, owner)
+            rows = yield t.THESE, {"space": space, "places": some}
+            found |= dict(whole_rows(rows, lambda row: ((row.space_no, row.place), _memory(row, owner))))
     return [found[place] for place in places if place in found]
 
 
@@ -559,21 +563,26 @@ def _read_page(
     if after is not None and after[0] in [space for space, _ in spaces]:
         spaces = spaces[[space for space, _ in spaces].index(after[0]) :]
     found: list[Memory] = []
+    whole = partial(_memory, owner=owner.owner)
     for space, last in spaces:
         start = after[1] if after is not None and after[0] == space else None
-        values: dict[str, Any] = {"space": space, "last": last, "most": limit - len(found)}
+        values: dict[str, Any] = {"space": space, "last": last}
         if kind is not None:
             values["kind"] = kind
         if order == "newest":
             page = t.PAGE_NEWEST if kind is None else t.KIND_NEWEST
-            rows = yield page, {**values, "before": last + 1 if start is None else start}
+            values["before"] = last + 1 if start is None else start
         else:
             page = t.PAGE_OLDEST if kind is None else t.KIND_OLDEST
-            rows = yield page, {**values, "after": -1 if start is None else start}
-        found += [_memory(row, owner.owner) for row in rows]
+            values["after"] = -1 if start is None else start
+        found += yield from page_steps(partial(_rows_of, page, values), whole, limit - len(found))
         if len(found) >= limit:
             break
     return found[:limit]
+
+
+def _rows_of(page: Executable, values: dict[str, Any], most: int) -> Steps[list[Any]]:
+    return list((yield page, {**values, "most": most}))
 
 
 def _change(memory_id: str, change: MemoryChange) -> Steps[None]:
@@ -659,7 +668,7 @@ def _memory(row: Any, owner: Owner) -> Memory:
     """A row as the port has it; raises StoreError that names it for one that is damaged."""
     try:
         return _whole_memory(row, owner)
-    except UNREADABLE as error:
+    except NOT_READ as error:
         raise damaged(f"The memory '{row.memory_id}'", error) from None
 
 
@@ -670,10 +679,13 @@ def _figure(found: Any) -> Any:
     return found
 
 
+_KINDS = frozenset(get_args(MemoryKind))
+
+
 def _whole_memory(row: Any, owner: Owner) -> Memory:
     doc: JsonObject = unpack("memory", row.doc)
     evidence, renditions = doc["evidence"], doc["renditions"]
-    assert isinstance(evidence, list) and isinstance(renditions, list)
+    assert isinstance(evidence, list) and isinstance(renditions, list) and row.kind in _KINDS
     return Memory(
         memory_id=row.memory_id,
         owner=owner,

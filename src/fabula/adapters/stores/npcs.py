@@ -25,7 +25,9 @@ from sqlalchemy import (
 )
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, few_lengths, pack, spelled, unpack
+from fabula.adapters.stores.whole_rows import whole_rows
 from fabula.ports.npcs import LeftTurn, NpcKey, OpenTurn, Remembered, Settled
+from fabula.ports.stored import NOT_READ, damaged
 from fabula.story.npc import GameEvent, Lived, PlayedTag
 from fabula.story.values import Json
 
@@ -165,18 +167,18 @@ class SqlNpcs:
 
     async def recent(self, npc: NpcKey, *, limit: int) -> list[Remembered]:
         rows = await self._connection.execute(RECENT, {**_named(npc), "limit": limit})
-        return [_remembered(row) for row in rows][::-1]
+        return whole_rows(rows, _remembered)[::-1]
 
     async def entries(self, npc: NpcKey, numbers: Sequence[int]) -> list[Remembered]:
         wanted = sorted(set(numbers))[:MOST_ENTRIES]
         if not wanted:
             return []
         rows = await self._connection.execute(THESE, {**_named(npc), "numbers": few_lengths(wanted)})
-        return [_remembered(row) for row in rows]
+        return whole_rows(rows, _remembered)
 
     async def after(self, npc: NpcKey, number: int, *, limit: int) -> list[Remembered]:
         rows = await self._connection.execute(AFTER, {**_named(npc), "after": number, "limit": limit})
-        return [_remembered(row) for row in rows]
+        return whole_rows(rows, _remembered)
 
     async def number_of(self, npc: NpcKey, turn_id: str) -> int | None:
         row = (await self._connection.execute(GET, {**_named(npc), "turn": spelled(turn_id)})).first()
@@ -223,6 +225,14 @@ def _named(npc: NpcKey) -> dict[str, Any]:
 
 
 def _remembered(row: Any) -> Remembered:
+    """A row as the port has it; raises StoreError that names it for one that is damaged."""
+    try:
+        return _whole_entry(row)
+    except NOT_READ as error:
+        raise damaged(f"The entry {row.number} of the NPC '{row.agent_id}'", error) from None
+
+
+def _whole_entry(row: Any) -> Remembered:
     tags = unpack("npc_played", row.played)["tags"]
     assert isinstance(tags, list)
     lived = Lived(

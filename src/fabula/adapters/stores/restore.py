@@ -143,7 +143,7 @@ def _revision(backup: sqlite3.Connection, file: Path) -> str:
 async def _backup_at_newest_revision(file: Path) -> AsyncIterator[Connection]:
     """A reading connection to a copy of the backup, so that the file itself is never touched."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="fabula-restore-"))
-    database = SqliteDatabase(folder / "backup.db")
+    database = SqliteDatabase(folder / "backup.db", mends=False)
     try:
         with database.plain_words(OSError):
             await asyncio.to_thread(shutil.copyfile, file, folder / "backup.db")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, delete, insert, select
 
 from fabula.adapters.stores.play_tables import GET_TURN
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, Terms, pack, spelled, unpack
 from fabula.adapters.stores.transcript_steps import read_on_line
+from fabula.adapters.stores.whole_rows import whole_rows
 from fabula.ports.errors import NotFound
 from fabula.ports.plays import Turn
 from fabula.ports.scenes import MOST_SCENES, EndedScene
+from fabula.ports.stored import NOT_READ, damaged
 from fabula.story.scenes import SceneRecord
 
 SCENES = Table(
@@ -60,9 +64,15 @@ class SqlScenes:
         asked = {"tree": turn.tree_id, "deepest": deepest, "most": MOST_SCENES}
         rows = list(await self._connection.execute(ENDED, asked))
         line = await self._connection.run(read_on_line(turn_id, [row.turn_id for row in rows]))
-        return [
-            EndedScene(
-                record=SceneRecord.model_validate(unpack("scene", row.doc)), turn_id=row.turn_id, depth=row.depth
-            )
-            for row in [row for row in rows if row.turn_id in line][:limit]
-        ]
+        ended = [row for row in rows if row.turn_id in line]
+        found = whole_rows(ended[:limit], _ended_scene)
+        return found if len(found) == len(ended[:limit]) else whole_rows(ended, _ended_scene)[:limit]
+
+
+def _ended_scene(row: Any) -> EndedScene:
+    """A row as the port has it; raises StoreError that names it for one that is damaged."""
+    try:
+        record = SceneRecord.model_validate(unpack("scene", row.doc))
+    except NOT_READ as error:
+        raise damaged(f"The scene that ended with the turn '{row.turn_id}'", error) from None
+    return EndedScene(record=record, turn_id=row.turn_id, depth=row.depth)

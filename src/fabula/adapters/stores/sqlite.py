@@ -36,12 +36,16 @@ HAS_TABLE = text("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :n
 
 
 class SqliteDatabase:
-    """The database in a file, which `prepare` makes when it is missing."""
+    """The database in a file, which `prepare` makes when it is missing.
+
+    What no column of ours can hold is read as a plain value (`row_types`), but where `mends` is false: a restore
+    refuses it.
+    """
 
     engine: Literal["sqlite"] = "sqlite"
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, file: Path, *, mends: bool = True) -> None:
+        self._file, self._mends = file, mends
         self._writer: SqliteThread | None = None
         self._idle_readers: list[SqliteThread] = []
         self._writing = asyncio.Lock()
@@ -146,14 +150,14 @@ class SqliteDatabase:
 
     def _only_writer(self) -> SqliteThread:
         if self._writer is None:
-            self._writer = SqliteThread(self._file, begin=_TO_WRITE, pragmas=_ALWAYS)
+            self._writer = SqliteThread(self._file, begin=_TO_WRITE, pragmas=_ALWAYS, mends=self._mends)
         return self._writer
 
     def _idle_reader(self) -> SqliteThread:
         """The one that was used last, which has its statements and pages at hand."""
         if self._idle_readers:
             return self._idle_readers.pop()
-        return SqliteThread(self._file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"))
+        return SqliteThread(self._file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"), mends=self._mends)
 
     async def _wait_for(self, use: asyncio.Lock | asyncio.Semaphore) -> None:
         if not use.locked():
@@ -245,22 +249,22 @@ def _refuse_strangers(connection: sqlite3.Connection, file: Path) -> None:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
     if tables and "fabula_revision" not in tables:
         raise StoreError(f"The file {file} is a database of another program. Choose another data folder.")
-
-
-_DAMAGE = ("not a database", "malformed", "Could not decode", "no such table", "no such column")
-
     if (part := computed_part(connection)) is not None:
         raise StoreError(
             f"The database {file} has something that runs by itself, the {part}, as Fabula never makes. "
             "Remove it if it is yours; otherwise move the file away and restore a backup that you trust."
         )
 
+
+_DAMAGE = ("not a database", "malformed", "Could not decode", "no such table", "no such column")
+
+
 def sentence(file: Path, error: BaseException) -> str:
     """What went wrong with the file, and what to do."""
     said = str(error)
     if isinstance(error, UnicodeDecodeError) or any(sign in said for sign in _DAMAGE):
         return f"The database {file} is damaged. Move it away and run `fabula restore` with a backup."
-    if isinstance(error, OverflowError):
+    if isinstance(error, OverflowError) or "integer overflow" in said:
         return f"A number is too large for the database {file}. If nobody gave one, one is damaged: restore a backup."
     if "readonly" in said:
         return f"The database {file} may not be written. Make it and its folder writable for this user."

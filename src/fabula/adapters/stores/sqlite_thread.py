@@ -6,6 +6,7 @@ Callers wait on the event loop; the thread does one job at a time, in the order 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Sequence
@@ -14,27 +15,42 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.sql.expression import UpdateBase
 
 from fabula.adapters.stores.database import PATIENCE_S
+from fabula.adapters.stores.row_types import Wanted, fit_all, lenient_text, made_to_fit, wanted_types
 from fabula.adapters.stores.sql import COMPILED_KEPT, Compiler, Rows, Steps, Values
+
+log = logging.getLogger("fabula.stored")
+"""It says the same line once a minute (`actions/repositories.py`)."""
 
 T = TypeVar("T")
 
 Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
 
 
-class SqliteThread:
-    """Runs jobs on its connection. `begin` is how its transactions begin."""
+class RowKind(NamedTuple):
+    """The class of a statement's rows, which have its columns as attributes, and what types these may have."""
 
-    def __init__(self, file: Path, *, begin: str, pragmas: Sequence[str]) -> None:
-        self._file, self._begin, self._pragmas = file, begin, pragmas
+    row: Any
+    wanted: Wanted
+
+
+class SqliteThread:
+    """Runs jobs on its connection. `begin` is how its transactions begin.
+
+    One that `mends` answers plain values in place of those that cannot be in their column.
+    """
+
+    def __init__(self, file: Path, *, begin: str, pragmas: Sequence[str], mends: bool) -> None:
+        self._file, self._begin, self._pragmas, self._mends = file, begin, pragmas, mends
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._compiler = Compiler(SQLiteDialect_pysqlite(paramstyle="named"))
-        self._row_classes: dict[str, Any] = {}
+        self._row_kinds: dict[str, RowKind] = {}
         self._opened: sqlite3.Connection | None = None
         # A daemon: a process that ends without closing its store must not wait for it. Nothing is lost by that.
         Thread(target=self._work, name=f"sqlite {file.name}", daemon=True).start()
@@ -93,7 +109,9 @@ class SqliteThread:
         """Commits or rolls back; what cannot be committed is rolled back."""
         connection = self.connection()
         try:
-            connection.execute(how)
+            # SQLite rolls back by itself where the disk or the memory is full.
+            if how != "ROLLBACK" or connection.in_transaction:
+                connection.execute(how)
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -136,18 +154,44 @@ class SqliteThread:
         cursor = connection.execute(compiled.sql, compiled.named(values or {}))
         if cursor.description is None:
             return Rows((), cursor.rowcount)
-        row = self._row_class(compiled.sql, cursor)
-        return Rows(cursor.fetchall(), cursor.rowcount, row._make)
+        kind = self._row_kind(statement, compiled.sql, cursor)
+        try:
+            rows = cursor.fetchall()
+        except sqlite3.OperationalError as error:
+            if not self._begin_to_read_leniently(error) or isinstance(statement, UpdateBase):
+                raise
+            rows = connection.execute(compiled.sql, compiled.named(values or {})).fetchall()
+        if rows and self._mends and not fit_all(rows, kind.wanted):
+            self._tell_of_damage(f"values of a wrong type in columns {', '.join(kind.row._fields)}"[:200])
+            rows = made_to_fit(rows, kind.wanted)
+        return Rows(rows, cursor.rowcount, kind.row._make)
 
-    def _row_class(self, sql: str, cursor: sqlite3.Cursor) -> Any:
-        """The class of a statement's rows, which have its columns as attributes."""
-        found = self._row_classes.get(sql)
+    def _begin_to_read_leniently(self, error: sqlite3.OperationalError) -> bool:
+        """Whether text was no UTF-8, and is read from now on with signs for what is none.
+
+        Not from the start: it takes twice the time, and nobody's database has such text.
+        """
+        connection = self.connection()
+        if not self._mends or "Could not decode" not in str(error) or connection.text_factory is lenient_text:
+            return False
+        connection.text_factory = lenient_text
+        self._tell_of_damage("text that is no UTF-8")
+        return True
+
+    def _row_kind(self, statement: Executable, sql: str, cursor: sqlite3.Cursor) -> RowKind:
+        found = self._row_kinds.get(sql)
         if found is None:
-            if len(self._row_classes) >= COMPILED_KEPT:
-                self._row_classes.clear()
+            if len(self._row_kinds) >= COMPILED_KEPT:
+                self._row_kinds.clear()
             columns = [column[0] for column in cursor.description]
-            found = self._row_classes[sql] = namedtuple("Row", columns, rename=True)
+            wanted = wanted_types(statement, sql)
+            # What is not said of each column is said of none.
+            wanted = wanted if len(wanted) == len(columns) else [None] * len(columns)
+            found = self._row_kinds[sql] = RowKind(namedtuple("Row", columns, rename=True), wanted)
         return found
+
+    def _tell_of_damage(self, what: str) -> None:
+        log.warning("The database %s is damaged: it has %s. Restore a backup.", self._file, what)
 
 
 def _succeed(done: asyncio.Future[Any], result: Any) -> None:

@@ -126,7 +126,10 @@ def add_or_change(table: Table, change: Mapping[str, Any] | None) -> Executable:
 
 
 class json_field(FunctionElement[str]):
-    """One field of a stored document, as JSON text: the database finds it faster than we could read the whole."""
+    """One field of a stored document, as JSON text: the database finds it faster than we could read the whole.
+
+    Of a damaged document it is NULL: an error would end the whole statement, and with it a list of many others.
+    """
 
     name = "json_field"
     inherit_cache = True
@@ -136,14 +139,16 @@ class json_field(FunctionElement[str]):
 @compiles(json_field)
 def _json_field(element: json_field, compiler: SQLCompiler, **options: Any) -> str:
     document, name = (compiler.process(one, **options) for one in element.clauses)
-    return f"({document} -> {name})"
+    return f"CASE WHEN json_valid({document}) THEN {document} -> {name} END"
 
 
 @compiles(json_field, "postgresql")
 def _json_field_of_postgres(element: json_field, compiler: SQLCompiler, **options: Any) -> str:
     # Postgres reads no document that has a NUL anywhere. Another character in its place breaks no JSON.
     document, name = (compiler.process(one, **options) for one in element.clauses)
-    return rf"CAST(CAST(replace({document}, '\u0000', '\u0001') AS JSON) -> {name} AS TEXT)"
+    read = rf"CAST(CAST(replace({document}, '\u0000', '\u0001') AS JSON) -> {name} AS TEXT)"
+    # Before version 16 it cannot be asked whether a text is JSON: this sees what was cut, emptied or overwritten.
+    return f"CASE WHEN left({document}, 1) = '{{' AND right({document}, 1) = '}}' THEN {read} END"
 
 
 class among(FunctionElement[Any]):

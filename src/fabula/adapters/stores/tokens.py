@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, Text, bindparam, insert, select, update
 
 from fabula.adapters.stores.tables import METADATA, NAME, NUMBER, Access, legible, spelled
-from fabula.ports.errors import Conflict, NotFound
-from fabula.ports.store import Token
+from fabula.adapters.stores.whole_rows import whole_rows
+from fabula.ports.errors import Conflict, NotFound, StoreError
+from fabula.ports.store import Token, TokenRole
 
 TOKENS = Table(
     "tokens",
@@ -50,7 +51,8 @@ class SqlTokens:
 
     async def by_hash(self, hash: str) -> Token | None:
         row = (await self._connection.execute(BY_HASH, {"this": spelled(hash)})).first()
-        return None if row is None else _token(row)
+        # One whose role is damaged lets nobody in.
+        return next(iter(whole_rows([] if row is None else [row], _token)), None)
 
     async def get(self, token_id: str) -> Token | None:
         row = (await self._connection.execute(GET, {"this": spelled(token_id)})).first()
@@ -60,7 +62,7 @@ class SqlTokens:
         return (await self._connection.execute(VALID, {"this": spelled(token_id)})).first() is not None
 
     async def every(self) -> list[Token]:
-        return [_token(row) for row in await self._connection.execute(EVERY)]
+        return whole_rows(await self._connection.execute(EVERY), _token)
 
     async def revoke(self, token_id: str) -> Token:
         await self._connection.execute(REVOKE, {"this": spelled(token_id), "now": self._clock.now_ms()})
@@ -73,5 +75,11 @@ class SqlTokens:
         await self._connection.execute(TOUCH, {"this": spelled(token_id), "now": self._clock.now_ms()})
 
 
+_ROLES = frozenset(get_args(TokenRole))
+
+
 def _token(row: Any) -> Token:
+    """A row as the port has it; raises StoreError that names it for one that is damaged."""
+    if row.role not in _ROLES:
+        raise StoreError(f"The token '{row.token_id}' is damaged: it has no role. Make a new one.")
     return Token(**row._asdict())
