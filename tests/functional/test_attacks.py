@@ -17,6 +17,7 @@ from tests.game_client import game
 from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.scripted import theatre
 
+from fabula.actions.care.tokens import create_token
 from fabula.actions.plays import find_lines
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
@@ -24,9 +25,15 @@ from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIE
 from fabula.formats.images import fit_within
 from fabula.loops.npc.company import MOST_WAITING
 from fabula.loops.npc.floor import LONGEST_QUEUE
-from fabula.ports.actors import Actor
+from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
-from fabula.server.game_socket.pace import FRAMES_PER_SECOND
+from fabula.server.game_socket.pace import (
+    ENTRIES_PER_SECOND,
+    ENTRY_BYTES,
+    FRAMES_PER_SECOND,
+    MOST_ENTRIES_AT_ONCE,
+    EntryPaces,
+)
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_VALUES
 from fabula.story.changes import LONGEST_HISTORY, MOST_PRESENT, newest_within
@@ -217,6 +224,33 @@ async def test_what_a_thousand_npcs_notice_is_short(client: Client) -> None:
         for _ in range(60):
             await mine.send("notification_event", agent_ids=crowd[:50], event_type="x", text="x" * 10_000)
         assert (await mine.next("error"))["code"] == "busy"
+
+
+async def test_what_npcs_of_a_token_keep_has_a_bound_over_all_its_games(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "guarded", require_tokens=True) as client:
+        player = (await create_token(client.house, OPERATOR, role="player")).secret
+        hers = {"Authorization": f"Bearer {player}"}
+        async with game(address(client), additional_headers=hers) as one:
+            for first in range(0, 1_000, 100):
+                crowd = [f"npc{number}" for number in range(first, first + 100)]
+                await one.send("notification_event", agent_ids=crowd, event_type="bell", text="The bell rings.")
+            await one.send("notification_event", agent_ids="*", event_type="bell", text="It rings again.")
+            async with game(address(client), additional_headers=hers) as other:
+                for _ in range(10):
+                    await other.send("notification_event", agent_ids=crowd, event_type="bell", text="And again.")
+                told = await other.next("error")
+                assert told["code"] == "busy" and "All agents of this token" in told["message"]
+
+
+def test_entries_are_counted_for_each_token_and_come_back_with_time() -> None:
+    seconds = [0.0]
+    entries = EntryPaces(lambda: seconds[0])
+    ann, ben = Actor(role="player", token_id="a"), Actor(role="player", token_id="b")
+    admin = Actor(role="admin", token_id="c")
+    assert entries.allows(ann, MOST_ENTRIES_AT_ONCE, 10) and not entries.allows(ann, 1, 10)
+    assert entries.allows(ben, 1, 10) and all(entries.allows(admin, MOST_ENTRIES_AT_ONCE, 10) for _ in range(5))
+    seconds[0] += 1.0
+    assert entries.allows(ann, ENTRIES_PER_SECOND // 2, ENTRY_BYTES) and not entries.allows(ann, 1, 10)
 
 
 def test_the_states_of_all_npcs_of_a_token_have_a_bound_together() -> None:

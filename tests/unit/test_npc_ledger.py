@@ -47,3 +47,13 @@ async def test_an_entry_that_cannot_be_kept_fails_alone_and_leaves_nothing(sqlit
     async with sqlite_store.reading() as unit:
         kept = await unit.npcs.recent(MARA, limit=10)
     assert [one.lived.event.text for one in kept] == ["first", "last"]
+
+
+async def test_others_write_while_very_much_is_kept(sqlite_store: Store) -> None:
+    ledger = Ledger(sqlite_store)
+    kept = [ledger.write(lambda unit: _notice(unit, "The bell rings.")) for _ in range(1_000)]
+    await asyncio.sleep(0)
+    await sqlite_store.write(lambda unit: _notice(unit, "Somebody else writes."))
+    assert not kept[-1].done()
+    await ledger.close()
+    assert all(one.done() for one in kept)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from fabula.ports.errors import FabulaError, StoreError
 from fabula.ports.store import Store, Unit
@@ -14,6 +14,9 @@ from fabula.ports.store import Store, Unit
 log = logging.getLogger("fabula.npc")
 
 R = TypeVar("R")
+
+MOST_IN_ONE: Final = 64
+"""Entries in one transaction. Everybody else who writes waits for its end, and a thousand NPCs may notice something."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +49,7 @@ class Ledger:
 
     async def _write_all(self) -> None:
         while self._entries:
-            entries, self._entries = self._entries, []
+            entries, self._entries = self._entries[:MOST_IN_ONE], self._entries[MOST_IN_ONE:]
             try:
                 if not await self._wrote(entries) and len(entries) > 1:
                     # One entry that cannot be kept does not take the others with it.

@@ -25,7 +25,7 @@ from fabula.ports.threads import run_in_thread
 from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog, plain_message
-from fabula.server.game_socket.pace import FRAME_BYTES, FRAMES_PER_SECOND, Pace
+from fabula.server.game_socket.pace import ENTRIES_PER_SECOND, FRAME_BYTES, FRAMES_PER_SECOND, EntryPaces, Pace
 from fabula.server.game_socket.send_queue import SendQueue, as_text, too_slow
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import (
@@ -45,7 +45,7 @@ from fabula.server.game_socket.wire import (
     written,
 )
 from fabula.story.boundaries import Boundaries, categories_problem
-from fabula.story.npc_events import GameMessage, NoticeCame, NpcEvent, StateCame
+from fabula.story.npc_events import GameMessage, NoticeCame, NpcEvent, StateCame, ToolsUsed, TurnPlayed
 from fabula.story.values import JsonObject
 
 log = logging.getLogger("fabula.game")
@@ -60,16 +60,28 @@ LARGEST_FRAME_OF_A_STRANGER: Final = SHORT_FRAME
 MOST_FRAMES_OF_A_STRANGER: Final = 20
 SECONDS_TO_SAY_GOODBYE: Final = 5.0
 SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
+_TOO_MANY_FRAMES: Final = f"Send at most {FRAMES_PER_SECOND} frames a second; each {FRAME_BYTES // 1024} KiB are one."
+_TOO_MANY_ENTRIES: Final = (
+    f"All agents of this token may keep {ENTRIES_PER_SECOND} things a second; what each of them notices is one. "
+    "Tell fewer agents, or more slowly."
+)
 
 
 class Connection:
     """One WebSocket. `actor` is who came through the door; None is somebody who has yet to show a token."""
 
     def __init__(
-        self, house: House, socket: WebSocket, *, actor: Actor | None, states: StateBudget, places: Places
+        self,
+        house: House,
+        socket: WebSocket,
+        *,
+        actor: Actor | None,
+        states: StateBudget,
+        places: Places,
+        entries: EntryPaces,
     ) -> None:
         self._house, self._socket, self._actor = house, socket, actor
-        self._places, self._seated = places, False
+        self._places, self._seated, self._entries = places, False, entries
         self._states = HeldStates(states, lambda: self._actor)
         self._game = ""
         self._boundaries: Boundaries | None = None
@@ -135,9 +147,8 @@ class Connection:
             else:
                 self._complain()
 
-    def _complain(self) -> None:
+    def _complain(self, sentence: str = _TOO_MANY_FRAMES) -> None:
         if self._pace.complains():
-            sentence = f"Send at most {FRAMES_PER_SECOND} frames a second; each {FRAME_BYTES // 1024} KiB are one."
             self._send(problem("busy", sentence))
 
     def _bears_with(self, raw: str | bytes) -> bool:
@@ -234,6 +245,8 @@ class Connection:
             self._send(refusal)
         elif isinstance(told, NoticeCame) and not self._pace.allows(len(raw) * company.listeners(told)):
             self._complain()
+        elif not self._entries.allows(actor, entries_for(told, company), len(raw)):
+            self._complain(_TOO_MANY_ENTRIES)
         else:
             try:
                 await address_npc(self._house, actor, company, told)
@@ -317,6 +330,17 @@ def _read_and_log(raw: str | bytes) -> tuple[ClientMessage | Problem, dict[str, 
     """What a frame says, and what is logged of it."""
     message = read_frame(raw)
     return message, None if is_problem(message) else plain_message(message)
+
+
+def entries_for(told: GameMessage, company: Company) -> int:
+    """How much is written down for a message. What asks for an answer counts as a call, and states are not kept."""
+    match told:
+        case NoticeCame():
+            return company.listeners(told)
+        case TurnPlayed() | ToolsUsed():
+            return 1
+        case _:
+            return 0
 
 
 def game_name(client: str | JsonObject | None) -> str:

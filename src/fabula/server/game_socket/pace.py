@@ -1,28 +1,48 @@
-"""How much a game may send: a bucket that fills steadily, so that short bursts pass and floods do not."""
+"""How much a game may send: a bucket that fills steadily, so that short bursts pass and floods do not.
+
+Frames are counted for each connection. What the store has to write for them is counted for each token: all games share
+one store, and a frame of a few bytes may be written for a thousand NPCs.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from typing import Final
+
+from fabula.ports.actors import Actor
 
 FRAMES_PER_SECOND = 60
 FRAME_BYTES = 32 * 1024
 """What is larger counts as several frames."""
 COMPLAINT_EVERY_S = 1.0
+ENTRIES_PER_SECOND: Final = 200
+MOST_ENTRIES_AT_ONCE: Final = 2_000
+"""All of a thousand NPCs may notice something, and soon something else."""
+ENTRY_BYTES: Final = 4 * 1024
+"""What is larger counts as several entries."""
+_REMEMBERED_TOKENS: Final = 1024
 
 
 class Pace:
     """Counts frames. Of a flood, one frame a second is answered with a complaint; the others are passed over."""
 
-    def __init__(self, monotonic: Callable[[], float], *, per_second: int = FRAMES_PER_SECOND) -> None:
+    def __init__(
+        self, monotonic: Callable[[], float], *, per_second: int = FRAMES_PER_SECOND, at_once: int | None = None
+    ) -> None:
         self._monotonic, self._rate = monotonic, float(per_second)
-        self._left, self._at = self._rate, monotonic()
+        self._most = self._rate if at_once is None else float(at_once)
+        self._left, self._at = self._most, monotonic()
         self._complained_at = float("-inf")
 
     def allows(self, size: int = 0) -> bool:
         """Whether one more frame of so many bytes may be read now."""
-        cost = 1 + size // FRAME_BYTES
+        return self.takes(1 + size // FRAME_BYTES)
+
+    def takes(self, cost: int) -> bool:
+        """Whether so many of what is counted may come now."""
         now = self._monotonic()
-        self._left = min(self._rate, self._left + (now - self._at) * self._rate)
+        self._left = min(self._most, self._left + (now - self._at) * self._rate)
         self._at = now
         if self._left < cost:
             return False
@@ -36,3 +56,24 @@ class Pace:
             return False
         self._complained_at = now
         return True
+
+
+class EntryPaces:
+    """How much is written for the games of each token, over all of its connections. Nobody counts for the operator and
+    for admins."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._paces: OrderedDict[str, Pace] = OrderedDict()
+
+    def allows(self, actor: Actor, entries: int, size: int) -> bool:
+        """Whether so many entries, each of so many bytes, may be written for this caller now."""
+        if actor.token_id is None or actor.may_act_as("admin"):
+            return True
+        pace = self._paces.pop(actor.token_id, None) or Pace(
+            self._monotonic, per_second=ENTRIES_PER_SECOND, at_once=MOST_ENTRIES_AT_ONCE
+        )
+        self._paces[actor.token_id] = pace
+        if len(self._paces) > _REMEMBERED_TOKENS:
+            self._paces.popitem(last=False)
+        return pace.takes(entries * (1 + size // ENTRY_BYTES))
