@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 from tests.fork_server import server_process
 from tests.game_client import game
 from tests.live import Client, QuickServer, gate_session, live_server
+from websockets.frames import CloseCode
 
 from fabula.actions.care.tokens import create_token, revoke_token
 from fabula.cli import serve
@@ -449,6 +450,44 @@ async def _hears(reader: asyncio.StreamReader) -> bool:
         return bool(await reader.read(65536))
     except ConnectionError:
         return False
+
+
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"),
+    [
+        (b"Content-Length: 5\r\n\r\nhello", b"400"),
+        (b"Content-Length: 5\r\n\r\n", b"400"),
+        (b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400"),
+        (b"X-Long: " + b"x" * 12_000 + b"\r\n\r\n", b"431"),
+    ],
+    ids=["a body", "a body that does not come", "chunks", "a long line"],
+)
+async def test_a_handshake_that_is_none_is_answered_and_closed(rest: bytes, status: bytes) -> None:
+    async with small_server() as port:
+        assert (await answer_to(port, UPGRADE + rest)).startswith(b"HTTP/1.1 " + status)
+
+
+async def test_no_websocket_is_opened_before_what_was_asked_is_answered(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "data") as client:
+        answer = await answer_to(client.http.base_url.port or 0, HEAD + b"\r\n" + UPGRADE + b"\r\n")
+        assert b"101 Switching" not in answer
+
+
+async def test_a_text_of_no_letters_ends_the_connection_without_a_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with live_server(tmp_path / "data") as client, raw_socket(client) as (reader, writer):
+        writer.write(fragment(0x1, fin=True, data=b"\xff\xfe"))
+        async with asyncio.timeout(120):
+            goodbye = await reader.read()
+        assert goodbye[2:4] == int(CloseCode.INVALID_DATA).to_bytes(2, "big") and b"UTF-8" in goodbye
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 async def test_a_message_in_some_fragments_is_heard(tmp_path: Path) -> None:

@@ -200,6 +200,11 @@ class BoundedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         self._expect_nothing()
         self._expect_no_body()
+        if not self._is_idle():
+            # The answers that are still owed would be written between the frames.
+            self._refused = True
+            self._leave()
+            return
         super().handle_websocket_upgrade()
 
     def _count(self, size: int) -> None:
@@ -256,7 +261,7 @@ class BoundedHttp(HttpToolsProtocol):
         if not self._is_idle() or self.transport.is_closing():
             self._leave()
             return
-        self.transport.write(_answer(status, sentence))
+        self.transport.write(answer_at_once(status, sentence))
         # Closing at once would reset the connection of a client that still sends, and the answer would be lost.
         self.loop.call_later(_SECONDS_TO_READ_THE_ANSWER, self.transport.close)
 
@@ -281,7 +286,8 @@ class SiblingHttp(BoundedHttp):
     files_each = 2
 
 
-def _answer(status: int, sentence: str) -> bytes:
+def answer_at_once(status: int, sentence: str) -> bytes:
+    """A refusal that the protocol itself gives; nothing follows on its connection."""
     head = (
         f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
         "content-type: text/plain; charset=utf-8\r\n"

@@ -18,6 +18,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from fabula.server.access.answers import ReaderWatch
+from fabula.server.access.http_protocol import answer_at_once
 
 _EXTENSION = "fabula.gathered"
 _GONE = 1006
@@ -25,6 +26,7 @@ PORTION: Final = 8 * 1024
 MOST_FRAGMENTS: Final = 256
 MOST_CONTROL_FRAMES: Final = 1000
 """Pings and pongs between two messages; the server's own pings, answered for hours, stay far below."""
+_NO_HANDSHAKE: Final = "This is no handshake of a WebSocket. Send a GET without a body."
 
 
 class Sending(Protocol):
@@ -73,7 +75,13 @@ class BatchingWebSocket(WebSocketsSansIOProtocol):
             self._readers.resumed()
 
     def data_received(self, data: bytes) -> None:
-        if not self._unread and (len(data) <= PORTION or not self.handshake_initiated):
+        if not self.handshake_initiated:
+            # The request comes whole, from the protocol that read it before us.
+            super().data_received(data)
+            if not self.handshake_initiated:
+                self._refuse_handshake()
+            return
+        if not self._unread and len(data) <= PORTION:
             super().data_received(data)
             return
         is_reading = bool(self._unread)
@@ -103,6 +111,15 @@ class BatchingWebSocket(WebSocketsSansIOProtocol):
         if self.read_paused and not self.transport.is_closing():
             self.read_paused = False
             self.transport.resume_reading()
+
+    def _refuse_handshake(self) -> None:
+        """Ends a connection whose request is no handshake: it has a body, or lines that are too long.
+
+        The original says nothing and waits for ever, and anybody may open such connections.
+        """
+        self.handshake_complete = self.close_sent = True
+        self.transport.write(b"".join(self.conn.data_to_send()) or answer_at_once(400, _NO_HANDSHAKE))
+        self.transport.close()
 
     async def receive(self) -> Any:
         message = await self.queue.get()
@@ -140,16 +157,20 @@ class BatchingWebSocket(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         self._fragments = self._control_frames = 0
-        super().send_receive_event_to_app()
+        if self.curr_msg_data_type == "text" and not _is_text(b"".join(self.frames)):
+            # The original writes a traceback into the log, for everybody as often as they like.
+            self._refuse("A text must be UTF-8.", CloseCode.INVALID_DATA)
+        else:
+            super().send_receive_event_to_app()
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, why: str, code: CloseCode = CloseCode.POLICY_VIOLATION) -> None:
         if self.close_sent or self.transport.is_closing():
             return
         self._unread.clear()
         self.frames = []
         self.close_sent = True
-        self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.POLICY_VIOLATION, "reason": why})
-        self.conn.fail(CloseCode.POLICY_VIOLATION, why)
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": why})
+        self.conn.fail(code, why)
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.transport.close()
 
@@ -178,6 +199,14 @@ class BatchingWebSocket(WebSocketsSansIOProtocol):
             return False
         self.transport.write(b"".join(self.conn.data_to_send()))
         return True
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class OneByOne:
