@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.live import Client, RpcFailed, live_server
+
+from fabula.actions.canon.changes import Review, review_changes
+from fabula.actions.canon.worlds import CreateWorld, create_world
+from fabula.ports.actors import OPERATOR
+from fabula.settings import Settings
+from fabula.wiring import open_house
 
 EVIDENCE = [{"type": "source", "ref": "chapter 1", "quote": "Orr keeps the tower."}]
 
@@ -53,6 +60,15 @@ async def test_what_is_proposed_is_pending_and_a_dry_run_writes_nothing(client: 
     real = await client.call("canon.review", world_id="sarn")
     assert [one["verdict"] for one in real["judged"]] == [one["verdict"] for one in dry["judged"]]
     assert real["version"] == 2 and await true_facts(client) == [("orr", "located_in", "tower")]
+
+
+async def test_a_dry_run_waits_for_nobody_who_writes_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+    async with open_house(Settings(data_dir=tmp_path)) as house:
+        await create_world(house, OPERATOR, CreateWorld(world_id="sarn", display_name="Sarn"))
+        async with house.store.writing():
+            async with asyncio.timeout(20):
+                dry = await review_changes(house, OPERATOR, Review(world_id="sarn", dry_run=True))
+    assert dry.judged == []
 
 
 async def test_a_verdict_says_every_step_that_led_to_it(client: Client) -> None:

@@ -108,6 +108,10 @@ HOSTILE: dict[str, Callable[[Doc], Doc]] = {
     "no such kind": lambda doc: {**doc, "canon": [{"kind": "state", "subject": "a", "key": "b", "value": 1}]},
     "no list": lambda doc: {**doc, "canon": {"kind": "fact"}},
     "too many": lambda doc: {**doc, "canon": [FACT] * 10_001},
+    "too much about one": lambda doc: {
+        **doc,
+        "canon": [{**FACT, "predicate": "located_in", "since": 9 * n, "until": 9 * n + 1} for n in range(900)],
+    },
     "too long": lambda doc: {**doc, "canon": [{**FACT, "object": "x" * 5000}]},
     "ends before": lambda doc: {**doc, "canon": [{**FACT, "since": 9, "until": 3}]},
     "private": lambda doc: {**doc, "story_id": "somebodys-story"},

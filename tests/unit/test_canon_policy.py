@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +14,7 @@ from tests.growth import calls_of
 from tests.mass import examples
 
 from fabula.canon.contradictions import _why, contradictions
-from fabula.canon.policy import MOST_NAMED, MOST_REPLACED, Known, judge, recomputed, review
+from fabula.canon.policy import MOST_LOOKED_AT, MOST_NAMED, MOST_REPLACED, Known, judge, recomputed, review
 from fabula.story.boundaries import Boundaries, limits_of
 from fabula.story.canon import Authority, Change, Evidence, Policy, Verdict
 
@@ -262,6 +263,46 @@ def test_a_review_costs_as_much_as_there_is_to_review_and_canon_to_read() -> Non
     assert review_of(2000) < 12 * review_of(200)
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        (lambda number: fact("orr", f"has_{number}", "it"), lambda number: entity("orr")),
+        (lambda number: event(f"bell {number}", "orr", at=5), lambda number: event(f"song {number}", "orr", at=5)),
+        (
+            lambda number: fact("orr", "located_in", f"place {number}", since=9 * number, until=9 * number + 1),
+            lambda number: event(f"song {number}", "orr", where="tower", at=5),
+        ),
+        (lambda number: axiom("swims", None, "object"), lambda number: fact("orr", "swims", f"lake {number}")),
+    ],
+    ids=["facts of an entity", "events of a minute", "whereabouts", "axioms about others"],
+)
+def test_a_review_passes_over_what_can_contradict_nothing_however_much_it_is(
+    known: Callable[[int], dict[str, Any]], new: Callable[[int], dict[str, Any]]
+) -> None:
+    def review_of(size: int) -> int:
+        canon = [change(one, f"c{place}") for place, one in enumerate([entity("orr"), *map(known, range(size))])]
+        changes = [change(new(number), f"n{number}") for number in range(50)]
+        return calls_of(lambda: review(changes, Policy(), Known(canon=canon))).total()
+
+    assert review_of(2000) < 14 * review_of(200)
+
+
+def test_a_review_looks_at_so_many_truths_and_leaves_the_rest_to_the_next_one() -> None:
+    canon = [
+        change(fact("orr", "located_in", f"place {number}", since=9 * number, until=9 * number + 1), f"c{number}")
+        for number in range(4000)
+    ]
+    new = [
+        change(fact("orr", "located_in", "cave", since=9 * number + 5, until=9 * number + 6), f"n{number}")
+        for number in range(60)
+    ]
+    verdicts = [verdict for _, verdict in review(new, Policy(), Known(canon=canon))]
+    judged = next(place for place, verdict in enumerate(verdicts) if verdict.result != "accept")
+    assert 0 < judged * 4000 < MOST_LOOKED_AT + 2 * 4000
+    assert {one.result for one in verdicts[judged:]} == {"pending"} and "Review what is left" in verdicts[-1].sentence
+    assert recomputed(verdicts[-1].steps, Policy())[0] == "pending"
+
+
 def test_one_change_replaces_so_many_truths_and_names_so_many_and_no_more() -> None:
     def verdict_on(size: int) -> Verdict:
         canon = [change(fact("orr", "spouse", f"wife {number}"), f"c{number}") for number in range(size)]
@@ -271,6 +312,7 @@ def test_one_change_replaces_so_many_truths_and_names_so_many_and_no_more() -> N
     assert (some.result, len(some.retcons), len(some.contradicts)) == ("accept", MOST_REPLACED, MOST_NAMED)
     assert (many.result, many.retcons, len(many.contradicts)) == ("reject", [], MOST_NAMED)
     assert many.sentence == "It contradicts more than 200 others, and so many are the most that are replaced at once."
+    assert recomputed(many.steps, Policy())[0] == "reject"
 
 
 def test_what_crosses_a_line_is_rejected_with_that_reason_whoever_proposes_it() -> None:

@@ -65,6 +65,10 @@ class Standing:
     many changes takes seconds in a large world."""
 
     def __init__(self, canon: Iterable[Change] = ()) -> None:
+        self.looked_at = 0
+        """How many truths changes were held against so far."""
+        self._said: dict[str, set[str]] = {}
+        self._ruled: set[str] = set()
         self._places: dict[str, int] = {}
         self._by_key: dict[_Key, list[Change]] = {}
         self._gone: set[str] = set()
@@ -77,6 +81,10 @@ class Standing:
         self._places[change.change_id] = len(self._places)
         if isinstance(change.content, EntityContent):
             self._kinds[change.content.entity_id] = change.content.entity_kind
+        elif isinstance(change.content, (FactContent, RelationshipContent)):
+            self._said.setdefault(change.content.subject, set()).add(change.content.predicate)
+        elif isinstance(change.content, AxiomContent):
+            self._ruled.add(change.content.predicate)
         for key in dict.fromkeys(_keys_of(change.content)):
             self._by_key.setdefault(key, []).append(change)
 
@@ -86,20 +94,27 @@ class Standing:
 
     def is_about(self, entity_id: str) -> bool:
         """Whether any fact, relationship or event is about somebody."""
-        return bool(self._at([("about", entity_id)]))
+        return any(one.change_id not in self._gone for one in self._by_key.get(("about", entity_id), ()))
 
     def contradictions(self, change: Change) -> Iterator[Contradiction]:
         """What a change contradicts, each once, in the order of canon."""
         kinds: Mapping[str, str] = self._kinds
         if isinstance(change.content, EntityContent):
             kinds = ChainMap({change.content.entity_id: change.content.entity_kind}, self._kinds)
-        for old in self._at(_keys_against(change.content)):
+        for old in self._at([*_keys_against(change.content, kinds), *self._ruled_of(change.content)]):
             why = _why(change.content, old.content, kinds) or self._makes_impossible(change.content, old, kinds)
             if why is not None and old.change_id != change.change_id:
                 yield Contradiction(change_id=old.change_id, why=why, sentence=_sentence(why, change, old))
 
+    def _ruled_of(self, content: Content) -> Iterator[_Key]:
+        """What is said of an entity that some axiom speaks of: only that may turn out impossible with its kind."""
+        if isinstance(content, EntityContent):
+            about = self._said.get(content.entity_id, set()) & self._ruled
+            yield from (("says", content.entity_id, predicate) for predicate in about)
+
     def _at(self, keys: Iterable[_Key]) -> list[Change]:
         found = {one.change_id: one for key in keys for one in self._by_key.get(key, ())}
+        self.looked_at += len(found)
         return sorted(
             (one for id, one in found.items() if id not in self._gone), key=lambda one: self._places[one.change_id]
         )
@@ -110,12 +125,12 @@ class Standing:
             return None
         if old.content.subject != new.entity_id:
             return None
-        axioms = (one.content for one in self._at(_axiom_keys(old.content)))
+        axioms = (one.content for one in self._at(_axiom_keys(old.content, kinds)))
         broken = (_breaks(old.content, axiom, kinds) for axiom in axioms if isinstance(axiom, AxiomContent))
         return "axiom" if any(broken) else None
 
 
-_Key = tuple[str, ...] | tuple[str, str, int]
+_Key = tuple[str, ...] | tuple[str, str, int] | tuple[str, str, str, int]
 """By what a change is found: first the sort of key, then what it is about."""
 
 
@@ -124,7 +139,8 @@ def _keys_of(content: Content) -> Iterator[_Key]:
     match content:
         case FactContent() | RelationshipContent():
             yield ("says", content.subject, content.predicate)
-            yield ("of", content.subject)
+            if content.predicate in PLACES and content.since is not None:
+                yield ("says", content.subject, content.predicate, content.since)
             yield ("anybody", content.predicate)
             yield ("anybody", content.predicate, _same(content.object))
             yield ("about", content.subject)
@@ -132,19 +148,22 @@ def _keys_of(content: Content) -> Iterator[_Key]:
         case EntityContent():
             yield ("entity", content.entity_id)
         case EventContent():
-            for who in content.who:
+            # What has no moment contradicts nothing, and without a place it is nowhere else.
+            for who in content.who if content.at is not None else ():
                 yield ("did", who)
-                if content.at is not None:
+                if content.where is not None:
                     yield ("was", who, content.at)
             for about in (*content.who, *(() if content.where is None else (content.where,))):
                 yield ("about", about)
         case AxiomContent():
-            yield ("never", content.predicate, "" if content.object is None else _same(content.object))
+            object = "" if content.object is None else _same(content.object)
+            yield ("never", content.predicate, object)
+            yield from (("never", content.predicate, object, kind) for kind in content.entity_kinds or [""])
         case StateContent():
             pass
 
 
-def _keys_against(content: Content) -> Iterator[_Key]:
+def _keys_against(content: Content, kinds: Mapping[str, str]) -> Iterator[_Key]:
     """By what those are found that could contradict: a rule of `_why` that looks at others needs a key here."""
     match content:
         case FactContent() | RelationshipContent():
@@ -152,26 +171,34 @@ def _keys_against(content: Content) -> Iterator[_Key]:
             others = {*([said] if said in ONE_AT_A_TIME else []), *EXCLUSIVE.get(said, ())}
             others |= (ACTS if said in DEAD else frozenset()) | (DEAD if said in ACTS else frozenset())
             yield from (("says", subject, predicate) for predicate in others)
-            yield from _axiom_keys(content)
-            if said in DEAD | PLACES:
+            yield from _axiom_keys(content, kinds)
+            if said in DEAD:
                 yield ("did", subject)
+            if said in PLACES and content.since is not None:
+                yield ("was", subject, content.since)
         case EntityContent():
             yield ("entity", content.entity_id)
-            yield ("of", content.entity_id)
         case EventContent():
-            for who in content.who:
-                yield from (("says", who, predicate) for predicate in DEAD | PLACES)
-                if content.at is not None:
+            for who in content.who if content.at is not None else ():
+                yield from (("says", who, predicate) for predicate in DEAD)
+                if content.where is not None:
                     yield ("was", who, content.at)
+                    yield from (("says", who, predicate, content.at) for predicate in PLACES)
         case AxiomContent():
             yield ("anybody", content.predicate, *([] if content.object is None else [_same(content.object)]))
         case StateContent():
             pass
 
 
-def _axiom_keys(content: FactContent | RelationshipContent) -> Iterator[_Key]:
-    yield ("never", content.predicate, "")
-    yield ("never", content.predicate, _same(content.object))
+def _axiom_keys(content: FactContent | RelationshipContent, kinds: Mapping[str, str]) -> Iterator[_Key]:
+    """By what axioms are found that may rule something out: as long as a kind is not known, those about any kind."""
+    kind = kinds.get(content.subject)
+    for object in ("", _same(content.object)):
+        if kind is None:
+            yield ("never", content.predicate, object)
+        else:
+            yield ("never", content.predicate, object, "")
+            yield ("never", content.predicate, object, kind)
 
 
 def contradictions(change: Change, canon: Sequence[Change]) -> list[Contradiction]:

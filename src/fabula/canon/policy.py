@@ -44,6 +44,8 @@ MOST_NAMED = 50
 """So many of those that a change contradicts are named in its verdict."""
 MOST_REPLACED = 200
 """So many truths one change may replace."""
+MOST_LOOKED_AT = 200_000
+"""So many truths the changes of one review are held against, in about half a second, for which whoever writes waits."""
 
 
 def judge(change: Change, policy: Policy, known: Known) -> Verdict:
@@ -65,6 +67,8 @@ def _judge(change: Change, policy: Policy, known: Known, standing: Standing) -> 
         steps = [*steps, Step(rule="entity_gate", found=reason, sentence=reason or _FLAVOUR)]
         if not passes:
             return Verdict(result="reject", weight=weight, steps=steps)
+    if standing.looked_at > MOST_LOOKED_AT:
+        return _verdict("pending", weight, steps, "too_much", True, _TOO_MUCH)
     # One more than may be replaced says that there are too many.
     found = list(islice(standing.contradictions(change), MOST_REPLACED + 1))
     if found:
@@ -152,6 +156,12 @@ def _verdict(result: Result, weight: float, steps: list[Step], rule: str, found:
     return Verdict(result=result, weight=weight, steps=[*steps, Step(rule=rule, found=found, sentence=why)])
 
 
+_TOO_MUCH = (
+    "One review looks at so many truths, and this one came no further. Review what is left once more, or decide on it "
+    "alone; say less of one entity, or take in fewer truths at once."
+)
+
+
 def recomputed(steps: Sequence[Step], policy: Policy) -> tuple[Result, float]:
     """The result and the weight that the steps of a verdict come to: an explanation that comes to something else is a
     lie."""
@@ -160,8 +170,10 @@ def recomputed(steps: Sequence[Step], policy: Policy) -> tuple[Result, float]:
     match last.rule:
         case "volatile" | "retcon":
             return "accept", weight
-        case "line" | "entity_gate" | "critical" | "contradiction":
+        case "line" | "entity_gate" | "critical" | "contradiction" | "too_many":
             return "reject", weight
+        case "too_much":
+            return "pending", weight
         case _:
             within = "accept" if weight >= policy.accept_at else "reject" if weight < policy.reject_below else "pending"
             return _RESULTS[within], weight
@@ -174,7 +186,8 @@ def review(changes: Sequence[Change], policy: Policy, known: Known) -> list[tupl
     """Judges changes in their order, each against canon and those before it that were accepted.
 
     Entities come last among those of one review: what is accepted about them is what lets them in. What an accepted
-    change replaced is no part of canon for those after it.
+    change replaced is no part of canon for those after it. What is left when so many truths were looked at that others
+    would wait is judged by the next review.
     """
     order = sorted(changes, key=lambda change: isinstance(change.content, EntityContent))
     standing = Standing([*known.canon, *known.accepted])

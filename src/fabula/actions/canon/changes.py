@@ -252,7 +252,8 @@ async def review_changes(house: House, actor: Actor, command: Review) -> Reviewe
     """Judges all changes of a world that are pending, oldest first, and commits what its policy accepts."""
     decision = Decision(by="canon keeper", at_ms=house.clock.now_ms(), reason="by the world's policy")
     asked = ChangeQuestion(world_id=command.world_id, status="pending")
-    async with house.store.writing() as unit:
+    # Who only wants to know what would come of it keeps nobody from writing.
+    async with house.store.reading() if command.dry_run else house.store.writing() as unit:
         policy = (await WORLDS.get(unit, command.world_id)).policy
         rows = await unit.canon.find(asked, limit=MOST_AT_ONCE)
         judged = await judge_changes(unit, [row.change for row in rows], policy)

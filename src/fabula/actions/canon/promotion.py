@@ -40,7 +40,7 @@ class Promote(Command):
 async def promote_canon(house: House, actor: Actor, session_id: str, command: Promote) -> Reviewed:
     """Judges what became canon in a play once more, and commits to its world what the policy accepts."""
     decision = Decision(by=actor.token_id or "operator", at_ms=house.clock.now_ms(), reason="promoted from a play")
-    async with house.store.writing() as unit:
+    async with house.store.reading() if command.dry_run else house.store.writing() as unit:
         layer = await layer_of(unit, actor, session_id)
         _, state = await head_state(unit, actor, session_id)
         story = await ALL_STORIES.get(unit.looking, (await SESSIONS.get(unit.looking, session_id)).story_id)
