@@ -130,7 +130,7 @@ class Standing:
         return "axiom" if any(broken) else None
 
 
-_Key = tuple[str, ...] | tuple[str, str, int] | tuple[str, str, str, int]
+_Key = tuple[str | int | None, ...]
 """By what a change is found: first the sort of key, then what it is about."""
 
 
@@ -158,7 +158,8 @@ def _keys_of(content: Content) -> Iterator[_Key]:
         case AxiomContent():
             object = "" if content.object is None else _same(content.object)
             yield ("never", content.predicate, object)
-            yield from (("never", content.predicate, object, kind) for kind in content.entity_kinds or [""])
+            kinds: tuple[str, ...] = (*content.entity_kinds,)
+            yield from (("never", content.predicate, object, kind) for kind in kinds or ("",))
         case StateContent():
             pass
 
