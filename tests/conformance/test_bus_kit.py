@@ -113,6 +113,34 @@ class TestRedisBus(TransportBusKit):
         assert LARGEST_COPY <= sum(weight(one.data) for one in news.entries) < LARGEST_COPY + 16 * weight(large)
         await transport.close()
 
+    async def test_of_news_that_are_large_a_few_are_read_at_once_and_of_short_ones_more(
+        self, redis_server: RedisServer
+    ) -> None:
+        transport = RedisTransport(redis_server.url)
+        sizes, read = [*[100_000] * 40, *[4] * 60], list[int]()
+        entries = [Entry(sequence=number, kind="event", data=b"x" * size) for number, size in enumerate(sizes)]
+        await transport.write([Delivery(stream="s", epoch=1, opening=True, entries=entries, keep_s=60)])
+        reached = -1
+        while reached < 99:
+            (news,) = await transport.news({"s": StreamPlace(epoch=1, sequence=reached)})
+            read.append(sum(len(one.data) for one in news.entries))
+            reached = news.entries[-1].sequence
+        assert max(read) == 200_000 and len(read) < 30
+        await transport.close()
+
+    async def test_a_stream_ends_where_somebody_wrote_what_is_no_event(
+        self, bus: Bus[bytes], other: Bus[bytes], redis_server: RedisServer
+    ) -> None:
+        sender = await bus.open("s")
+        sender.send(b"one")
+        await sender.flush()
+        frames = await bus_kit.heard(other, "s")
+        assert await bus_kit.next_of(frames) == b"one"
+        async with Redis.from_url(redis_server.url) as stranger:
+            last = (await stranger.xrevrange(f"{PREFIX}s", count=1))[0][0].decode()
+            await stranger.xadd(f"{PREFIX}s", {"x": "y"}, id=f"{last.partition('-')[0]}-9")
+        assert await bus_kit.to_the_end(frames) == []
+
     async def test_a_long_copy_is_read_whole(self, redis_server: RedisServer) -> None:
         transport = RedisTransport(redis_server.url)
         entries = [Entry(sequence=number, kind="event", data=b"word") for number in range(3000)]

@@ -38,10 +38,10 @@ PREFIX = "fabula:bus:"
 NEWS_S = 3.0
 """How long Redis is asked to wait for news; shorter than the patience with a connection that fell silent."""
 
-MOST_NEWS = 32
+FEW_NEWS, MOST_NEWS = 2, 32
 FEW_ENTRIES, MOST_ENTRIES = 8, 1000
-"""So many entries are asked for at once, and more as long as those that came are short: nobody can tell how large the
-next ones are, and others may have written them."""
+"""So many entries, of news and of a whole copy, are asked for at once, and more as long as those that came are short:
+nobody can tell how large the next ones are, and others may have written them."""
 SHORT_ENTRY = 1000
 NO_EPOCH = -1
 """No stream is of this epoch: who follows one hears that it has ended."""
@@ -98,6 +98,7 @@ class RedisTransport:
         self._client = redis_client(address)
         self._wake_key = _new_wake_key()
         self._woken = b"0-0"
+        self._news_asked = FEW_NEWS
 
     async def ping(self) -> None:
         """Tries whether Redis answers and takes entries."""
@@ -147,8 +148,7 @@ class RedisTransport:
                 if len(page) < count:
                     break
                 left -= sum(weight(fields.get(b"d", b"")) for _, fields in page)
-                largest = max(sum(map(len, fields.values())) for _, fields in page)
-                count = min(4 * count, MOST_ENTRIES) if largest <= SHORT_ENTRY else FEW_ENTRIES
+                count = min(4 * count, MOST_ENTRIES) if _are_short(page) else FEW_ENTRIES
                 before = "(" + page[-1][0].decode()
             return _news(stream, rows[::-1]) if rows else None
 
@@ -166,7 +166,7 @@ class RedisTransport:
         async def wait() -> list[News]:
             ask: dict[Any, Any] = {**ids, self._wake_key: self._woken}
             try:
-                told = await self._client.xread(ask, count=MOST_NEWS, block=round(NEWS_S * 1000))
+                told = await self._client.xread(ask, count=self._news_asked, block=round(NEWS_S * 1000))
             except ResponseError as error:
                 if not _is_no_stream(error):
                     raise
@@ -174,7 +174,9 @@ class RedisTransport:
             found: dict[bytes, Any] = dict(told or [])
             if woken := found.pop(self._wake_key.encode(), None):
                 self._woken = woken[-1][0]
-            return [_news(names[key], rows) for key, rows in found.items()]
+            is_short = all(map(_are_short, found.values()))
+            self._news_asked = min(4 * self._news_asked, MOST_NEWS) if is_short else FEW_NEWS
+            return [_news_after(places[names[key]], names[key], rows) for key, rows in found.items()]
 
         return await _plainly(wait)
 
@@ -259,6 +261,10 @@ def _place(id: bytes) -> Place:
     return Place(epoch=int(epoch), sequence=int(number) - 1)
 
 
+def _are_short(rows: Sequence[Row]) -> bool:
+    return all(sum(map(len, fields.values())) <= SHORT_ENTRY for _, fields in rows)
+
+
 def _news(stream: str, rows: Sequence[Row]) -> News:
     """The entries of the newest epoch among some rows, which are in order."""
     epoch = _place(rows[-1][0]).epoch
@@ -266,6 +272,14 @@ def _news(stream: str, rows: Sequence[Row]) -> News:
     ours = ((id, fields) for id, fields in rows if _place(id).epoch == epoch and b"d" in fields)
     entries = [_entry(id, fields) for id, fields in ours if fields.get(b"k") in _KINDS]
     return News(stream=stream, epoch=epoch, entries=entries)
+
+
+def _news_after(place: Place, stream: str, rows: Sequence[Row]) -> News:
+    """The same of a stream that is followed. It ends where there is nothing but what others wrote: whoever waits for
+    more would be answered with that at once, again and again."""
+    news = _news(stream, rows)
+    is_stuck = news.epoch == place.epoch and not news.entries
+    return News(stream=stream, epoch=NO_EPOCH, entries=()) if is_stuck else news
 
 
 def _entry(id: bytes, fields: Mapping[bytes, bytes]) -> Entry:
