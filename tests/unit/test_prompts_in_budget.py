@@ -37,6 +37,7 @@ from fabula.story.contexts import (
 )
 from fabula.story.graph import Node
 from fabula.story.ink_stories import Heard, Talk, TalkLine
+from fabula.story.minds import Mind
 from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState
 from fabula.story.resources import AgentPreset
 from fabula.story.schemas import SchemaField
@@ -207,3 +208,23 @@ def test_over_budget_canon_keeps_its_reserve_and_the_last_lines_stay() -> None:
     why = {one.name: (one.outcome, one.why) for one in explain_sections(prompt)}
     assert why["shared_history"] == ("compact", "shortened: the prompt was over its budget")
     assert why["canon"][0] == "whole" and why["story_so_far"][0] == "empty"
+
+
+def test_of_the_minds_of_a_giant_cast_those_who_spoke_last_are_told() -> None:
+    stands = [f"stands well with nobody but number {number}" for number in range(4)]
+    minds = [Mind(id=f"c{n}", name=f"Name{n}", mood=prose(100, "calm"), stands=stands) for n in range(50)]
+    spoken = line(1, 20).model_copy(update={"speaker_id": "c40"})
+    context = DirectorContext(
+        player=PlayerCard(name="Ann", description=""),
+        current_cast=[],
+        current_node=Node(id="n", title="The well", scene="A well.", goal="Drink."),
+        world_state=StateView(),
+        shared_history=[line(0, 20), spoken],
+        minds=minds,
+    )
+    told = {
+        budget: write_prompt(AgentPreset(extra={"prompt_tokens": budget}), context).messages[-1].content
+        for budget in (SMALL, LARGE)
+    }
+    assert all(f"Name{n}:" in told[LARGE] for n in range(50)) and stands[3] in told[LARGE]
+    assert "Name40:" in told[SMALL] and "Name39:" not in told[SMALL] and stands[3] not in told[SMALL]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fabula.story.changes import (
     LONGEST_HISTORY,
+    LONGEST_THOUGHTS,
     MOST_OPS,
     MOST_PRESENT,
     Bounds,
@@ -164,6 +165,21 @@ def test_a_short_window_rolls_and_thoughts_stay_private() -> None:
         state = remember_privately(state, entry(number, "thought"), limit=3)
     assert [one.text for one in state.actor_shared_history] == [f"line {n}" for n in range(12, 20)]
     assert [one.text for one in state.actor_private_memory["mira"]] == ["line 17", "line 18", "line 19"]
+
+
+def test_of_the_thoughts_of_a_giant_cast_the_newest_are_kept() -> None:
+    state = STATE
+    for number in range(300):
+        thought = entry(number, "thought").model_copy(
+            update={"speaker_id": f"c{number % 100}", "text": f"{number:5000}"}
+        )
+        state = remember_privately(state, thought, limit=64)
+    kept = [int(one.text) for some in state.actor_private_memory.values() for one in some]
+    assert sum(5000 for _ in kept) <= LONGEST_THOUGHTS
+    assert 299 in kept and set(range(280, 300)) <= set(kept)
+    assert "c0" not in state.actor_private_memory
+    alone = entry(0, "thought").model_copy(update={"text": "x" * 2 * LONGEST_THOUGHTS})
+    assert remember_privately(state, alone, limit=64).actor_private_memory == {"mira": [alone]}
 
 
 def test_a_long_window_keeps_its_beginning_for_several_turns() -> None:

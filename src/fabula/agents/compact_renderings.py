@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
+from fabula.agents.minds import minds_text
 from fabula.agents.phrases import history_text, listed, node_text
 from fabula.agents.renderings import SCENE_TITLE, canon_text, earlier_history_text, rendered, shared_history_text
 from fabula.story.contexts import (
@@ -185,6 +186,18 @@ def _memories(context: RoleContext, key: str) -> Iterator[str]:
             yield _again(context, key, memories=some)
 
 
+def _minds(context: RoleContext, key: str) -> Iterator[str]:
+    """How each stands to the others in short, then only those who spoke last."""
+    if not isinstance(context, SceneContext):
+        return
+    short = [one.model_copy(update={"stands": one.stands[:1]}) for one in context.minds]
+    yield minds_text(context.model_copy(update={"minds": short}))
+    spoke = {entry.speaker_id: place for place, entry in enumerate(context.shared_history)}
+    for some in halves(sorted(short, key=lambda one: -spoke.get(one.id, -1))):
+        told = {one.id for one in some}
+        yield minds_text(context.model_copy(update={"minds": [one for one in short if one.id in told]}))
+
+
 def _canon(context: RoleContext, key: str) -> Iterator[str]:
     if isinstance(context, SceneContext):
         for some in halves(context.canon):
@@ -337,6 +350,7 @@ _BY_KEY: Final[dict[str, Callable[[RoleContext, str], Iterator[str]]]] = {
     "lorebook_base": _base_lore,
     "lorebook_matched": _matched_lore,
     "memories": _memories,
+    "minds": _minds,
     "player_state_schema": _player_schema,
     "player_state_schema_seed": _player_schema,
     "previous_node": _previous_node,

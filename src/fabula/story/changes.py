@@ -31,6 +31,8 @@ from fabula.story.values import Json, JsonObject
 SMALL_WINDOW = 16
 LARGEST_STATE = 200_000
 LONGEST_HISTORY = 200_000
+LONGEST_THOUGHTS = 200_000
+"""So many letters are kept of what all characters of a play thought, together."""
 MOST_OPS = 500
 MOST_PRESENT = 50
 """Every turn keeps the variables and what was noticed last, reads the latter again for every role, and every operation
@@ -339,9 +341,31 @@ def remember(state: WorldState, entries: Sequence[MemoryEntry], *, limit: int) -
 
 
 def remember_privately(state: WorldState, entry: MemoryEntry, *, limit: int) -> WorldState:
-    """The state after a character thought something."""
-    own = window([*state.actor_private_memory.get(entry.speaker_id, []), entry], limit)
-    return state.model_copy(update={"actor_private_memory": {**state.actor_private_memory, entry.speaker_id: own}})
+    """The state after a character thought something.
+
+    Every turn stores what all of them thought: of a giant cast, those who thought something lately keep it.
+    """
+    thoughts = {id: found for id, found in state.actor_private_memory.items() if id != entry.speaker_id}
+    # Who thought last stands last.
+    thoughts[entry.speaker_id] = window([*state.actor_private_memory.get(entry.speaker_id, []), entry], limit)
+    return state.model_copy(update={"actor_private_memory": _newest_thoughts(thoughts)})
+
+
+def _newest_thoughts(thoughts: dict[str, list[MemoryEntry]]) -> dict[str, list[MemoryEntry]]:
+    """What was thought last, as much of it as is kept of all together."""
+    if sum(_told_letters(one) for some in thoughts.values() for one in some) <= LONGEST_THOUGHTS:
+        return thoughts
+    kept: dict[str, list[MemoryEntry]] = {}
+    left = LONGEST_THOUGHTS
+    for id, some in reversed(thoughts.items()):
+        if left <= 0:
+            break
+        newest = list(newest_within(some, left))
+        left -= sum(map(_told_letters, newest))
+        # The very last thought of somebody is always told, so it may be too long for what is left.
+        if left >= 0 or not kept:
+            kept[id] = newest
+    return dict(reversed(kept.items()))
 
 
 def reworded(state: WorldState, old: MemoryEntry, new: MemoryEntry | None) -> WorldState:
