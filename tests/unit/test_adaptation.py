@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fabula.recall.adaptation import THRESHOLD, Dared, Moved, Witnessed, adapt, feelings_in
 from fabula.recall.social_beats import in_words, stands_in_words
 from fabula.story.readings import Intent, Understood
-from fabula.story.relations import Relation, Relations
+from fabula.story.relations import MOST_WITH_STEPS, Deltas, Relation, Relations, RelationStep
 from fabula.story.state import MemoryEntry
 
 NAMES = {"mara": "Mara", "bram": "Bram"}
@@ -136,3 +136,15 @@ def test_others_tell_it_of_somebody_as_somebody_tells_it_of_themselves() -> None
         "likes Jonas",
         "is uneasy around Jonas",
     ]
+
+
+def test_of_very_many_relations_those_that_changed_last_keep_their_reasons() -> None:
+    def one(turn: int) -> Relation:
+        step = RelationStep(turn_index=turn, deltas=Deltas(trust=0.1), reason="kindness")
+        return Relation(trust=0.1, reason="kindness", steps=[step] * 6)
+
+    before = {f"c{who}": {f"c{whom}": one(who * 30 + whom) for whom in range(30)} for who in range(30)}
+    after, _ = adapt(before, [], turn_index=900)
+    every = [found for mine in after.values() for found in mine.values()]
+    assert len(every) == 900 and all((found.trust, found.reason) == (0.1, "kindness") for found in every)
+    assert sum(bool(found.steps) for found in every) == MOST_WITH_STEPS and after["c29"]["c29"].steps

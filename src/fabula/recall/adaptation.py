@@ -35,7 +35,17 @@ from fabula.recall.social_beats import (
 )
 from fabula.story.game_systems import Level
 from fabula.story.readings import IntentKind, Understood
-from fabula.story.relations import AXES, Axis, Deltas, Relation, Relations, RelationStep, Tally, kept_step
+from fabula.story.relations import (
+    AXES,
+    Axis,
+    Deltas,
+    Relation,
+    Relations,
+    RelationStep,
+    Tally,
+    kept_step,
+    within_bounds,
+)
 from fabula.story.state import MemoryEntry
 
 THRESHOLD: Final = 0.05
@@ -245,7 +255,7 @@ def adapt(relations: Relations, feelings: Collection[Feeling], *, turn_index: in
             found.setdefault(who, {})[towards] = after
         if step is not None:
             moved.append(Moved(who=who, towards=towards, step=step))
-    return found, moved
+    return within_bounds(found), moved
 
 
 def _after(relation: Relation, feelings: Sequence[Feeling], *, turn_index: int) -> tuple[Relation, RelationStep | None]:

@@ -16,6 +16,8 @@ AXES: Final[tuple[Axis, ...]] = ("trust", "respect", "affinity", "fear")
 """What a relation is made of. `affinity` is also called affection elsewhere; it is one axis, with this name."""
 MOST_STEPS: Final = 6
 """So many of the last changes of a relation are kept with their reasons."""
+MOST_WITH_STEPS: Final = 500
+"""So many relations of a play keep them: of more, those that changed last. Every turn stores all of them."""
 
 Degree = Annotated[float, Field(ge=-1, le=1)]
 
@@ -85,6 +87,21 @@ Relations = dict[str, dict[str, Relation]]
 def kept_step(relation: Relation, step: RelationStep) -> Relation:
     """The relation with one more of its changes kept; the oldest ones go."""
     return relation.model_copy(update={"steps": [*relation.steps, step][-MOST_STEPS:]})
+
+
+def within_bounds(relations: Relations) -> Relations:
+    """Relations of which not too many keep their changes; how everybody stands stays as it is."""
+    changed = [one.steps[-1].turn_index for mine in relations.values() for one in mine.values() if one.steps]
+    if len(changed) <= MOST_WITH_STEPS:
+        return relations
+    oldest = sorted(changed)[-MOST_WITH_STEPS]
+    return {
+        who: {
+            towards: one.model_copy(update={"steps": []}) if one.steps and one.steps[-1].turn_index < oldest else one
+            for towards, one in mine.items()
+        }
+        for who, mine in relations.items()
+    }
 
 
 class FeelingTest(Sparse):
