@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mass import examples
 
-from fabula.server.game_socket.send_queue import LARGEST_WAITING, MOST_WAITING, SendQueue
+from fabula.ports.actors import Actor
+from fabula.server.access.answers import AnswerWeights
+from fabula.server.game_socket.send_queue import LARGEST_WAITING, MOST_WAITING, SendQueue, Unread
 from fabula.server.game_socket.wire import ServerMessage, pong, written
 from fabula.story.npc_events import NpcTurnInterrupted, TagText
 
@@ -113,3 +115,32 @@ async def test_more_than_may_wait_in_bytes_lets_a_game_go() -> None:
     for _ in range(5):
         outbox.put(pong("x" * (LARGEST_WAITING // 4), 1))
     assert outbox.overflowed.is_set()
+
+
+async def test_what_waits_for_all_games_of_a_token_has_a_bound_together() -> None:
+    weights, ann = AnswerWeights(heaviest=1_000), Actor(role="player", token_id="a")
+    first, second, others = Line(), Line(), Line()
+    one, two = (SendQueue(line, Unread(weights, lambda: ann)) for line in (first, second))
+    ben = SendQueue(others, Unread(weights, lambda: Actor(role="player", token_id="b")))
+    for _ in range(6):
+        one.put(pong("x" * 100, 1))
+    for _ in range(4):
+        two.put(pong("x" * 100, 1))
+        ben.put(pong("x" * 100, 1))
+    assert two.overflowed.is_set() and not one.overflowed.is_set() and not ben.overflowed.is_set()
+    one.end()
+    again = SendQueue(second, Unread(weights, lambda: ann))
+    for _ in range(6):
+        again.put(pong("x" * 100, 1))
+    assert not again.overflowed.is_set()
+
+
+async def test_what_was_read_weighs_no_more() -> None:
+    weights, line = AnswerWeights(heaviest=1_000), Line()
+    queue = SendQueue(line, Unread(weights, lambda: Actor(role="player", token_id="a")))
+    sending = asyncio.create_task(queue.send_all())
+    for number in range(200):
+        queue.put(piece(number) if number % 3 else interruption(number))
+        await asyncio.sleep(0)
+    assert not queue.overflowed.is_set() and len(line.taken) == 200
+    sending.cancel()

@@ -22,11 +22,12 @@ from fabula.loops.npc.company import Company
 from fabula.ports.actors import Actor
 from fabula.ports.errors import FabulaError, LineCrossed, StoreError, TooMany
 from fabula.ports.threads import run_in_thread
+from fabula.server.access.answers import AnswerWeights
 from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog, plain_message
 from fabula.server.game_socket.pace import ENTRIES_PER_SECOND, FRAME_BYTES, FRAMES_PER_SECOND, EntryPaces, Pace
-from fabula.server.game_socket.send_queue import SendQueue, as_text, too_slow
+from fabula.server.game_socket.send_queue import SendQueue, Unread, as_text, too_slow
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import (
     LARGEST_FRAME,
@@ -79,6 +80,7 @@ class Connection:
         states: StateBudget,
         places: Places,
         entries: EntryPaces,
+        unread: AnswerWeights,
     ) -> None:
         self._house, self._socket, self._actor = house, socket, actor
         self._places, self._seated, self._entries = places, False, entries
@@ -86,7 +88,7 @@ class Connection:
         self._game = ""
         self._boundaries: Boundaries | None = None
         self.connection_id = house.ids.new("connection")
-        self._send_queue = SendQueue(sending_on(socket))
+        self._send_queue = SendQueue(sending_on(socket), Unread(unread, lambda: self._actor))
         self._pace = Pace(house.clock.monotonic)
         self._log = ConnectionLog(house.settings, self.connection_id, house.clock)
         self._company: Company | None = None
@@ -124,6 +126,7 @@ class Connection:
 
     async def _part(self) -> None:
         self._states.let_go()
+        self._send_queue.end()
         if self._seated:
             self._places.give_back(self._actor)
         if self._company is not None:

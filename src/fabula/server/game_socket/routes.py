@@ -11,6 +11,7 @@ from starlette.websockets import WebSocket
 from fabula.actions.house import House
 from fabula.ports.actors import Actor
 from fabula.ports.meters import GAMES_CONNECTED
+from fabula.server.access.answers import AnswerWeights
 from fabula.server.access.places import Places
 from fabula.server.game_socket.connection import Connection
 from fabula.server.game_socket.pace import EntryPaces
@@ -20,14 +21,16 @@ from fabula.server.game_socket.state_budget import StateBudget
 def mount_game_socket(app: Starlette, house: House) -> None:
     """Adds the socket, and the way to its page."""
     states, places = StateBudget(), Places(house.settings.max_open_per_token)
-    entries = EntryPaces(house.clock.monotonic)
+    entries, unread = EntryPaces(house.clock.monotonic), AnswerWeights()
 
     async def play(socket: WebSocket) -> None:
         actor = socket.scope.get("state", {}).get("actor")
         house.meters.add(GAMES_CONNECTED)
         try:
             actor = actor if isinstance(actor, Actor) else None
-            connection = Connection(house, socket, actor=actor, states=states, places=places, entries=entries)
+            connection = Connection(
+                house, socket, actor=actor, states=states, places=places, entries=entries, unread=unread
+            )
             await connection.run()
         finally:
             house.meters.add(GAMES_CONNECTED, amount=-1)
