@@ -242,6 +242,20 @@ async def test_what_npcs_of_a_token_keep_has_a_bound_over_all_its_games(tmp_path
                 assert told["code"] == "busy" and "All agents of this token" in told["message"]
 
 
+async def test_a_game_changes_its_boundaries_so_often_and_no_more(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "guarded", require_tokens=True) as client:
+        player = (await create_token(client.house, OPERATOR, role="player")).secret
+        async with game(address(client), additional_headers={"Authorization": f"Bearer {player}"}) as mine:
+            for number in range(58):
+                long = [f"w{number}x{word}{'y' * 14}" for word in range(20)]
+                words = {f"kind {kind}": [f"{one}{kind}" for one in long] for kind in range(20)}
+                await mine.send("hello", boundaries={"lines": [*words], "categories": words})
+            told = await mine.next("error")
+            assert told["code"] == "busy" and "boundaries of this token's games" in told["message"]
+            await mine.send("hello", client="mine")
+            assert (await mine.next("welcome"))["protocol"] == 1
+
+
 def test_entries_are_counted_for_each_token_and_come_back_with_time() -> None:
     seconds = [0.0]
     entries = EntryPaces(lambda: seconds[0])

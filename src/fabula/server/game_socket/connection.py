@@ -26,7 +26,14 @@ from fabula.server.access.answers import AnswerWeights
 from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog, plain_message
-from fabula.server.game_socket.pace import ENTRIES_PER_SECOND, FRAME_BYTES, FRAMES_PER_SECOND, EntryPaces, Pace
+from fabula.server.game_socket.pace import (
+    ENTRIES_OF_BOUNDARIES,
+    ENTRIES_PER_SECOND,
+    FRAME_BYTES,
+    FRAMES_PER_SECOND,
+    EntryPaces,
+    Pace,
+)
 from fabula.server.game_socket.send_queue import SendQueue, Unread, as_text, too_slow
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import (
@@ -45,7 +52,7 @@ from fabula.server.game_socket.wire import (
     welcome,
     written,
 )
-from fabula.story.boundaries import Boundaries, categories_problem
+from fabula.story.boundaries import Boundaries, categories_problem, limits_of
 from fabula.story.npc_events import GameMessage, NoticeCame, NpcEvent, StateCame, ToolsUsed, TurnPlayed
 from fabula.story.values import JsonObject
 
@@ -232,7 +239,7 @@ class Connection:
 
     async def _answer(self, actor: Actor, message: ClientMessage, raw: str | bytes) -> None:
         if isinstance(message, Hello):
-            await self._welcome(actor, message)
+            await self._welcome(actor, message, len(raw))
         elif isinstance(message, Ping):
             self._send(pong(message.id, self._house.clock.now_ms()))
         else:
@@ -268,9 +275,9 @@ class Connection:
             return problem("too_large", sentence, agent_id=told.agent_id)
         return None
 
-    async def _welcome(self, actor: Actor, hello: Hello) -> None:
-        if hello.boundaries is not None and (why := categories_problem(hello.boundaries.categories)) is not None:
-            self._send(problem("too_large", why))
+    async def _welcome(self, actor: Actor, hello: Hello, size: int) -> None:
+        if hello.boundaries is not None and (why := await self._boundaries_problem(actor, hello.boundaries, size)):
+            self._send(why)
             return
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):
@@ -279,6 +286,17 @@ class Connection:
             self._boundaries = hello.boundaries
         resume = await self._resumed(actor, hello.resume)
         self._send(welcome(self.connection_id, resume))
+
+    async def _boundaries_problem(self, actor: Actor, boundaries: Boundaries, size: int) -> Problem | None:
+        """Why boundaries are not taken; those that are were made ready, which takes as long as they have words."""
+        if boundaries == self._boundaries:
+            return None
+        if (why := categories_problem(boundaries.categories)) is not None:
+            return problem("too_large", why)
+        if not self._entries.allows(actor, ENTRIES_OF_BOUNDARIES, size):
+            return problem("busy", "The boundaries of this token's games change too often. Send `hello` again later.")
+        await run_in_thread(limits_of, boundaries)
+        return None
 
     async def _shown(self, token: str | None) -> Actor | None:
         found = await find_token(self._house, token_hash(token)) if token else None

@@ -21,6 +21,8 @@ MOST_ENTRIES_AT_ONCE: Final = 2_000
 """All of a thousand NPCs may notice something, and soon something else."""
 ENTRY_BYTES: Final = 4 * 1024
 """What is larger counts as several entries."""
+ENTRIES_OF_BOUNDARIES: Final = 20
+"""Making the words of boundaries ready to be looked for takes far longer than writing something down."""
 _REMEMBERED_TOKENS: Final = 1024
 
 
