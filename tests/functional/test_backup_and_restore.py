@@ -204,6 +204,18 @@ DAMAGE = {
     "with a text for a time": (_forge("UPDATE resources SET created_at_ms = 'soon'"), "'created_at_ms' in 'resources'"),
     "with bytes for a text": (_forge("UPDATE resources SET doc = x'ff00'"), "'doc' in 'resources'"),
     "with half a number for a number": (_forge("UPDATE resources SET revision = 1.5"), "'revision' in 'resources'"),
+    "with a text that is no UTF-8": (
+        _forge("UPDATE resources SET doc = CAST(x'41ff' AS TEXT)"),
+        "The backup .* be read",
+    ),
+    "with a value of 140 MB": (
+        _forge("INSERT INTO blobs VALUES ('h', 1, 1, zeroblob(140000000))"),
+        "The backup .* too big",
+    ),
+    "with the tables of another revision": (
+        _forge("UPDATE fabula_revision SET version_num = '0001'"),
+        "The backup .* brought up to date",
+    ),
     "with a view that never ends": (
         _forge("CREATE VIEW ages AS WITH RECURSIVE a(n) AS (SELECT 1 UNION ALL SELECT n FROM a) SELECT n FROM a"),
         "has something that is worked out",

@@ -258,3 +258,15 @@ def test_a_part_that_says_it_is_another_is_found_all_the_same() -> None:
             "INSERT INTO sqlite_master VALUES ('index', 'e', 't', 0, 'CREATE VIRTUAL TABLE e USING fts5(x)')"
         )
         assert computed_part(database) == "index 'e'"
+
+
+async def test_a_value_that_is_far_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        session = await gate_session(client)
+    with closing(sqlite3.connect(tmp_path / "fabula.db")) as database:
+        database.execute("UPDATE turn_states SET state = CAST(zeroblob(140000000) AS TEXT)")
+        database.commit()
+    async with live_server(tmp_path) as client:
+        refused = await client.raw("session.get", session)
+        assert "too large" in refused["error"]["message"] and "restore a backup" in refused["error"]["message"]
+        assert "error" not in await client.raw("story.list")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from fabula.adapters.stores.restore import Restored
     from fabula.adapters.stores.store import SqlStore
 
+LARGEST_VALUE = 128 * 2**20
+
 
 def open_store(settings: Settings, clock: Clock) -> Store:
     """The store that the settings name; it still wants its `open()`."""
@@ -37,7 +39,16 @@ def sql_store(settings: Settings, clock: Clock) -> SqlStore:
         return SqlStore(PostgresDatabase(settings.database_url, pool_size=settings.database_pool_size), clock, keyring)
     from fabula.adapters.stores.sqlite import SqliteDatabase
 
-    return SqlStore(SqliteDatabase(settings.data_folder / "fabula.db"), clock, keyring)
+    database = SqliteDatabase(settings.data_folder / "fabula.db", largest=_largest_value(settings))
+    return SqlStore(database, clock, keyring)
+
+
+def _largest_value(settings: Settings) -> int:
+    """So many bytes a row may have: an archive, with its name and what else stands there, or far more than the rest.
+
+    One that is larger was written by somebody else, and would fill the memory whenever it is read.
+    """
+    return max(LARGEST_VALUE, (settings.max_archive_mib + 1) * 2**20)
 
 
 async def restore_backup(
@@ -49,6 +60,11 @@ async def restore_backup(
     store = sql_store(settings, clock)
     await store.open()
     try:
-        return await restore(store, file, progress=progress or (lambda _what, _done, _of: None))
+        return await restore(
+            store,
+            file,
+            largest=_largest_value(settings),
+            progress=progress or (lambda _what, _done, _of: None),
+        )
     finally:
         await store.close()

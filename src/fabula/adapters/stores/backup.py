@@ -15,7 +15,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Boolean, LargeBinary, Table, insert, literal, select, tuple_
+from sqlalchemy import Boolean, Executable, LargeBinary, Table, insert, literal, select, tuple_
 
 from fabula.adapters.stores.database import Database
 from fabula.adapters.stores.revisions import bring_up_to_date
@@ -25,6 +25,12 @@ from fabula.adapters.stores.tables import METADATA
 from fabula.ports.errors import StoreError
 
 CHECKSUM_TABLE: Final = "fabula_backup"
+
+
+class Readable(Protocol):
+    """What rows are copied from."""
+
+    async def execute(self, statement: Executable) -> Rows: ...
 
 
 class Source(Protocol):
@@ -138,7 +144,7 @@ async def copy_rows(table: Table, origin: Connection, copy: Connection) -> None:
         await copy.execute(insert(table), rows)
 
 
-async def batches(table: Table, origin: Connection) -> AsyncIterator[list[dict[str, Any]]]:
+async def batches(table: Table, origin: Readable) -> AsyncIterator[list[dict[str, Any]]]:
     """The rows of a table in the order of its key; one at a time where a row may be as large as an archive."""
     key = list(table.primary_key.columns)
     size = 1 if any(isinstance(column.type, LargeBinary) for column in table.columns) else 200

@@ -14,13 +14,13 @@ import hashlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Float, Table, delete, func, insert, select, text
+from sqlalchemy import Executable, Float, Table, delete, func, insert, select, text
 
 from fabula.adapters.stores.backup import batches, checksum, kept_checksum
 from fabula.adapters.stores.computed_parts import computed_part
@@ -28,7 +28,7 @@ from fabula.adapters.stores.migrations import REVISION_TABLE, REVISIONS
 from fabula.adapters.stores.resources import RESOURCES
 from fabula.adapters.stores.revisions import bring_up_to_date
 from fabula.adapters.stores.secrets import SECRETS
-from fabula.adapters.stores.sql import Connection
+from fabula.adapters.stores.sql import Connection, Rows, Values
 from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.adapters.stores.store import SqlStore
 from fabula.adapters.stores.tables import METADATA
@@ -64,13 +64,13 @@ class Restored:
     has_checksum: bool
 
 
-async def restore(store: SqlStore, file: Path, *, progress: Progress) -> Restored:
+async def restore(store: SqlStore, file: Path, *, largest: int, progress: Progress) -> Restored:
     """Puts the content of a backup in place of everything in an open store; raises StoreError and changes nothing."""
     tables = METADATA.sorted_tables
     steps = 2 * len(tables) + 1
     content = await asyncio.to_thread(check_backup, file)
     progress("checked the file", 1, steps)
-    async with _backup_at_newest_revision(file) as origin, store.lone_transaction() as target:
+    async with _backup_at_newest_revision(file, largest) as origin, store.lone_transaction() as target:
         await _empty(target)
         for done, table in enumerate(tables, 2):
             await _restore_rows(table, origin, target)
@@ -140,23 +140,44 @@ def _revision(backup: sqlite3.Connection, file: Path) -> str:
 
 
 @asynccontextmanager
-async def _backup_at_newest_revision(file: Path) -> AsyncIterator[Connection]:
+async def _backup_at_newest_revision(file: Path, largest: int) -> AsyncIterator[BackupRows]:
     """A reading connection to a copy of the backup, so that the file itself is never touched."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="fabula-restore-"))
-    database = SqliteDatabase(folder / "backup.db", mends=False)
+    database = SqliteDatabase(folder / "backup.db", mends=False, largest=largest)
     try:
-        with database.plain_words(OSError):
+        try:
             await asyncio.to_thread(shutil.copyfile, file, folder / "backup.db")
             await database.prepare()
             await bring_up_to_date(database)
+        except (OSError, StoreError) as error:
+            why = error.__cause__ or error
+            raise StoreError(
+                f"The backup {file} cannot be brought up to date in a copy: {why}. "
+                "Take another one; nothing was changed."
+            ) from error
         async with database.transaction("read") as connection:
-            yield connection
+            yield BackupRows(connection, file)
     finally:
         await database.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-async def _restore_rows(table: Table, origin: Connection, target: Connection) -> None:
+class BackupRows:
+    """The rows of a backup. What is wrong with one is said of the backup, and not of the store that it goes into."""
+
+    def __init__(self, connection: Connection, file: Path) -> None:
+        self._connection, self._file = connection, file
+
+    async def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> Rows:
+        try:
+            return await self._connection.execute(statement, values)
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"The backup {self._file} cannot be read: {error}. Take another one; nothing was changed."
+            ) from error
+
+
+async def _restore_rows(table: Table, origin: BackupRows, target: Connection) -> None:
     async for rows in batches(table, origin):
         _refuse_odd(table, rows)
         await target.execute(insert(table), rows)
@@ -196,7 +217,7 @@ async def _analyse(store: SqlStore, target: Connection) -> None:
             await target.execute(text(f'ANALYZE "{table.name}"'))
 
 
-async def _compare(table: Table, origin: Connection, target: Connection) -> int:
+async def _compare(table: Table, origin: BackupRows, target: Connection) -> int:
     """How many rows both hold; raises StoreError, which rolls back, when they are not the same."""
     wanted, found = await _fingerprint(table, origin), await _fingerprint(table, target)
     if wanted != found:
@@ -206,7 +227,7 @@ async def _compare(table: Table, origin: Connection, target: Connection) -> int:
     return wanted[0]
 
 
-async def _fingerprint(table: Table, connection: Connection) -> tuple[int, str]:
+async def _fingerprint(table: Table, connection: BackupRows | Connection) -> tuple[int, str]:
     count, digest = 0, hashlib.sha256()
     async for rows in batches(table, connection):
         count += len(rows)

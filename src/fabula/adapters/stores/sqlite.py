@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 MOST_READERS = 16
 
+
 _ALWAYS = ("PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", "PRAGMA temp_store=MEMORY")
 # IMMEDIATE takes the write lock at the start, so that a unit never fails half-way because another came first.
 _TO_WRITE = "BEGIN IMMEDIATE"
@@ -39,13 +40,13 @@ class SqliteDatabase:
     """The database in a file, which `prepare` makes when it is missing.
 
     What no column of ours can hold is read as a plain value (`row_types`), but where `mends` is false: a restore
-    refuses it.
+    refuses it. What has more bytes than `largest` is neither read nor written.
     """
 
     engine: Literal["sqlite"] = "sqlite"
 
-    def __init__(self, file: Path, *, mends: bool = True) -> None:
-        self._file, self._mends = file, mends
+    def __init__(self, file: Path, *, mends: bool = True, largest: int = 128 * 2**20) -> None:
+        self._file, self._mends, self._largest = file, mends, largest
         self._writer: SqliteThread | None = None
         self._idle_readers: list[SqliteThread] = []
         self._writing = asyncio.Lock()
@@ -150,14 +151,17 @@ class SqliteDatabase:
 
     def _only_writer(self) -> SqliteThread:
         if self._writer is None:
-            self._writer = SqliteThread(self._file, begin=_TO_WRITE, pragmas=_ALWAYS, mends=self._mends)
+            self._writer = self._new_thread(_TO_WRITE)
         return self._writer
 
     def _idle_reader(self) -> SqliteThread:
         """The one that was used last, which has its statements and pages at hand."""
-        if self._idle_readers:
-            return self._idle_readers.pop()
-        return SqliteThread(self._file, begin="BEGIN", pragmas=(*_ALWAYS, "PRAGMA query_only=ON"), mends=self._mends)
+        return self._idle_readers.pop() if self._idle_readers else self._new_thread("BEGIN", "PRAGMA query_only=ON")
+
+    def _new_thread(self, begin: str, *pragmas: str) -> SqliteThread:
+        return SqliteThread(
+            self._file, begin=begin, pragmas=(*_ALWAYS, *pragmas), mends=self._mends, largest=self._largest
+        )
 
     async def _wait_for(self, use: asyncio.Lock | asyncio.Semaphore) -> None:
         if not use.locked():
@@ -266,6 +270,8 @@ def sentence(file: Path, error: BaseException) -> str:
         return f"The database {file} is damaged. Move it away and run `fabula restore` with a backup."
     if isinstance(error, OverflowError) or "integer overflow" in said:
         return f"A number is too large for the database {file}. If nobody gave one, one is damaged: restore a backup."
+    if "too big" in said:
+        return f"A value is too large for the database {file}. If nobody gave one, one is damaged: restore a backup."
     if "readonly" in said:
         return f"The database {file} may not be written. Make it and its folder writable for this user."
     if "unable to open" in said or isinstance(error, OSError):

@@ -43,11 +43,13 @@ class RowKind(NamedTuple):
 class SqliteThread:
     """Runs jobs on its connection. `begin` is how its transactions begin.
 
-    One that `mends` answers plain values in place of those that cannot be in their column.
+    One that `mends` answers plain values in place of those that cannot be in their column. No value or row with more
+    bytes than `largest` is read or written.
     """
 
-    def __init__(self, file: Path, *, begin: str, pragmas: Sequence[str], mends: bool) -> None:
-        self._file, self._begin, self._pragmas, self._mends = file, begin, pragmas, mends
+    def __init__(self, file: Path, *, begin: str, pragmas: Sequence[str], mends: bool, largest: int) -> None:
+        self._file, self._begin, self._pragmas = file, begin, pragmas
+        self._mends, self._largest = mends, largest
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._compiler = Compiler(SQLiteDialect_pysqlite(paramstyle="named"))
         self._row_kinds: dict[str, RowKind] = {}
@@ -86,6 +88,7 @@ class SqliteThread:
         if self._opened is None:
             # Without an isolation level the driver starts no transactions of its own.
             self._opened = sqlite3.connect(self._file, isolation_level=None, timeout=PATIENCE_S)
+            self._opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._largest)
             for pragma in self._pragmas:
                 self._opened.execute(pragma)
         return self._opened
