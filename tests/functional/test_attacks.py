@@ -363,6 +363,13 @@ async def test_a_list_of_very_many_models_is_none(client: Client) -> None:
             await client.call("api.list_models", provider="open_ai", base_url=base_url, api_key="k")
 
 
+async def test_a_name_of_a_model_that_is_far_too_long_is_none(client: Client) -> None:
+    listed = json.dumps({"data": [{"id": "x" * 400_000}, {"id": "small"}, {"id": "y" * 400_000}]}).encode()
+    async with answering(b"Content-Length: %d\r\n" % len(listed), listed, 1) as base_url:
+        asked = {"provider": "open_ai", "base_url": base_url, "api_key": "k"}
+        assert (await client.call("api.list_models", **asked))["models"] == ["small"]
+
+
 async def test_the_same_small_cover_is_made_once_however_many_ask_at_once() -> None:
     large = io.BytesIO()
     Image.new("RGB", (2_000, 2_000), "teal").save(large, "PNG")

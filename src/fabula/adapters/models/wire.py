@@ -41,6 +41,8 @@ TOGETHER_S = 0.02
 LONGEST_COMPLAINT = 64 * 1024
 LONGEST_LIST = 8 * 2**20
 LONGEST_VECTORS = 4 * 2**20
+LONGEST_NAME = 300
+"""So many letters the name of a model has; those that models have are far shorter."""
 _PATIENT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 _GONE = "The connection to the model broke in the middle of its answer. Try again."
 _SILENT = "The model server does not answer. Is it running at its base_url?"
@@ -213,7 +215,9 @@ def names_of(listed: object) -> tuple[str, ...] | None:
     found = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(found, list):
         return None
-    return tuple(str(model["id"]) for model in found if isinstance(model, dict) and model.get("id"))
+    names = (str(model["id"]) for model in found if isinstance(model, dict) and model.get("id"))
+    # Sentences name some of them.
+    return tuple(name for name in names if len(name) <= LONGEST_NAME)
 
 
 async def read_at_most(content: aiohttp.StreamReader, limit: int) -> bytes:
