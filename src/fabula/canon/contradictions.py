@@ -130,7 +130,7 @@ class Standing:
         return "axiom" if any(broken) else None
 
 
-_Key = tuple[str | int | None, ...]
+_Key = tuple[str, ...] | tuple[str, str, int] | tuple[str, str, str, int]
 """By what a change is found: first the sort of key, then what it is about."""
 
 
@@ -149,17 +149,18 @@ def _keys_of(content: Content) -> Iterator[_Key]:
             yield ("entity", content.entity_id)
         case EventContent():
             # What has no moment contradicts nothing, and without a place it is nowhere else.
-            for who in content.who if content.at is not None else ():
-                yield ("did", who)
-                if content.where is not None:
-                    yield ("was", who, content.at)
+            if content.at is not None:
+                yield from (("did", who) for who in content.who)
+            if content.at is not None and content.where is not None:
+                yield from (("was", who, content.at) for who in content.who)
             for about in (*content.who, *(() if content.where is None else (content.where,))):
                 yield ("about", about)
         case AxiomContent():
             object = "" if content.object is None else _same(content.object)
             yield ("never", content.predicate, object)
-            kinds: tuple[str, ...] = (*content.entity_kinds,)
-            yield from (("never", content.predicate, object, kind) for kind in kinds or ("",))
+            yield from (
+                ("never", content.predicate, object, kind) for kind in [*map(str, content.entity_kinds)] or [""]
+            )
         case StateContent():
             pass
 
@@ -180,11 +181,11 @@ def _keys_against(content: Content, kinds: Mapping[str, str]) -> Iterator[_Key]:
         case EntityContent():
             yield ("entity", content.entity_id)
         case EventContent():
-            for who in content.who if content.at is not None else ():
-                yield from (("says", who, predicate) for predicate in DEAD)
-                if content.where is not None:
-                    yield ("was", who, content.at)
-                    yield from (("says", who, predicate, content.at) for predicate in PLACES)
+            if content.at is not None:
+                yield from (("says", who, predicate) for who in content.who for predicate in DEAD)
+            if content.at is not None and content.where is not None:
+                yield from (("was", who, content.at) for who in content.who)
+                yield from (("says", who, predicate, content.at) for who in content.who for predicate in PLACES)
         case AxiomContent():
             yield ("anybody", content.predicate, *([] if content.object is None else [_same(content.object)]))
         case StateContent():
