@@ -9,7 +9,7 @@ from fabula.rules.story_templates import act_now, due_beats, follow_template
 from fabula.story.contexts import DueBeat
 from fabula.story.plays import PlayState, SceneMark
 from fabula.story.state import Snapshot, WorldState
-from fabula.story.story_templates import StoryTemplate, TemplateNow, missing_names, template_problems
+from fabula.story.story_templates import MOST_MISSING, StoryTemplate, TemplateNow, missing_names, template_problems
 
 NOW = TemplateNow(template_id="ferry")
 
@@ -130,3 +130,25 @@ def test_what_is_due_is_told_in_words() -> None:
         title="Mara tells", text="why she left", people=["Mara"], places=["The Inn"], outcomes=["She tells."]
     )
     assert "- Mara tells. why she left. With: Mara. At: The Inn. It may end so: She tells." in due_text([beat])
+
+
+def test_of_very_much_that_a_world_lacks_the_first_is_named_and_nothing_is_looked_for_in_lists() -> None:
+    beats = [
+        {"beat_id": f"b{beat}", "title": "B", "places": [f"place-{beat}-{one}" for one in range(20)]}
+        for beat in range(60)
+    ]
+    large = StoryTemplate.model_validate(
+        {"template_id": "t", "title": "T", "acts": [{"act_id": "a", "title": "A", "beats": beats}]}
+    )
+
+    class Compared(str):
+        times = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            Compared.times += 1
+            return str.__eq__(self, other)
+
+    missing = missing_names(large, [], [Compared(f"elsewhere {number}") for number in range(2000)])
+    assert len(missing) == MOST_MISSING + 1 and missing[-1] == "More than 50 are missing; these are the first."
+    assert Compared.times < 2000

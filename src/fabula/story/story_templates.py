@@ -6,7 +6,9 @@ what was against the template (`TemplateNow`), with each turn, so that going bac
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
@@ -27,6 +29,8 @@ MOST_TEMPLATES: Final = 8
 MOST_ACTS: Final = 12
 MOST_BEATS: Final = 60
 MOST_TESTS: Final = 300
+MOST_MISSING: Final = 50
+"""So much that a world lacks for a template is named; a template may name thousands of places."""
 MOST_VIOLATIONS: Final = 40
 """So many of what was against its template a play remembers, the newest."""
 
@@ -120,17 +124,22 @@ def template_problems(templates: Sequence[StoryTemplate]) -> list[str]:
 
 
 def missing_names(template: StoryTemplate, people: Collection[str], places: Collection[str]) -> list[str]:
-    """Whom and what a template needs and a world or play does not have, in sentences."""
-    missing: list[str] = []
+    """Whom and what a template needs and a world or play does not have, in sentences; of very many the first."""
+    found = list(islice(_missing(template, frozenset(people), frozenset(places)), MOST_MISSING + 1))
+    if len(found) <= MOST_MISSING:
+        return found
+    return [*found[:MOST_MISSING], f"More than {MOST_MISSING} are missing; these are the first."]
+
+
+def _missing(template: StoryTemplate, people: Collection[str], places: Collection[str]) -> Iterator[str]:
     for beat in template.beats:
         named = dict.fromkeys([*beat.places, *(node for rule in _rules(beat) for node in rule.nodes)])
-        missing += [
+        yield from (
             f"The beat '{beat.beat_id}' needs '{id}', who is not there." for id in beat.people if id not in people
-        ]
-        missing += [
+        )
+        yield from (
             f"The beat '{beat.beat_id}' names the place '{id}', which is not there." for id in named if id not in places
-        ]
-    return missing
+        )
 
 
 def _problems(template: StoryTemplate) -> Iterator[str]:
@@ -154,5 +163,4 @@ def _rules(beat: TemplateBeat) -> list[QuestRule]:
 
 
 def _twice(ids: Iterator[str]) -> list[str]:
-    known = list(ids)
-    return sorted({id for id in known if known.count(id) > 1})
+    return sorted(id for id, times in Counter(ids).items() if times > 1)
