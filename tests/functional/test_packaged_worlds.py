@@ -103,6 +103,14 @@ async def test_what_is_there_already_is_left_or_the_package_gets_other_names(sou
 
 
 FACT: Doc = {"kind": "fact", "subject": "mara", "predicate": "mother", "object": "Ada"}
+TEST: Doc = {"scope": "global", "key": "k", "op": "eq", "value": 1}
+MANY_TESTS: Doc = {"all": [{"any": [TEST] * 32}] * 16}
+ACT: Doc = {
+    "act_id": "a",
+    "title": "A",
+    "beats": [{"beat_id": "b", "title": "B", "places": ["inn"], "trigger": {"condition": MANY_TESTS}}],
+}
+TEMPLATE: Doc = {"template_id": "t", "title": "T", "acts": [ACT]}
 HOSTILE: dict[str, Callable[[Doc], Doc]] = {
     "contradicts": lambda doc: {**doc, "canon": [{**FACT, "object": "Orr"}, {**FACT, "object": "Ilse"}]},
     "no such kind": lambda doc: {**doc, "canon": [{"kind": "state", "subject": "a", "key": "b", "value": 1}]},
@@ -112,6 +120,26 @@ HOSTILE: dict[str, Callable[[Doc], Doc]] = {
         **doc,
         "canon": [{**FACT, "predicate": "located_in", "since": 9 * n, "until": 9 * n + 1} for n in range(900)],
     },
+    "much to ask of a clock": lambda doc: {
+        **doc,
+        "clocks": [{"clock_id": "c", "name": "C", "rules": [{"when": MANY_TESTS}]}],
+    },
+    "much to ask of a thread": lambda doc: {
+        **doc,
+        "threads": [{"thread_id": "t", "title": "T", "drop": {"condition": MANY_TESTS}}],
+    },
+    "much to ask of a conflict": lambda doc: {
+        **doc,
+        "conflicts": [
+            {
+                "conflict_id": "k",
+                "title": "K",
+                "stakeholders": [{"who": "orr"}],
+                "outcomes": [{"outcome_id": "o", "event": "It ends.", "when": MANY_TESTS}],
+            }
+        ],
+    },
+    "much to ask of a template": lambda doc: {**doc, "templates": [{**TEMPLATE, "acts": [ACT, ACT]}]},
     "too long": lambda doc: {**doc, "canon": [{**FACT, "object": "x" * 5000}]},
     "ends before": lambda doc: {**doc, "canon": [{**FACT, "since": 9, "until": 3}]},
     "private": lambda doc: {**doc, "story_id": "somebodys-story"},

@@ -23,6 +23,7 @@ from fabula.ports.errors import InvalidRequest, NotFound
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.rules.systems import builtin_systems, system_problems
+from fabula.story.agendas import agenda_problems
 from fabula.story.boundaries import categories_problem
 from fabula.story.canon import (
     AxiomContent,
@@ -37,8 +38,11 @@ from fabula.story.canon import (
     Verdict,
 )
 from fabula.story.caps import caps_problem
+from fabula.story.conflicts import conflict_problems
 from fabula.story.directives import directive_problems
 from fabula.story.game_systems import NO_RULES, GameSystem
+from fabula.story.plot_threads import thread_problems
+from fabula.story.story_templates import template_problems
 from fabula.story.values import Json, JsonObject, Value
 from fabula.story.worlds import World, private_world_id
 
@@ -111,7 +115,7 @@ async def check_packaged_world(unit: Unit, world: World) -> None:
         raise InvalidRequest(f"The boundaries of the world '{world.world_id}' in the package are too large. {problem}")
     if world.caps is not None and (problem := caps_problem(world.caps)) is not None:
         raise InvalidRequest(f"The caps of the world '{world.world_id}' in the package are too large. {problem}")
-    refuse(directive_problems(world.directives), f"world '{world.world_id}' of the package")
+    refuse(_asked_by_every_turn(world), f"world '{world.world_id}' of the package")
     if world.story_id is not None or world.world_id.startswith(private_world_id("")):
         raise InvalidRequest(f"The world '{world.world_id}' of the package claims to be that of one story.")
     if world.game_system_id is not None and world.game_system_id != NO_RULES:
@@ -122,6 +126,18 @@ async def check_packaged_world(unit: Unit, world: World) -> None:
                 f"The world '{world.world_id}' is played by the {GAME_SYSTEMS.noun} '{world.game_system_id}', which is "
                 "neither here nor in the package."
             ) from None
+
+
+def _asked_by_every_turn(world: World) -> list[str]:
+    """What is wrong with what every turn in a world looks at: it has the bounds of what is written here."""
+    clocks = frozenset(one.clock_id for one in world.clocks)
+    return [
+        *directive_problems(world.directives),
+        *agenda_problems(world.clocks),
+        *thread_problems(world.threads, clocks),
+        *conflict_problems(world.conflicts),
+        *template_problems(world.templates),
+    ]
 
 
 async def take_in_canon(house: House, unit: Unit, world: World, document: JsonObject) -> None:
