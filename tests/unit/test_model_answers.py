@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,3 +76,24 @@ def test_a_count_that_no_answer_has_can_still_be_kept_and_uses_up_a_budget() -> 
     choice = {"delta": {"content": "Hello."}, "finish_reason": "stop"}
     gathered.take(b"data: " + orjson.dumps({"choices": [choice], "usage": {"prompt_tokens": 2**63}}) + b"\n\n")
     assert gathered.reply(REQUEST).usage.prompt_tokens == MOST_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([rb"A fox \ud83e", rb"\udd8a runs."], "A fox \U0001f98a runs."),
+        ([rb"A fox \ud83e", rb"", rb"\udd8a\ud83e", rb"\udd8a"], "A fox \U0001f98a\U0001f98a"),
+        ([rb"A fox \ud83e", rb" runs. \udd8a"], "A fox \ufffd runs. \ufffd"),
+        ([rb"A fox \ud83e"], "A fox \ufffd"),
+        ([b"A fox \xf0\x9f", b" runs."], "A fox \ufffd runs."),
+    ],
+)
+def test_a_character_of_which_half_comes_with_the_next_piece_is_put_together(pieces: list[bytes], text: str) -> None:
+    gathered = _Gathered(model="half")
+    for piece in pieces:
+        event = b'{"model": "\\ud83e", "choices": [{"delta": {"content": "%b"}, "finish_reason": "stop"}]}' % piece
+        assert gathered.take(b"data: " + event + b"\n\n")[1] is None
+    gathered.take(b"")
+    gathered.rest()
+    reply = gathered.reply(REQUEST)
+    assert (reply.text, reply.model) == (text, "\ufffd")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,7 +80,17 @@ def _decoded(data: bytes) -> dict[str, Any]:
     try:
         event = orjson.loads(data)
     except orjson.JSONDecodeError:
-        raise NotAnEvent("an event is no JSON") from None
+        event = _decoded_with_halves(data)
     if not isinstance(event, dict):
         raise NotAnEvent("an event is no JSON object")
     return event
+
+
+def _decoded_with_halves(data: bytes) -> Any:
+    """An event in which half a character stands, because the other half or its last bytes come with the next one."""
+    if len(data) > SHORT_LINE:
+        raise NotAnEvent("an event is no JSON")
+    try:
+        return json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        raise NotAnEvent("an event is no JSON") from None

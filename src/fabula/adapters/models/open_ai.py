@@ -15,6 +15,7 @@ from typing import Any
 
 from fabula.adapters.models.capabilities import Capabilities, default_capabilities, without_parameter
 from fabula.adapters.models.events import EventReader, NotAnEvent
+from fabula.adapters.models.half_characters import HalfCharacters, without_halves
 from fabula.adapters.models.structure import decoded, strict_schema, with_schema_in_words
 from fabula.adapters.models.thought_filter import Spoken
 from fabula.adapters.models.wire import Answer, BadRequest, Wire, in_our_words, names_of
@@ -104,6 +105,7 @@ class _Gathered:
 
     model: str
     parts: list[str] = field(default_factory=list)
+    halves: HalfCharacters = field(default_factory=HalfCharacters)
     spoken: Spoken = field(default_factory=Spoken)
     reader: EventReader = field(default_factory=EventReader)
     ended: bool = False
@@ -132,7 +134,7 @@ class _Gathered:
 
     def rest(self) -> str:
         """What was held back until the end."""
-        held = self.spoken.rest()
+        held = self.spoken.of(self.halves.rest()) + self.spoken.rest()
         self.parts.append(held)
         return held
 
@@ -141,7 +143,7 @@ class _Gathered:
         if event.get("error"):
             raise ModelBusy("The model server failed in the middle of its answer. Try again.")
         if (model := event.get("model")) != self.model and isinstance(model, str) and model:
-            self.model = model[:LONGEST_NAME]
+            self.model = without_halves(model[:LONGEST_NAME])
         if (usage := event.get("usage")) is not None and isinstance(usage, dict):
             self.usage = Usage(
                 prompt_tokens=_count(usage, "prompt_tokens"), completion_tokens=_count(usage, "completion_tokens")
@@ -158,7 +160,7 @@ class _Gathered:
         if (refusal := delta.get("refusal")) is not None and isinstance(refusal, str) and refusal:
             self.refused = True
         text = delta.get("content")
-        return self.spoken.of(text) if isinstance(text, str) else ""
+        return self.spoken.of(self.halves.of(text)) if isinstance(text, str) else ""
 
     def reply(self, request: ModelRequest) -> ModelReply:
         text = "".join(self.parts)
