@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from rich.console import Console
-from tests.live import bodies, sse
+from tests.live import GATE_GRAPH, bodies, gate_story, live_server, sse
 from tests.scripted import ROLES, Theatre, theatre
 
 from fabula.actions.library.model_choice import UseModel, use_model
@@ -178,3 +178,14 @@ async def test_the_doctor_tells_what_the_last_real_call_did(tmp_path: Path) -> N
             await use_model(opened, OPERATOR, UseModel(name="default"))
         found = {one.part: one for one in await check_up(settings)}["model default"]
         assert "refuses" in found.sentence and found.next_step == "fabula models test default"
+
+
+async def test_a_story_that_says_the_same_again_and_again_is_told_without_a_model(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        story = await gate_story(client)
+        nodes = [{**node, "scene": "Somebody knocks on wood, " * 60, "characters": []} for node in GATE_GRAPH["nodes"]]
+        await client.call("story.update_graph", story_id=story, graph={**GATE_GRAPH, "nodes": nodes})
+        session = str((await client.raw("story.start_session", story_id=story))["session_id"])
+        frames = await client.turn(session, "I look around.")
+    assert "".join(one["delta"] for one in bodies(frames) if one["type"] == "narrator_text_delta"), frames[-1]
+    assert frames[-1]["type"] == "completed", frames[-1]

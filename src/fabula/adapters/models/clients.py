@@ -178,9 +178,10 @@ class OpenModels:
                 return self._guarded(LocalClient(folder=self._settings.models_folder, model=api.model), memo=self._memo)
             case "understudy":
                 # It answers from the context, not from the prompt: the memo's key would not tell two questions apart.
-                return self._guarded(Understudy(), memo=None)
+                # It never goes round in circles either: what it repeats, the story says again and again.
+                return self._guarded(Understudy(), memo=None, may_repeat=True)
 
-    def _guarded(self, client: ModelClient, *, memo: Memo | None) -> GuardedClient:
+    def _guarded(self, client: ModelClient, *, memo: Memo | None, may_repeat: bool = False) -> GuardedClient:
         return GuardedClient(
             client,
             Guard(
@@ -191,6 +192,7 @@ class OpenModels:
                 attempts=self._settings.model_attempts,
                 chance=random.random,
                 turn_calls=self._turn_calls,
+                may_repeat=may_repeat,
             ),
         )
 

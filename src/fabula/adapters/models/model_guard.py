@@ -47,7 +47,10 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """What all guarded clients share. `memo` None switches the memo off; `chance` spreads the waits."""
+    """What all guarded clients share. `memo` None switches the memo off; `chance` spreads the waits.
+
+    With `may_repeat` no answer counts as one that goes round in circles.
+    """
 
     clock: Clock
     journal: Journal
@@ -56,6 +59,7 @@ class Guard:
     attempts: int
     chance: Callable[[], float]
     turn_calls: TurnCalls
+    may_repeat: bool = False
 
 
 class GuardedClient:
@@ -168,7 +172,7 @@ class GuardedClient:
         tried, asked_anew = 0, False
         while True:
             tried += 1
-            attempt = _Attempt(self._guard.clock, request)
+            attempt = _Attempt(self._guard.clock, request, may_repeat=self._guard.may_repeat)
             held: list[Piece | ModelReply] = []
             try:
                 reply = await attempt.stream(self._client, held.append if holding else deliver)
@@ -201,9 +205,9 @@ PARTS_AT_ONCE = 64
 class _Attempt:
     """One attempt, watched: deadline, length and loops end it early, which closes the request upstream."""
 
-    def __init__(self, clock: Clock, request: ModelRequest) -> None:
+    def __init__(self, clock: Clock, request: ModelRequest, *, may_repeat: bool) -> None:
         self._clock, self._request = clock, request
-        self._watch = LoopWatch(count_lines=request.output_schema is None)
+        self._watch = None if may_repeat else LoopWatch(count_lines=request.output_schema is None)
         self._length = 0
         self.begun = False
 
@@ -227,7 +231,7 @@ class _Attempt:
         self._length += len(piece.text)
         if self._length > self._request.max_chars:
             raise ModelUnusable("The model's answer grew too long and was ended. Lower max_tokens.")
-        if self._watch.loops(piece.text):
+        if self._watch is not None and self._watch.loops(piece.text):
             raise ModelUnusable("The model's answer went round in circles and was ended. Try again.")
 
 
