@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from fabula.agents.prompts import write_prompt
 from fabula.agents.replies.shapes import repair_messages
@@ -15,6 +15,8 @@ from fabula.story.resources import AgentPreset
 from fabula.story.values import JsonObject
 
 T = TypeVar("T")
+MOST_TOLD: Final = 3
+"""So many problems of an answer are told in a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,14 @@ class Answer(Generic[T]):
 
     value: T | None
     problems: list[str]
+
+
+def unusable(what: str, problems: Sequence[str]) -> ModelUnusable:
+    """The failure of a question whose answer cannot be used. What failed the model itself is a sentence of its own,
+    that ends with what to do."""
+    told = "; ".join(problems[:MOST_TOLD])
+    advice = "" if told.endswith(".") else ". Try again."
+    return ModelUnusable(f"{what} could not be used: {told}{advice}", problems=list(problems))
 
 
 async def ask(client: ModelClient, question: Question[T], *, repairs: int) -> Answer[T]:

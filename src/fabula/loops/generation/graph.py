@@ -27,10 +27,10 @@ from fabula.loops.checkpoint_version import is_of_version, loop_version
 from fabula.loops.generation.draft_setup import seeded
 from fabula.loops.generation.section_run import Opened, SectionRun, section_of
 from fabula.loops.generation.section_writer import draw_opening, draw_plan, draw_section, findings_of
-from fabula.loops.model_questions import Answer
+from fabula.loops.model_questions import Answer, unusable
 from fabula.loops.untraced import untraced
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.models import ModelError, ModelUnusable
+from fabula.ports.models import ModelError
 from fabula.ports.threads import run_in_thread
 from fabula.story.events import Progress
 from fabula.story.values import JsonObject
@@ -89,11 +89,7 @@ async def draw(state: GenerationState, runtime: Runtime[SectionRun]) -> Generati
             raise
         answer = Answer(value=None, problems=[])
     if answer.value is None and redraws == 0:
-        problems = "; ".join(answer.problems[:3])
-        raise ModelUnusable(
-            f"The architect's section {run.section_index + 1} could not be used: {problems}. Try again.",
-            problems=list(answer.problems),
-        )
+        raise unusable(f"The architect's section {run.section_index + 1}", answer.problems)
     return {"drawn": None if answer.value is None else answer.value.as_json(), "redraws": redraws}
 
 

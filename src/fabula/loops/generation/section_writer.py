@@ -8,8 +8,8 @@ from fabula.agents.replies.shapes import output_schema
 from fabula.loops.generation.contexts import opening_context, planner_context, section_context
 from fabula.loops.generation.draft_setup import DraftSetup, seeded
 from fabula.loops.generation.section_run import SectionRun, section_of
-from fabula.loops.model_questions import Answer, Question, ask
-from fabula.ports.models import CallOrigin, ModelClient, ModelClients, ModelUnusable
+from fabula.loops.model_questions import Answer, Question, ask, unusable
+from fabula.ports.models import CallOrigin, ModelClient, ModelClients
 from fabula.story.graph import Graph
 from fabula.story.lint import Finding, Ground, lint
 from fabula.story.sections import grown, joined
@@ -40,7 +40,7 @@ async def draw_plan(
     )
     answer = await ask(await models.client_for(materials.api("planner")), question, repairs=PLAN_REPAIRS)
     if answer.value is None:
-        raise ModelUnusable(f"The planner's plan could not be used: {'; '.join(answer.problems)}. Try again.")
+        raise unusable("The planner's plan", answer.problems)
     return answer.value
 
 
