@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,8 @@ from fabula.server.game_socket.pace import (
     ENTRY_BYTES,
     FRAMES_PER_SECOND,
     MOST_ENTRIES_AT_ONCE,
-    EntryPaces,
+    TOKEN_FRAME_BYTES,
+    GamePaces,
 )
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
 from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_VALUES
@@ -256,9 +257,22 @@ async def test_a_game_changes_its_boundaries_so_often_and_no_more(tmp_path: Path
             assert (await mine.next("welcome"))["protocol"] == 1
 
 
+async def test_all_connections_of_a_token_send_so_many_frames_and_no_more(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "guarded", require_tokens=True) as client, AsyncExitStack() as stack:
+        player = (await create_token(client.house, OPERATOR, role="player")).secret
+        hers = {"Authorization": f"Bearer {player}"}
+        games = [await stack.enter_async_context(game(address(client), additional_headers=hers)) for _ in range(20)]
+        state = {"backstory": "x" * 4 * TOKEN_FRAME_BYTES}
+        for _ in range(12):
+            for number, one in enumerate(games):
+                await one.send("agent_state_snapshot", agent_id=f"npc{number}", spec=state)
+        told = await games[-1].next("error")
+        assert told["code"] == "busy" and "all connections of this token" in told["message"]
+
+
 def test_entries_are_counted_for_each_token_and_come_back_with_time() -> None:
     seconds = [0.0]
-    entries = EntryPaces(lambda: seconds[0])
+    entries = GamePaces(lambda: seconds[0]).entries
     ann, ben = Actor(role="player", token_id="a"), Actor(role="player", token_id="b")
     admin = Actor(role="admin", token_id="c")
     assert entries.allows(ann, MOST_ENTRIES_AT_ONCE, 10) and not entries.allows(ann, 1, 10)

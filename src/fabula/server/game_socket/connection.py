@@ -31,7 +31,9 @@ from fabula.server.game_socket.pace import (
     ENTRIES_PER_SECOND,
     FRAME_BYTES,
     FRAMES_PER_SECOND,
-    EntryPaces,
+    TOKEN_FRAME_BYTES,
+    TOKEN_FRAMES_PER_SECOND,
+    GamePaces,
     Pace,
 )
 from fabula.server.game_socket.send_queue import SendQueue, Unread, as_text, too_slow
@@ -68,7 +70,14 @@ LARGEST_FRAME_OF_A_STRANGER: Final = SHORT_FRAME
 MOST_FRAMES_OF_A_STRANGER: Final = 20
 SECONDS_TO_SAY_GOODBYE: Final = 5.0
 SECONDS_BETWEEN_LOOKS_AT_THE_TOKEN: Final = 3.0
+PAUSE_S: Final = 1 / 500
+LONG_PAUSE_S: Final = 0.1
+"""Where too much comes, reading waits so long after each frame that is passed over: reading them, too, takes time."""
 _TOO_MANY_FRAMES: Final = f"Send at most {FRAMES_PER_SECOND} frames a second; each {FRAME_BYTES // 1024} KiB are one."
+_TOO_MANY_OF_TOKEN: Final = (
+    f"Send at most {TOKEN_FRAMES_PER_SECOND} frames a second on all connections of this token; "
+    f"each {TOKEN_FRAME_BYTES // 1024} KiB are one."
+)
 _TOO_MANY_ENTRIES: Final = (
     f"All agents of this token may keep {ENTRIES_PER_SECOND} things a second; what each of them notices is one. "
     "Tell fewer agents, or more slowly."
@@ -86,11 +95,11 @@ class Connection:
         actor: Actor | None,
         states: StateBudget,
         places: Places,
-        entries: EntryPaces,
+        paces: GamePaces,
         unread: AnswerWeights,
     ) -> None:
         self._house, self._socket, self._actor = house, socket, actor
-        self._places, self._seated, self._entries = places, False, entries
+        self._places, self._seated, self._paces = places, False, paces
         self._states = HeldStates(states, lambda: self._actor)
         self._game = ""
         self._boundaries: Boundaries | None = None
@@ -152,10 +161,14 @@ class Connection:
             if self._actor is None and not self._bears_with(raw):
                 await self._close(POLICY_VIOLATION, _token_needed())
                 return
-            if self._pace.allows(len(raw)):
-                await self._hear(raw)
-            else:
+            if not self._pace.allows(len(raw)):
                 self._complain()
+                await asyncio.sleep(PAUSE_S)
+            elif self._actor is not None and not self._paces.frames.allows(self._actor, 1, len(raw)):
+                self._complain(_TOO_MANY_OF_TOKEN)
+                await asyncio.sleep(LONG_PAUSE_S)
+            else:
+                await self._hear(raw)
 
     def _complain(self, sentence: str = _TOO_MANY_FRAMES) -> None:
         if self._pace.complains():
@@ -255,7 +268,7 @@ class Connection:
             self._send(refusal)
         elif isinstance(told, NoticeCame) and not self._pace.allows(len(raw) * company.listeners(told)):
             self._complain()
-        elif not self._entries.allows(actor, entries_for(told, company), len(raw)):
+        elif not self._paces.entries.allows(actor, entries_for(told, company), len(raw)):
             self._complain(_TOO_MANY_ENTRIES)
         else:
             try:
@@ -293,7 +306,7 @@ class Connection:
             return None
         if (why := categories_problem(boundaries.categories)) is not None:
             return problem("too_large", why)
-        if not self._entries.allows(actor, ENTRIES_OF_BOUNDARIES, size):
+        if not self._paces.entries.allows(actor, ENTRIES_OF_BOUNDARIES, size):
             return problem("busy", "The boundaries of this token's games change too often. Send `hello` again later.")
         await run_in_thread(limits_of, boundaries)
         return None

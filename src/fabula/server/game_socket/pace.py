@@ -1,7 +1,7 @@
 """How much a game may send: a bucket that fills steadily, so that short bursts pass and floods do not.
 
-Frames are counted for each connection. What the store has to write for them is counted for each token: all games share
-one store, and a frame of a few bytes may be written for a thousand NPCs.
+Frames are counted for each connection, and for each token, which may have many. What the store has to write for them is
+counted for each token, too: a frame of a few bytes may be written for a thousand NPCs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ FRAMES_PER_SECOND = 60
 FRAME_BYTES = 32 * 1024
 """What is larger counts as several frames."""
 COMPLAINT_EVERY_S = 1.0
+TOKEN_FRAMES_PER_SECOND: Final = 300
+MOST_FRAMES_AT_ONCE: Final = 600
+TOKEN_FRAME_BYTES: Final = 8 * 1024
 ENTRIES_PER_SECOND: Final = 200
 MOST_ENTRIES_AT_ONCE: Final = 2_000
 """All of a thousand NPCs may notice something, and soon something else."""
@@ -60,22 +63,35 @@ class Pace:
         return True
 
 
-class EntryPaces:
-    """How much is written for the games of each token, over all of its connections. Nobody counts for the operator and
-    for admins."""
+class TokenPaces:
+    """How much comes from the games of each token, over all of its connections. Nobody counts for the operator and for
+    admins. What is larger than `bytes_each` counts as several."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, monotonic: Callable[[], float], *, per_second: int, at_once: int, bytes_each: int) -> None:
         self._monotonic = monotonic
+        self._per_second, self._at_once, self._bytes_each = per_second, at_once, bytes_each
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
-    def allows(self, actor: Actor, entries: int, size: int) -> bool:
-        """Whether so many entries, each of so many bytes, may be written for this caller now."""
+    def allows(self, actor: Actor, count: int, size: int) -> bool:
+        """Whether so many, each of so many bytes, may come from this caller now."""
         if actor.token_id is None or actor.may_act_as("admin"):
             return True
         pace = self._paces.pop(actor.token_id, None) or Pace(
-            self._monotonic, per_second=ENTRIES_PER_SECOND, at_once=MOST_ENTRIES_AT_ONCE
+            self._monotonic, per_second=self._per_second, at_once=self._at_once
         )
         self._paces[actor.token_id] = pace
         if len(self._paces) > _REMEMBERED_TOKENS:
             self._paces.popitem(last=False)
-        return pace.takes(entries * (1 + size // ENTRY_BYTES))
+        return pace.takes(count * (1 + size // self._bytes_each))
+
+
+class GamePaces:
+    """What is counted for the games of each token: frames that are read, and entries that are written for them."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self.frames = TokenPaces(
+            monotonic, per_second=TOKEN_FRAMES_PER_SECOND, at_once=MOST_FRAMES_AT_ONCE, bytes_each=TOKEN_FRAME_BYTES
+        )
+        self.entries = TokenPaces(
+            monotonic, per_second=ENTRIES_PER_SECOND, at_once=MOST_ENTRIES_AT_ONCE, bytes_each=ENTRY_BYTES
+        )

@@ -14,14 +14,14 @@ from fabula.ports.meters import GAMES_CONNECTED
 from fabula.server.access.answers import AnswerWeights
 from fabula.server.access.places import Places
 from fabula.server.game_socket.connection import Connection
-from fabula.server.game_socket.pace import EntryPaces
+from fabula.server.game_socket.pace import GamePaces
 from fabula.server.game_socket.state_budget import StateBudget
 
 
 def mount_game_socket(app: Starlette, house: House) -> None:
     """Adds the socket, and the way to its page."""
     states, places = StateBudget(), Places(house.settings.max_open_per_token)
-    entries, unread = EntryPaces(house.clock.monotonic), AnswerWeights()
+    paces, unread = GamePaces(house.clock.monotonic), AnswerWeights()
 
     async def play(socket: WebSocket) -> None:
         actor = socket.scope.get("state", {}).get("actor")
@@ -29,7 +29,7 @@ def mount_game_socket(app: Starlette, house: House) -> None:
         try:
             actor = actor if isinstance(actor, Actor) else None
             connection = Connection(
-                house, socket, actor=actor, states=states, places=places, entries=entries, unread=unread
+                house, socket, actor=actor, states=states, places=places, paces=paces, unread=unread
             )
             await connection.run()
         finally:
