@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 CONFIG_NAME = "FABULA_CONFIG"
+LONGEST_FILE = 2**20
 OTHER_NAMES = frozenset({CONFIG_NAME, "FABULA_SKIP_WEB", "FABULA_URL"})
 """Variables of Fabula that are no settings: the name of the settings file, and those of the build and the examples."""
 
@@ -270,7 +271,11 @@ def _from_file(environment: Mapping[str, str], config: Path | None) -> dict[str,
     if named is None and not path.is_file():
         return {}
     try:
-        values: dict[str, object] = tomllib.loads(path.read_text("utf-8"))
+        with path.open("rb") as file:
+            text = file.read(LONGEST_FILE + 1)
+        if len(text) > LONGEST_FILE:
+            raise SettingsError(f"The settings file {path} is too large to be one. Name another.")
+        values: dict[str, object] = tomllib.loads(text.decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"The settings file {path} cannot be read: {error}.") from None
     if isinstance(level := values.get("log_level"), str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -277,6 +278,20 @@ async def test_a_bad_backup_is_refused_and_nothing_is_changed(damage: str, tmp_p
     async with store.reading() as unit:
         assert await unit.resources.count("lorebook") == 1
         assert await unit.resources.count("character") == 0
+    await store.close()
+
+
+async def test_a_backup_takes_the_place_of_a_file_and_of_nothing_else(tmp_path: Path) -> None:
+    here = Settings(data_dir=tmp_path / "here")
+    store = open_store(here, FixedClock())
+    await store.open()
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path, tmp_path / "here" / "fabula.db"):
+        before = place.lstat()
+        with pytest.raises(StoreError, match="Choose another place"):
+            await store.backup(place)
+        after = place.lstat()
+        assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
     await store.close()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.cli.options import settings_from
-from fabula.settings import load_settings, unknown_names
+from fabula.settings import LONGEST_FILE, SettingsError, load_settings, unknown_names
 
 
 def test_the_environment_wins_over_the_file_and_a_flag_over_both(tmp_path: Path) -> None:
@@ -66,3 +66,9 @@ def test_a_command_warns_of_it_on_standard_error_and_never_of_its_value(
     settings_from(None)
     said = capsys.readouterr()
     assert "Did you mean FABULA_SECRET_KEY?" in said.err and "hush" not in said.err + said.out
+
+
+def test_a_settings_file_without_end_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "large.toml").write_bytes(b"#" * (LONGEST_FILE + 1))
+    with pytest.raises(SettingsError, match="too large"):
+        load_settings(environment={}, config=tmp_path / "large.toml")

@@ -16,6 +16,7 @@ from asyncpg import ConnectionDoesNotExistError, LockNotAvailableError  # type: 
 from sqlalchemy import text
 
 from fabula.adapters.stores import open_store
+from fabula.adapters.stores.keys import Keyring
 from fabula.adapters.stores.postgres import sentence
 from fabula.adapters.stores.sqlite import SqliteDatabase
 from fabula.ports.errors import StoreError
@@ -128,6 +129,12 @@ async def test_the_key_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     await store.close()
     assert (tmp_path / "secret.key").stat().st_mode & 0o777 == 0o600
     assert sorted(file.name for file in tmp_path.iterdir()) == ["fabula.db", "secret.key"]
+
+
+async def test_what_is_no_key_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "secret.key")
+    with pytest.raises(StoreError, match="is no file"):
+        await Keyring(passphrase="", file=tmp_path / "secret.key").find()
 
 
 async def test_a_lost_or_damaged_key_file_is_named(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class Source(Protocol):
 async def back_up(store: Source, target: Path) -> None:
     """Writes the whole store, as it is at one moment, into `target`, replacing what was there."""
     draft = target.with_name(f"{target.name}.partial")
+    await asyncio.to_thread(_refuse_place, store.database, target)
     try:
         await asyncio.to_thread(_make_room, draft)
         if store.database.engine == "sqlite":
@@ -94,6 +95,15 @@ def _finish(draft: Path, target: Path) -> None:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(target)
+
+
+def _refuse_place(database: Database, target: Path) -> None:
+    """A backup takes the place of the file that is there: of a device it would take it from the whole machine, and a
+    server whose database it took would go on in a file that nobody finds."""
+    if target.exists() and not target.is_file():
+        raise StoreError(f"The backup {target} cannot be written: it is there and no file. Choose another place.")
+    if database.engine == "sqlite" and target.resolve() == Path(database.place).resolve():
+        raise StoreError(f"The backup cannot be written into the store itself, {target}. Choose another place.")
 
 
 def _make_room(draft: Path) -> None:

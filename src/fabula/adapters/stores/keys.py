@@ -12,6 +12,7 @@ import binascii
 import hashlib
 import os
 import secrets
+import stat
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,9 @@ from fabula.ports.errors import StoreError
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
+
+LONGEST_KEY = 4096
+"""So many bytes of a key file are read: a key has 45."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +91,12 @@ def _decoded(text: bytes, file: Path) -> bytes:
 
 def _read_file(file: Path) -> bytes | None:
     try:
-        text = file.read_bytes()
-        if file.stat().st_mode & 0o077:
+        mode = file.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise StoreError(f"The key file {file} is no file. Move it away, and put the key file in its place.")
+        with file.open("rb") as opened:
+            text = opened.read(LONGEST_KEY)
+        if mode & 0o077:
             file.chmod(0o600)
         return text
     except FileNotFoundError:
