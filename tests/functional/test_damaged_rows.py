@@ -223,6 +223,18 @@ async def test_a_damaged_change_of_canon_takes_nothing_but_itself_away(
     assert not [record for record in caplog.records if record.exc_info]
 
 
+async def test_a_relationship_of_endless_strength_takes_no_picture_of_a_world_away(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        await client.call("world.create", world_id="salt", display_name="Saltmere")
+        building = (await client.call("building.open", world_id="salt"))["building_id"]
+        text = "Bren is a town. Oda is a smith. Tarn is a smith. Oda hates Tarn. Oda lives in Bren."
+        await client.call("building.say", building_id=building, text=text)
+        await client.call("building.close", building_id=building)
+    damage(tmp_path, "UPDATE canon_changes SET strength = 1e999 WHERE kind IN ('fact', 'relationship')")
+    async with live_server(tmp_path) as client:
+        assert "error" not in (said := await client.raw("canon.graph", world_id="salt")), said
+
+
 async def test_a_token_without_a_role_lets_nobody_in_and_hides_no_other(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         bad = await client.call("token.create", role="player")

@@ -269,4 +269,5 @@ async def test_a_value_that_is_far_too_large_is_refused_before_it_is_read(tmp_pa
     async with live_server(tmp_path) as client:
         refused = await client.raw("session.get", session)
         assert "too large" in refused["error"]["message"] and "restore a backup" in refused["error"]["message"]
+        assert str(tmp_path) not in refused["error"]["message"], "where it lies is nothing for who plays"
         assert "error" not in await client.raw("story.list")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import isfinite
 from typing import Any, Final, Literal
 
 from sqlalchemy import (
@@ -153,7 +154,9 @@ def _read_edges(world_id: str, ends: list[str], at: Moment | None, limit: int) -
         asked = {"world": world_id, "ends": some, "most": limit, **_moment(at)}
         rows = yield edges_at(at is not None), asked
         # Rows have the columns of an edge, in its order.
-        found.update((row[0], Edge._make(row)) for row in rows.plain)
+        edges = map(Edge._make, rows.plain)
+        # A strength without end is damage: no answer could carry it.
+        found.update((edge.change_id, edge) for edge in edges if edge.strength is None or isfinite(edge.strength))
     return [found[name] for name in sorted(found)][:limit]
 
 

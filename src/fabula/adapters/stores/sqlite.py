@@ -120,14 +120,16 @@ class SqliteDatabase:
 
     @contextmanager
     def plain_words(self, *also: type[Exception]) -> Iterator[None]:
+        # By its name alone: whoever plays is told it, too, and where it lies is not theirs to know.
+        file = Path(self._file.name)
         try:
             yield
         except DBAPIError as error:
-            raise StoreError(sentence(self._file, error.orig or error)) from error
+            raise StoreError(sentence(file, error.orig or error)) from error
         except (sqlite3.Error, OverflowError) as error:
-            raise StoreError(sentence(self._file, error)) from error
+            raise StoreError(sentence(file, error)) from error
         except also as error:
-            raise StoreError(sentence(self._file, error)) from error
+            raise StoreError(sentence(file, error)) from error
 
     # Taken and given back by hand: each turn does so a dozen times, and context managers cost more than the locks.
 
@@ -275,7 +277,8 @@ def sentence(file: Path, error: BaseException) -> str:
     if "readonly" in said:
         return f"The database {file} may not be written. Make it and its folder writable for this user."
     if "unable to open" in said or isinstance(error, OSError):
-        return f"The data folder {file.parent} cannot be used: {_reason(error)}. Make it writable, or choose another."
+        folder = f"data folder {file.parent}" if file.is_absolute() else "data folder"
+        return f"The {folder} cannot be used: {_reason(error)}. Make it writable, or choose another."
     if "locked" in said or "busy" in said:
         return LOCKED
     if "full" in said:
