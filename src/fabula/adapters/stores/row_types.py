@@ -47,10 +47,26 @@ def _python_type(column: Any) -> type:
     return found
 
 
-def fit_all(rows: Sequence[tuple[Any, ...]], wanted: Wanted) -> bool:
-    """Whether all values have a type that their column may have. Each query asks, so whole columns are compared."""
-    pairs = zip(wanted, zip(*rows, strict=True), strict=False)
-    return all(types is None or types.issuperset(map(type, column)) for types, column in pairs)
+_MOST_KNOWN: Final = 256
+
+
+class FittingTypes:
+    """Whether rows have the types that their columns may have. What fitted once is known: each query asks."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self._known: set[tuple[type, ...]] = set()
+
+    def fit(self, rows: Sequence[tuple[Any, ...]]) -> bool:
+        new = {tuple(map(type, row)) for row in rows} - self._known
+        if not all(self._fits(types) for types in new):
+            return False
+        if len(self._known) < _MOST_KNOWN:
+            self._known |= new
+        return True
+
+    def _fits(self, types: tuple[type, ...]) -> bool:
+        return all(wanted is None or one in wanted for one, wanted in zip(types, self.wanted, strict=True))
 
 
 def made_to_fit(rows: Sequence[tuple[Any, ...]], wanted: Wanted) -> list[tuple[Any, ...]]:

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql.expression import UpdateBase
 
 from fabula.adapters.stores.database import PATIENCE_S
-from fabula.adapters.stores.row_types import Wanted, fit_all, lenient_text, made_to_fit, wanted_types
+from fabula.adapters.stores.row_types import FittingTypes, lenient_text, made_to_fit, wanted_types
 from fabula.adapters.stores.sql import COMPILED_KEPT, Compiler, Rows, Steps, Values
 
 log = logging.getLogger("fabula.stored")
@@ -37,7 +37,7 @@ class RowKind(NamedTuple):
     """The class of a statement's rows, which have its columns as attributes, and what types these may have."""
 
     row: Any
-    wanted: Wanted
+    types: FittingTypes
 
 
 class SqliteThread:
@@ -164,9 +164,9 @@ class SqliteThread:
             if not self._begin_to_read_leniently(error) or isinstance(statement, UpdateBase):
                 raise
             rows = connection.execute(compiled.sql, compiled.named(values or {})).fetchall()
-        if rows and self._mends and not fit_all(rows, kind.wanted):
+        if rows and self._mends and not kind.types.fit(rows):
             self._tell_of_damage(f"values of a wrong type in columns {', '.join(kind.row._fields)}"[:200])
-            rows = made_to_fit(rows, kind.wanted)
+            rows = made_to_fit(rows, kind.types.wanted)
         return Rows(rows, cursor.rowcount, kind.row._make)
 
     def _begin_to_read_leniently(self, error: sqlite3.OperationalError) -> bool:
@@ -190,7 +190,7 @@ class SqliteThread:
             wanted = wanted_types(statement, sql)
             # What is not said of each column is said of none.
             wanted = wanted if len(wanted) == len(columns) else [None] * len(columns)
-            found = self._row_kinds[sql] = RowKind(namedtuple("Row", columns, rename=True), wanted)
+            found = self._row_kinds[sql] = RowKind(namedtuple("Row", columns, rename=True), FittingTypes(wanted))
         return found
 
     def _tell_of_damage(self, what: str) -> None:
