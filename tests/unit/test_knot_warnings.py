@@ -277,3 +277,28 @@ def test_the_same_endings_stand_in_the_json(tmp_path: Path) -> None:
     (tmp_path / "inn.ink").write_text("-> agent(-> guard, -> gate)\n" + REST, "utf-8")
     report = json.loads(CliRunner().invoke(app, ["check", "--json", str(tmp_path / "inn.ink")]).stdout)
     assert [(ending["flow"], ending["word"]) for ending in report["endings"]] == [("gate", "END")]
+
+
+# What only a game could answer
+
+HORN = "EXTERNAL horn(loud, times)\nEXTERNAL unused()\nIt is dark.\n~ horn(true, 2)\n~ horn(true, 3)\n-> END\n"
+
+
+def test_a_function_that_only_a_game_could_answer_is_an_error_with_what_to_write(tmp_path: Path) -> None:
+    lines = told(tmp_path, "check", HORN)
+    assert the_one(lines, "ERROR: 'inn.ink' line 4: ") == (
+        "'horn' is EXTERNAL, and no game stands behind a story that is played here. "
+        "Write what happens instead: === function horn(loud, times)"
+    )
+    assert len(lines) == 1
+    assert told(tmp_path, "check", HORN + "=== function horn(loud, times)\n~ return loud\n") == []
+
+
+def test_a_story_with_such_a_function_is_not_published_and_an_older_one_still_opens() -> None:
+    assert publish(HORN, {}).prototype is None
+    assert publish(HORN, {}, forgiving=True).prototype is not None
+
+
+def test_names_of_ai_knots_may_be_declared_for_other_tools() -> None:
+    source = 'EXTERNAL input(question)\n~ temp name = input("Your name?")\n{name}\n-> END\n'
+    assert publish(source, {}).problems == ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from fabula.ink import Analysis, Builtins, CompileResult, InkError, Problem, Severity, Story, analyse, compile_ink
 from fabula.ink.compiler.compile import HOST_FILE
-from fabula.knots.errors import errors_of
+from fabula.knots.errors import errors_of, functions_of_no_game
 from fabula.knots.hints import hints_of
 from fabula.knots.names import AI_KNOTS, AI_KNOTS_ASIDE, bind_knots
 from fabula.knots.scan import Scan, scan_story
@@ -39,6 +39,8 @@ def analyse_story(
     result, aside = _compiled(source, include, file_name, forgiving=forgiving)
     scan = scan_story(result)
     problems = [*hints_of(scan), *errors_of(scan), *warnings_of(scan)]
+    if not forgiving:
+        problems += functions_of_no_game(scan)
     faulty = any(problem.severity is Severity.ERROR for problem in problems)
     prototype = None
     if not faulty and result.story_json is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabula.ink import CompileResult, Problem, Severity
-from fabula.ink.syntax.tree import Call, Choice, Node, String, walk
-from fabula.knots.names import ASKED
+from fabula.ink.syntax.tree import Call, Choice, ExternalDeclaration, Node, String, walk
+from fabula.knots.names import ASKED, HOST_FUNCTIONS
 from fabula.knots.scan import Scan
 
 
@@ -14,6 +14,22 @@ def errors_of(scan: Scan) -> Iterator[Problem]:
     """Everything that would fail while the story is played."""
     yield from _targets_with_arguments(scan)
     yield from _waits_inside_text(scan)
+
+
+def functions_of_no_game(scan: Scan) -> Iterator[Problem]:
+    """EXTERNAL functions that are called, though no game stands behind a story here: it could not even begin."""
+    nodes = list(walk(*scan.result.tree.nodes))
+    unknown = {node.name: node for node in nodes if isinstance(node, ExternalDeclaration)}
+    for name in {flow.name for flow in scan.result.tree.flows} | HOST_FUNCTIONS:
+        unknown.pop(name, None)
+    for node in nodes:
+        if isinstance(node, Call) and (declared := unknown.pop(node.name, None)):
+            signature = f"{node.name}({', '.join(declared.params)})"
+            message = (
+                f"'{node.name}' is EXTERNAL, and no game stands behind a story that is played here. "
+                f"Write what happens instead: === function {signature}"
+            )
+            yield scan.problem(Severity.ERROR, node.at, message)
 
 
 def _targets_with_arguments(scan: Scan) -> Iterator[Problem]:

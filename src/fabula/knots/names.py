@@ -24,6 +24,7 @@ _FUNCTIONS: dict[str, RequestKind] = {
     "input": "input",
     "SEED_AI": "seed",
 }
+HOST_FUNCTIONS = frozenset(_FUNCTIONS)
 
 TALKS = {"agent": "-> agent(-> character, -> target)", "continue": "-> continue(-> target)"}
 """The built-in knots, as an author writes them."""
