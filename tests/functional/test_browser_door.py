@@ -113,6 +113,9 @@ async def test_a_small_cover_is_a_small_picture_and_is_not_sent_twice(house: Doo
     assert answer.headers["content-type"] == "image/webp" and answer.headers["content-disposition"] == "inline"
     etag = {"if-none-match": answer.headers["etag"]}
     assert (await player.get("/download/character:mara/cover?side=320", headers=etag)).status_code == 304
+    behind_a_proxy = {"if-none-match": f'"other", W/{etag["if-none-match"]}'}
+    again = await player.get("/download/character:mara/cover?side=320", headers=behind_a_proxy)
+    assert (again.status_code, again.content) == (304, b"")
     Image.new("RGB", (640, 640), "black").save(large := io.BytesIO(), "PNG")
     await author.post("/upload/character:mara/cover", content=large.getvalue())
     assert (await player.get("/download/character:mara/cover?side=320", headers=etag)).status_code == 200
