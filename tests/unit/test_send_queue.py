@@ -38,7 +38,7 @@ class Line:
 
     def _take(self, texts: Sequence[str]) -> None:
         self.writes += 1
-        self.taken += [json.loads(text)["turn_id"] for text in texts]
+        self.taken += [json.loads(text).get("turn_id", "") for text in texts]
 
 
 def piece(number: int) -> ServerMessage:
@@ -144,3 +144,70 @@ async def test_what_was_read_weighs_no_more() -> None:
         await asyncio.sleep(0)
     assert not queue.overflowed.is_set() and len(line.taken) == 200
     sending.cancel()
+
+
+async def test_what_is_told_when_a_connection_is_gone_weighs_nothing() -> None:
+    weights, ann = AnswerWeights(heaviest=1_000), Actor(role="player", token_id="a")
+    for number in range(50):
+        queue = SendQueue(Line(), Unread(weights, lambda: ann))
+        queue.put(piece(number))
+        queue.end()
+        # An NPC that speaks is interrupted after its game has left.
+        queue.put(interruption(number))
+        queue.put(piece(number))
+        assert not queue.overflowed.is_set()
+    assert _weighs_nothing(weights, "a")
+
+
+@examples(100)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from(["piece", "long", "urgent", "stuck", "free", "turn", "end"])),
+        max_size=60,
+    )
+)
+def test_all_that_waited_for_a_token_is_given_back_whatever_its_connections_did(steps: list[tuple[int, str]]) -> None:
+    asyncio.run(_given_back(steps))
+
+
+async def _given_back(steps: list[tuple[int, str]]) -> None:
+    """Two connections each of two tokens; one that ended is followed by another."""
+    weights, actors = AnswerWeights(heaviest=1_000), [Actor(role="player", token_id=token) for token in "aabb"]
+
+    def connect(place: int) -> tuple[Line, SendQueue, asyncio.Task[None]]:
+        line = Line()
+        queue = SendQueue(line, Unread(weights, lambda: actors[place]))
+        return line, queue, asyncio.create_task(queue.send_all())
+
+    async def leave(place: int) -> None:
+        _, queue, sending = games[place]
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+        queue.end()
+
+    games = [connect(place) for place in range(4)]
+    for place, step in steps:
+        line, queue, _ = games[place]
+        match step:
+            case "piece" | "urgent":
+                queue.put(piece(1) if step == "piece" else interruption(1))
+            case "long":
+                queue.put(pong("x" * 300, 1))
+            case "stuck":
+                line.free.clear()
+            case "free":
+                line.free.set()
+            case "end":
+                await leave(place)
+                queue.put(interruption(1))
+                games[place] = connect(place)
+            case _:
+                await asyncio.sleep(0)
+    for place in range(4):
+        await leave(place)
+    assert _weighs_nothing(weights, "a") and _weighs_nothing(weights, "b")
+
+
+def _weighs_nothing(weights: AnswerWeights, token: str) -> bool:
+    """Whether the whole bound is left; the first one is always given."""
+    return weights.take(token, 1) and weights.take(token, 999)

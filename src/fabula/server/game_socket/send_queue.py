@@ -60,11 +60,12 @@ class SendQueue:
         self._waiting: list[str] = []
         self._size = 0
         self._is_sending = False
+        self._is_gone = False
         self._news = asyncio.Event()
         self.overflowed = asyncio.Event()
 
     def put(self, message: ServerMessage) -> None:
-        if self.overflowed.is_set():
+        if self._is_gone or self.overflowed.is_set():
             return
         text = as_text(message)
         self._waiting.append(text)
@@ -89,7 +90,9 @@ class SendQueue:
             self._is_sending = False
 
     def end(self) -> None:
-        """The connection is gone, and what waited with it."""
+        """The connection is gone, and what waited with it. Its NPCs are interrupted now and still tell so: nobody would
+        ever take that away."""
+        self._is_gone = True
         self._unread.end()
 
     def _left_at_once(self) -> bool:
