@@ -197,3 +197,11 @@ async def test_what_sqlite_rolled_back_by_itself_is_told_by_its_own_reason(tmp_p
     async with database.transaction("write") as connection:
         await connection.execute(text("INSERT INTO t VALUES (2)"))
     await database.close()
+
+
+async def test_a_store_opens_however_large_an_archive_may_be(tmp_path: Path) -> None:
+    store = open_store(Settings(data_dir=tmp_path, max_archive_mib=100_000), FixedClock())
+    await store.open()
+    async with store.reading() as unit:
+        assert await unit.resources.count("session") == 0
+    await store.close()

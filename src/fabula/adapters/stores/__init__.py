@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fabula.adapters.stores.store import SqlStore
 
 LARGEST_VALUE = 128 * 2**20
+LARGEST_OF_SQLITE = 10**9
+"""SQLite keeps nothing that is larger."""
 
 
 def open_store(settings: Settings, clock: Clock) -> Store:
@@ -48,7 +50,7 @@ def _largest_value(settings: Settings) -> int:
 
     One that is larger was written by somebody else, and would fill the memory whenever it is read.
     """
-    return max(LARGEST_VALUE, (settings.max_archive_mib + 1) * 2**20)
+    return min(max(LARGEST_VALUE, (settings.max_archive_mib + 1) * 2**20), LARGEST_OF_SQLITE)
 
 
 async def restore_backup(
