@@ -158,11 +158,20 @@ def test_the_house_says_how_it_is_and_what_to_do_next(page: Page, address: str) 
 def test_a_house_that_was_not_ready_says_so_when_it_is_without_being_opened_again(page: Page, address: str) -> None:
     loads = {"status": "not ready", "reason": "The server still loads what the first turn needs."}
     page.route("**/readyz", lambda route: route.fulfill(status=503, json=loads))
-    ready(page, address, "/app/house")
+    page.add_init_script("Element.prototype.scrollIntoView = () => { window.scrolls = (window.scrolls ?? 0) + 1 }")
+    ready(page, address, "/app/house#models")
     expect(page.get_by_text(re.compile("still loads what the first turn needs"))).to_be_visible()
+    for _ in range(2):
+        with page.expect_response("**/readyz"):
+            pass
+    assert page.evaluate("window.scrolls") == 1, "the page stays where its reader scrolled"
     page.unroute("**/readyz")
     expect(page.get_by_text(re.compile("still loads what the first turn needs"))).to_have_count(0)
     expect(page.get_by_text("The store answers (SQLite).")).to_be_visible()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(2500)
+    assert not asked, "who is ready is asked no more"
 
 
 def test_a_model_is_connected_tested_used_and_forgotten_without_the_terminal(page: Page, tmp_path: Path) -> None:
