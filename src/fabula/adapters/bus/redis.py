@@ -174,8 +174,9 @@ class RedisTransport:
             found: dict[bytes, Any] = dict(told or [])
             if woken := found.pop(self._wake_key.encode(), None):
                 self._woken = woken[-1][0]
-            is_short = all(map(_are_short, found.values()))
-            self._news_asked = min(4 * self._news_asked, MOST_NEWS) if is_short else FEW_NEWS
+            if found:
+                is_short = all(map(_are_short, found.values()))
+                self._news_asked = min(4 * self._news_asked, MOST_NEWS) if is_short else FEW_NEWS
             return [_news_after(places[names[key]], names[key], rows) for key, rows in found.items()]
 
         return await _plainly(wait)
