@@ -31,7 +31,7 @@ from fabula.actions.memories.recall_memories import (
     GatheredPast,
     gather_past,
     rank_past,
-    ranking_basis,
+    read_with_meaning,
     recall_memories,
 )
 from fabula.actions.memories.remember import findable
@@ -209,11 +209,11 @@ async def sums_in(house: House, scope: str, question: Question) -> Sums | None:
 
     if (past := await house.store.read(gather)) is None:
         return None
-    basis = await ranking_basis(house, past)
-    places = [(one.space, one.place) for one in basis.candidates]
+    found = await read_with_meaning(house, past)
+    places = [(one.space, one.place) for one in found.candidates]
     kept = await house.store.read(lambda unit: unit.memories.at_places(owner, places))
     ids = [one.memory_id.rpartition("/")[2] for one in kept]
-    asked = past.question, basis.made(), ids, question.evidence
+    asked = past.question, found.basis(), ids, question.evidence
     return await asyncio.to_thread(sums_of, *asked, lambda id: id.partition(":")[0])
 
 

@@ -106,12 +106,12 @@ async def rank_past(
     """
     if past is None:
         return []
-    basis = await ranking_basis(house, past)
+    found = await read_with_meaning(house, past)
 
     def decide() -> list[Ranked]:
-        return rank(past.question, basis.made(), moment=moment, most=most)
+        return rank(past.question, found.basis(), moment=moment, most=most)
 
-    return [(basis.candidates[one.number], one) for one in await run_in_thread(decide)]
+    return [(found.candidates[one.number], one) for one in await run_in_thread(decide)]
 
 
 async def read_ranked(unit: Unit, owner: OwnerAt, ranked: Sequence[tuple[Candidate, Ranked]]) -> list[Recollection]:
@@ -157,7 +157,7 @@ class GatheredPast:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingBasis:
+class PastWithMeaning:
     """A past that was read, with what the embedder says of it."""
 
     gathered: GatheredPast
@@ -168,7 +168,7 @@ class RankingBasis:
     def candidates(self) -> Sequence[Candidate]:
         return self.past.candidates
 
-    def made(self) -> Basis:
+    def basis(self) -> Basis:
         """What the ranking works on: heavy work, for a thread."""
         question, past, meaning = self.gathered.question, self.past, self.meaning
         scenes = scene_numbers(past.candidates, self.gathered.found.breaks)
@@ -190,14 +190,14 @@ class RankingBasis:
         )
 
 
-async def ranking_basis(house: House, gathered: GatheredPast) -> RankingBasis:
+async def read_with_meaning(house: House, gathered: GatheredPast) -> PastWithMeaning:
     """Reads a past, and asks the embedder how near it is to the question."""
     found = gathered.found
     # The fifth column of a candidate has its words, which are as long as somebody made them.
     is_long = sum(len(row[4]) for row in found.rows) > SHORT_PAST
     asked = found, gathered.names, gathered.letters
     past = await run_in_thread(_read_past, *asked) if is_long else _read_past(*asked)
-    return RankingBasis(gathered=gathered, past=past, meaning=await _find_meaning(house, gathered.question, past))
+    return PastWithMeaning(gathered=gathered, past=past, meaning=await _find_meaning(house, gathered.question, past))
 
 
 def _read_past(found: Candidates, names: Sequence[str], letters: int) -> _Past:

@@ -18,7 +18,7 @@ from fabula.adapters.models.events import EventReader, NotAnEvent
 from fabula.adapters.models.half_characters import HalfCharacters, without_halves
 from fabula.adapters.models.structure import decoded, strict_schema, with_schema_in_words
 from fabula.adapters.models.thought_filter import Spoken
-from fabula.adapters.models.wire import Answer, BadRequest, Wire, in_our_words, names_of
+from fabula.adapters.models.wire import LONGEST_NAME, Answer, BadRequest, Wire, in_our_words, names_of
 from fabula.ports.models import (
     Message,
     ModelBusy,
@@ -35,11 +35,9 @@ from fabula.ports.models import (
 from fabula.story.values import JsonObject
 
 MOST_REDUCTIONS = 8
-LONGEST_NAME = 200
 MOST_TOKENS = 1_000_000_000
 MOST_SILENT_BYTES = 32 * 2**20
 """How much an answer may bring without a word of text: models that think aloud elsewhere send some megabytes."""
-
 
 PIECES_AT_ONCE = 16
 LONGEST_PIECE = 1_000
