@@ -139,8 +139,10 @@ def _keys_of(content: Content) -> Iterator[_Key]:
     match content:
         case FactContent() | RelationshipContent():
             yield ("says", content.subject, content.predicate)
-            if content.predicate in PLACES and content.since is not None:
+            if content.since is not None:
                 yield ("says", content.subject, content.predicate, content.since)
+            if content.since is None or content.until is not None:
+                yield ("spans", content.subject, content.predicate)
             yield ("anybody", content.predicate)
             yield ("anybody", content.predicate, _same(content.object))
             yield ("about", content.subject)
@@ -170,8 +172,9 @@ def _keys_against(content: Content, kinds: Mapping[str, str]) -> Iterator[_Key]:
     match content:
         case FactContent() | RelationshipContent():
             said, subject = content.predicate, content.subject
-            others = {*([said] if said in ONE_AT_A_TIME else []), *EXCLUSIVE.get(said, ())}
-            others |= (ACTS if said in DEAD else frozenset()) | (DEAD if said in ACTS else frozenset())
+            for predicate in {*([said] if said in ONE_AT_A_TIME else []), *EXCLUSIVE.get(said, ())}:
+                yield from _keys_at_its_time(content, predicate)
+            others = (ACTS if said in DEAD else frozenset()) | (DEAD if said in ACTS else frozenset())
             yield from (("says", subject, predicate) for predicate in others)
             yield from _axiom_keys(content, kinds)
             if said in DEAD:
@@ -190,6 +193,16 @@ def _keys_against(content: Content, kinds: Mapping[str, str]) -> Iterator[_Key]:
             yield ("anybody", content.predicate, *([] if content.object is None else [_same(content.object)]))
         case StateContent():
             pass
+
+
+def _keys_at_its_time(content: FactContent | RelationshipContent, predicate: str) -> Iterator[_Key]:
+    """By what those of a predicate are found that may be true at the same time, see `_overlap`: of two that begin at
+    different moments and have no end, the one follows the other. Whoever travels has very many of them."""
+    if content.since is None or content.until is not None:
+        yield ("says", content.subject, predicate)
+    else:
+        yield ("says", content.subject, predicate, content.since)
+        yield ("spans", content.subject, predicate)
 
 
 def _axiom_keys(content: FactContent | RelationshipContent, kinds: Mapping[str, str]) -> Iterator[_Key]:
