@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from tests.fork_server import PROGRAM
 from tests.templates import fill_folder
+from typer.testing import CliRunner
 
 from fabula.actions.library.samples import sample_folder
+from fabula.actions.plays import export_session
+from fabula.cli.sessions import app
+from fabula.ports.errors import InvalidRequest
 from fabula.testing.server_process import clean_environment
 
 STORY = "lighthouse-the-unlit-hour"
@@ -69,7 +73,9 @@ def test_nothing_is_offered_before_the_first_play(data: Path) -> None:
     assert "Go on where you were?" not in done(data, "play", lines="3\n")
 
 
-def test_a_play_is_listed_shown_renamed_exported_and_deleted(data: Path, tmp_path: Path) -> None:
+def test_a_play_is_listed_shown_renamed_exported_and_deleted(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = played(data, "Hello.")
     assert session in done(data, "sessions", "list")
     assert "“Wet night” now" in done(data, "sessions", "rename", session, "Wet night")
@@ -88,6 +94,15 @@ def test_a_play_is_listed_shown_renamed_exported_and_deleted(data: Path, tmp_pat
         "speaker": plain["lines"][0]["speaker"],
         "text": "Hello.",
     }
+    monkeypatch.setattr(export_session, "MOST_TURNS", 1)
+    done(data, "play", "--session", session, lines="And again.\n")
+    asked = ["export", session, str(file), "--force", "--data-dir", str(data)]
+    told = CliRunner().invoke(app, asked)
+    assert told.exit_code == 0 and "night-2.md are written: 2 turns of" in told.stdout.replace("\n", " "), told.output
+    parts = [file.read_text("utf-8"), file.with_stem("night-2").read_text("utf-8")]
+    assert [("> Hello." in part, "> And again." in part) for part in parts] == [(True, False), (False, True)]
+    too_long = CliRunner().invoke(app, ["export", session, "--data-dir", str(data)])
+    assert isinstance(too_long.exception, InvalidRequest) and "name a FILE" in str(too_long.exception)
     unsure = fabula(data, "sessions", "delete", session)
     assert (unsure.returncode, unsure.stderr.strip()) == (1, "Not a terminal: confirm with --yes")
     assert "“Wet night” is removed." in done(data, "sessions", "delete", session, "--yes")

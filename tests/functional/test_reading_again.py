@@ -20,6 +20,7 @@ from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.long_play import lengthen
 from tests.scripted import theatre
 
+from fabula.actions.plays import export_session
 from fabula.actions.plays.export_session import MOST_TURNS
 from fabula.adapters.stores.store import SqlStore
 from fabula.formats.play_texts.writers import WRITERS
@@ -252,9 +253,53 @@ async def test_choices_are_looked_for_only_where_a_story_offers_any(client: Clie
 async def test_a_play_of_very_many_turns_is_too_long_for_one_file(client: Client) -> None:
     session = await gate_session(client)
     line = await lengthen(client.house, session, MOST_TURNS + 1)
-    with pytest.raises(RpcFailed, match="too long for one file of 20,000 turns: name a `turn_id`"):
+    with pytest.raises(RpcFailed, match=r"too long for one file of 20,000 turns\. Ask for it in parts"):
         await client.call("session.export_prepare", session, format="text")
     assert b"step 100." in await exported(client, session, "text", turn_id=line.turn_ids[100])
+    first = await client.call("session.export_prepare", session, format="text", in_parts=True)
+    rest = await exported(client, session, "text", after_turn_id=first["goes_on_after"])
+    assert f"step {MOST_TURNS}." not in rest.decode() and f"step {MOST_TURNS + 1}." in rest.decode()
+
+
+@pytest.mark.parametrize("letters", [1, 300, 2_000])
+async def test_the_parts_of_a_long_play_hold_every_line_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch, letters: int
+) -> None:
+    session = await gate_session(client)
+    line = await lengthen(client.house, session, 40)
+    await lengthen(client.house, session, 3, below=line.turn_ids[20], says=" leftwards")
+    await client.call("session.switch_branch", session, turn_id=line.end, history="none")
+    # What ends a part may be struck out later.
+    for message in (await client.call("session_message.list", session))["messages"][5::6]:
+        await client.call("session_message.delete", session, message_id=message["message_id"])
+    whole = json.loads(await exported(client, session, "json"))
+    if letters > 1:
+        monkeypatch.setattr(export_session, "MOST_LETTERS", letters)
+    else:
+        monkeypatch.setattr(export_session, "MOST_TURNS", 3)
+    lines, after, parts = list[Any](), None, 0
+    while parts == 0 or after is not None:
+        asked = {"in_parts": True} if after is None else {"in_parts": True, "after_turn_id": after}
+        prepared = await client.call("session.export_prepare", session, format="json", **asked)
+        place = prepared["archive"]
+        part = json.loads((await client.http.get(f"/download/{place['resource_id']}/{place['file_id']}")).content)
+        lines += part["lines"]
+        after, parts = prepared["goes_on_after"], parts + 1
+    assert parts > 1
+    assert lines == whole["lines"]
+
+
+async def test_a_part_of_a_play_begins_on_its_own_line(client: Client) -> None:
+    session = await gate_session(client)
+    line = await lengthen(client.house, session, 5)
+    side = await lengthen(client.house, session, 2, below=line.turn_ids[2], says=" leftwards")
+    await client.call("session.switch_branch", session, turn_id=line.end, history="none")
+    with pytest.raises(RpcFailed, match="is not on the line that is written"):
+        await client.call("session.export_prepare", session, format="text", after_turn_id=side.end)
+    told = (await exported(client, session, "text", after_turn_id=line.turn_ids[3])).decode()
+    assert "step 3." not in told and "step 5." in told
+    nothing = (await exported(client, session, "text", after_turn_id=line.end)).decode()
+    assert "step" not in nothing
 
 
 async def test_what_is_exported_again_takes_the_place_of_the_last_and_expires(client: Client) -> None:

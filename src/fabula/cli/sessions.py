@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from fabula.actions.house import House
-from fabula.actions.plays.export_session import ExportIncludes, ExportSession, WrittenPlay, write_session
+from fabula.actions.plays.export_session import ExportIncludes, ExportSession, write_session
 from fabula.actions.plays.recent_plays import RecentPlay, recent_plays
 from fabula.actions.plays.scene_lore import SceneLoreShown, ShowSceneLore, show_scene_lore
 from fabula.actions.plays.sessions import (
@@ -144,22 +144,38 @@ def export(
     config: ConfigOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Write down what was said in a play, as something to read."""
-    if file is not None and file.exists() and not force:
-        raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
+    """Write down what was said in a play, as something to read. What is too long for one file becomes several."""
+    if file is not None:
+        _must_be_free(file, force=force)
     include = ExportIncludes(thoughts=thoughts, choices=choices, notes=notes)
-    asked = ExportSession(format=format or _format_of(file), turn_id=turn, include=include)
 
-    async def write(house: House) -> tuple[SessionView, WrittenPlay]:
+    async def write(house: House) -> tuple[SessionView, list[bytes]]:
         view = await _find(house, session, history="none")
-        return view, await write_session(house, OPERATOR, view.session_id, asked)
+        # The play may go on meanwhile: all parts are of the line as it was found.
+        asked = ExportSession(
+            format=format or _format_of(file), turn_id=turn or view.head_turn_id, include=include, in_parts=True
+        )
+        part = await write_session(house, OPERATOR, view.session_id, asked)
+        parts = [part.data]
+        while part.goes_on_after is not None:
+            if file is None:
+                raise InvalidRequest("This play is too long for one file: name a FILE, and its parts stand beside it.")
+            rest = asked.model_copy(update={"after_turn_id": part.goes_on_after})
+            part = await write_session(house, OPERATOR, view.session_id, rest)
+            parts.append(part.data)
+        return view, parts
 
-    view, written = in_house(settings_from(config, data_dir=data_dir), write)
+    view, parts = in_house(settings_from(config, data_dir=data_dir), write)
     if file is None:
-        sys.stdout.buffer.write(written.data)
+        sys.stdout.buffer.write(parts[0])
         return
-    write_whole(file, written.data)
-    screen().print(f"{file} is written: {counted(view.turn_index, 'turn')} of “{view.display_name}”.")
+    files = [file, *(file.with_stem(f"{file.stem}-{number}") for number in range(2, len(parts) + 1))]
+    for one in files:
+        _must_be_free(one, force=force)
+    for one, part in zip(files, parts, strict=True):
+        write_whole(one, part)
+    names, written = ", ".join(str(one) for one in files), "is written" if len(files) == 1 else "are written"
+    screen().print(f"{names} {written}: {counted(view.turn_index, 'turn')} of “{view.display_name}”.")
 
 
 @app.command()
@@ -224,6 +240,11 @@ async def _find(house: House, name: str, history: History = "all") -> SessionVie
             ids = ", ".join(play.session_id for play in named[:5])
             raise InvalidRequest(f"{len(named)} plays are called '{name}'. Name one by its id: {ids}.") from error
         return await get_session(house, OPERATOR, named[0].session_id, ShowSession(history=history))
+
+
+def _must_be_free(file: Path, *, force: bool) -> None:
+    if file.exists() and not force:
+        raise Conflict(f"There is already a file {file}. Choose another name, or add --force.")
 
 
 def _format_of(file: Path | None) -> PlayFormat:

@@ -1476,10 +1476,12 @@ export interface ExportPrepared {
   contents: PackageContents;
 }
 
-/** `turn_id` writes the line that ends at that turn, which is the head unless told. */
+/** `turn_id` writes the line that ends at that turn, which is the head unless told; with `after_turn_id` only what comes after that turn of the line. `in_parts` takes what one file holds, and refuses no play as too long. */
 export interface ExportSession {
   format: "markdown" | "html" | "text" | "epub" | "sillytavern_jsonl" | "json";
   turn_id?: string | null;
+  after_turn_id?: string | null;
+  in_parts?: boolean;
   include?: ExportIncludes;
 }
 
@@ -3719,7 +3721,7 @@ export interface SessionDeleted {
   session_id: string;
 }
 
-/** The file waits at `archive` for half an hour, for whoever asked for it. */
+/** The file waits at `archive` for half an hour, for whoever asked for it. Where it is one of several parts and not the last, the next one is asked for with `goes_on_after` as its `after_turn_id`. */
 export interface SessionExportPrepared {
   type: "session_export_prepared";
   export_id: string;
@@ -3727,6 +3729,7 @@ export interface SessionExportPrepared {
   file_name: string;
   content_type: string;
   size_bytes: number;
+  goes_on_after: string | null;
 }
 
 export interface SessionForked {

@@ -1,6 +1,7 @@
 """Write a play down in a file to be read elsewhere: one line of turns, from the beginning to where it ends.
 
-1. The lines are read in portions, each in a unit of its own: what a line of turns says does not change.
+1. The lines are read in portions, each in a unit of its own: what a line of turns says does not change. What is too
+   long for one file is written in parts, each beginning behind the last turn of the one before.
 2. A thread puts them into chapters by the scenes that were entered on the way, and writes the file.
 3. It waits for half an hour to be downloaded by whoever asked for it.
 """
@@ -49,10 +50,13 @@ class ExportIncludes(Value):
 
 
 class ExportSession(Command):
-    """`turn_id` writes the line that ends at that turn, which is the head unless told."""
+    """`turn_id` writes the line that ends at that turn, which is the head unless told; with `after_turn_id` only what
+    comes after that turn of the line. `in_parts` takes what one file holds, and refuses no play as too long."""
 
     format: PlayFormat
     turn_id: str | None = None
+    after_turn_id: str | None = None
+    in_parts: bool = False
     include: ExportIncludes = ExportIncludes()
 
 
@@ -64,7 +68,8 @@ class ExportPlace(Value):
 
 
 class SessionExportPrepared(View):
-    """The file waits at `archive` for half an hour, for whoever asked for it."""
+    """The file waits at `archive` for half an hour, for whoever asked for it. Where it is one of several parts and not
+    the last, the next one is asked for with `goes_on_after` as its `after_turn_id`."""
 
     type: Literal["session_export_prepared"] = "session_export_prepared"
     export_id: str
@@ -72,6 +77,7 @@ class SessionExportPrepared(View):
     file_name: str
     content_type: str
     size_bytes: int
+    goes_on_after: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +87,7 @@ class WrittenPlay:
     data: bytes
     file_name: str
     content_type: str
+    goes_on_after: str | None = None
 
 
 @allowed("player")
@@ -117,6 +124,7 @@ async def prepare_session_export(
         file_name=written.file_name,
         content_type=written.content_type,
         size_bytes=len(written.data),
+        goes_on_after=written.goes_on_after,
     )
 
 
@@ -151,8 +159,12 @@ async def write_session(house: House, actor: Actor, session_id: str, command: Ex
         found = await _gather(house, actor, session_id, command)
         async with house.long_texts.turn_of(actor):
             data = await run_in_thread(lambda: write_play(_document(found), command.format))
-    name = play_file_name(found.title, command.format)
-    return WrittenPlay(data=data, file_name=name, content_type=WRITERS[command.format].media_type)
+    return WrittenPlay(
+        data=data,
+        file_name=play_file_name(found.title, command.format),
+        content_type=WRITERS[command.format].media_type,
+        goes_on_after=found.goes_on_after,
+    )
 
 
 def _place_of(export_id: str) -> str:
@@ -184,6 +196,8 @@ class _Gathered:
     marks: Mapping[str, TurnMark] = field(default_factory=dict)
     thoughts: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
     offered: dict[str, list[str]] = field(default_factory=dict)
+    after: str | None = None
+    goes_on_after: str | None = None
 
 
 async def _gather(house: House, actor: Actor, session_id: str, command: ExportSession) -> _Gathered:
@@ -192,22 +206,26 @@ async def _gather(house: House, actor: Actor, session_id: str, command: ExportSe
         play = await play_of(unit, actor, session_id)
         turn = await completed_turn_of(unit, actor, play, command.turn_id)
         end = play.head_turn_id if turn is None else turn.turn_id
+        after = await _last_line_until(unit, end, command.after_turn_id)
         session = await SESSIONS.get(unit, session_id)
         story = await ALL_STORIES.find(unit, session.story_id)
         found = _Gathered(
             session_id=session_id,
             title=session.display_name,
             story="" if story is None else story.display_name,
-            introduction="" if story is None else story.introduction,
+            introduction="" if story is None or after is not None else story.introduction,
             end=end,
             state=await state_at(unit, end),
             written_at_ms=house.clock.now_ms(),
+            after=command.after_turn_id,
         )
         found.scenes = await _scenes(unit, end, found.state)
         found.titles = await kind_of_play(found.state).scene_titles(house, unit, found.state)
         if include.notes:
             found.marks = {mark.turn_id: mark for mark in await unit.plays.marks(play.tree_id)}
-    found.lines = await _lines(house, end)
+    found.lines, found.goes_on_after = await _lines(house, end, after, in_parts=command.in_parts)
+    if found.lines and (found.after or found.goes_on_after):
+        found.title += f" ({found.lines[0].turn_index}-{found.lines[-1].turn_index})"
     # Only Ink stories offer choices.
     choices = include.choices and found.state.ink is not None
     if include.thoughts or choices:
@@ -228,23 +246,46 @@ def _document(found: _Gathered) -> PlayDocument:
     )
 
 
-async def _lines(house: House, end: str) -> list[SpokenMessage]:
-    """Every line, read in portions so that others are not held up."""
+async def _last_line_until(unit: Unit, end: str, turn_id: str | None) -> str | None:
+    """The last line that is not to be written, where the line of turns begins behind a turn."""
+    if turn_id is None:
+        return None
+    if not await unit.plays.on_line(end, [checked_name(turn_id, "turn")]):
+        raise InvalidRequest(f"The turn '{turn_id}' (`after_turn_id`) is not on the line that is written.")
+    last = await unit.plays.transcript(turn_id, last=1)
+    return last[-1].message_id if last else None
+
+
+async def _lines(
+    house: House, end: str, after: str | None, *, in_parts: bool
+) -> tuple[list[SpokenMessage], str | None]:
+    """Every line behind another, read in portions so that others are not held up; and, where they are too many for
+    one file, the turn after which they go on."""
     found: list[SpokenMessage] = []
     turns, letters = set[str](), 0
     while True:
         async with house.store.reading() as unit:
-            after = found[-1].message_id if found else None
-            part = await unit.plays.lines_after(end, after, limit=PORTION) or []
-        found += part
-        letters += sum(len(line.text) for line in part)
-        if letters > MOST_LETTERS:
-            raise InvalidRequest(f"This play is too long for one file of {MOST_LETTERS:,} letters: name a `turn_id`.")
-        turns.update(line.turn_id for line in part)
-        if len(turns) > MOST_TURNS:
-            raise InvalidRequest(f"This play is too long for one file of {MOST_TURNS:,} turns: name a `turn_id`.")
+            last = found[-1].message_id if found else after
+            part = await unit.plays.lines_after(end, last, limit=PORTION) or []
+        for line in part:
+            letters += len(line.text)
+            turns.add(line.turn_id)
+            if letters > MOST_LETTERS or len(turns) > MOST_TURNS:
+                most = f"{MOST_LETTERS:,} letters" if letters > MOST_LETTERS else f"{MOST_TURNS:,} turns"
+                cut = _whole_turns(found, line.turn_id)
+                if in_parts and cut:
+                    return cut, cut[-1].turn_id
+                raise InvalidRequest(
+                    f"This play is too long for one file of {most}. Ask for it in parts: `in_parts`, and for each next "
+                    "one `after_turn_id`."
+                )
+            found.append(line)
         if len(part) < PORTION:
-            return found
+            return found, None
+
+
+def _whole_turns(lines: Sequence[SpokenMessage], unfinished: str) -> list[SpokenMessage]:
+    return list(takewhile(lambda line: line.turn_id != unfinished, lines))
 
 
 async def _scenes(unit: Unit, end: str, state: PlayState) -> list[SceneMark]:
@@ -262,7 +303,7 @@ async def _scenes(unit: Unit, end: str, state: PlayState) -> list[SceneMark]:
 
 async def _read_results(house: House, found: _Gathered, *, thoughts: bool, choices: bool) -> None:
     """What the results of the turns know beyond the lines: thoughts, and the choices that came after each turn."""
-    turn_ids = list(dict.fromkeys(line.turn_id for line in found.lines))
+    turn_ids = list(dict.fromkeys([*([found.after] if found.after else []), *(line.turn_id for line in found.lines)]))
     for start in range(0, len(turn_ids), 50):
         async with house.store.reading() as unit:
             for turn_id in turn_ids[start : start + 50]:
@@ -307,7 +348,7 @@ def _chapters(found: _Gathered) -> list[Chapter]:
     scenes = deque(mark for mark in found.scenes if found.titles.get(mark.node_id))
     chapters: list[Chapter] = []
     title, turns = "", list[WrittenTurn]()
-    offered: Sequence[str] = ()
+    offered: Sequence[str] = found.offered.get(found.after, ()) if found.after else ()
     for turn_index, group in groupby(found.lines, key=lambda line: line.turn_index):
         lines = list(group)
         entered = [scenes.popleft() for _ in range(sum(mark.turn_index <= turn_index for mark in scenes))]

@@ -377,6 +377,9 @@ export const stage: Words["stage"] = {
     save: "Sichern",
     working: "Das Buch wird gebunden…",
     ready: "Das Buch ist fertig.",
+    readyPart: (part, last) =>
+      last ? `Teil ${part} ist fertig. Es ist der letzte.` : `Teil ${part} ist fertig. Die Geschichte ist zu lang für eine Datei: lade ihn herunter, dann kommt der nächste Teil.`,
+    nextPart: "Nächster Teil",
     download: "Herunterladen",
   },
 

@@ -373,6 +373,9 @@ export const stage = {
     save: "Save",
     working: "Binding the book…",
     ready: "The book is ready.",
+    readyPart: (part: number, last: boolean) =>
+      last ? `Part ${part} is ready. It is the last.` : `Part ${part} is ready. The play is too long for one file: download it, then go on with the next part.`,
+    nextPart: "Next part",
     download: "Download",
   },
 

@@ -373,6 +373,9 @@ export const stage: Words["stage"] = {
     save: "保存",
     working: "正在装订…",
     ready: "书已装好。",
+    readyPart: (part, last) =>
+      last ? `第 ${part} 部分已就绪，这是最后一部分。` : `第 ${part} 部分已就绪。全文太长，一个文件装不下：先下载这一部分，再继续下一部分。`,
+    nextPart: "下一部分",
     download: "下载",
   },
 
