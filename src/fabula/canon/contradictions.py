@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from fabula.language.normal_forms import normal_form
 from fabula.story.canon import (
     AxiomContent,
     Change,
@@ -326,7 +327,7 @@ def _at_one_moment(new: FactContent | RelationshipContent, old: FactContent | Re
 
 def _same(name: str) -> str:
     """A name as it is compared: whoever writes it in other letters, or with some that nobody sees, means the same."""
-    plain = unicodedata.normalize("NFKC", name)
+    plain = normal_form("NFKC", name)
     if not plain.isascii():
         plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
     return " ".join(plain.split()).casefold()

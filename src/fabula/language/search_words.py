@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from unicodedata import normalize
 
+from fabula.language.normal_forms import normal_form
 from fabula.language.vocabulary import UNSPACED
 
 LONGEST_WORD = 32
@@ -33,9 +33,9 @@ def fold(text: str) -> str:
     """A text in one case and without accents."""
     if text.isascii():
         return text.casefold()
-    letters = normalize("NFKD", _UNSEEN.sub("", normalize("NFKC", text)).casefold())
+    letters = normal_form("NFKD", _UNSEEN.sub("", normal_form("NFKC", text)).casefold())
     # Put together again: the syllables of Korean and the marks of Indian scripts are no accents.
-    return normalize("NFC", _ACCENTS.sub("", letters)).translate(_PLAIN_LETTERS)
+    return normal_form("NFC", _ACCENTS.sub("", letters)).translate(_PLAIN_LETTERS)
 
 
 def sort_name(name: str) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
-from unicodedata import normalize
 
 from fabula.language.caches import cached_if_short
+from fabula.language.normal_forms import normal_form
 from fabula.language.words import stem
 
 # Scripts written without spaces have no word borders: between their letters a keyword may stand anywhere.
@@ -107,7 +107,7 @@ def normal(text: str) -> str:
 
 def folded(text: str) -> str:
     """A plain text in one case."""
-    return text.casefold() if text.isascii() else normalize("NFC", text.casefold())
+    return text.casefold() if text.isascii() else normal_form("NFC", text.casefold())
 
 
 @cached_if_short(most=8_192, longest=LONGEST_WORD)
@@ -120,7 +120,7 @@ def plain(text: str) -> str:
     """A text as it reads: without what cannot be seen, its accents put together, each letter in its one form."""
     if is_plain(text):
         return text
-    return _LOOSE_MARKS.sub("", normalize("NFKC", _UNSEEN.sub("", text))).translate(_LOOK_ALIKES)
+    return _LOOSE_MARKS.sub("", normal_form("NFKC", _UNSEEN.sub("", text))).translate(_LOOK_ALIKES)
 
 
 def is_plain(text: str) -> bool:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from fabula.adapters.models.address_kinds import AddressKind, Ip, kind_of, parse_literal
+from fabula.language.normal_forms import normal_form
 from fabula.ports.errors import InvalidRequest
 from fabula.settings import Settings
 
@@ -170,7 +170,7 @@ def _plain_name(host: str) -> str:
 
 
 def _punycode(name: str) -> str:
-    if unicodedata.normalize("NFKC", name).isascii():
+    if normal_form("NFKC", name).isascii():
         raise AddressRefused("The host of the base_url uses look-alike characters. Write it in plain letters.")
     try:
         return name.encode("idna").decode("ascii")
