@@ -118,6 +118,28 @@ def test_a_piece_of_very_many_sentences_is_not_looked_through_for_each_of_them(s
     assert longest < 1_000
 
 
+@pytest.mark.parametrize("letters", ["\ufdfa", "\u3042\u304d", "\u0434\u043e "])
+def test_a_sentence_without_end_in_other_scripts_is_looked_through_so_far_and_not_told(letters: str) -> None:
+    looked: list[int] = []
+
+    class Watched(GuardedStream):
+        def _step(self, *, last: bool) -> str:
+            looked.append(len(self._waiting))
+            return super()._step(last=last)
+
+    stream = Watched(STORY.guard())
+    told = stream.take(letters * (100_000 // len(letters))) + stream.take(" And on. So there.") + stream.close()
+    assert told == "So there." and stream.held
+    assert max(looked) < 5_000 and len(looked) < 30
+
+
+@pytest.mark.parametrize("letters", ["\u3042", "\u0434\u043e "])
+def test_a_long_sentence_in_other_scripts_is_told(letters: str) -> None:
+    sentence = f"{letters * (3_500 // len(letters))}! "
+    stream = GuardedStream(STORY.guard())
+    assert stream.take(sentence) + stream.take("So there.") + stream.close() == f"{sentence}So there."
+
+
 @examples(300)
 @given(st.lists(st.sampled_from([*OPEN, SECRET, "Nobody laughs."]), max_size=6), st.integers(1, 30))
 def test_open_sentences_pass_whole_and_closed_ones_never_do(sentences: list[str], size: int) -> None:

@@ -25,6 +25,8 @@ _MARKS = 4
 _LONGEST_UNIT = 64
 _CLOSING = ".!?…\"'’”)"
 _PART = 256
+_LONGEST_SENTENCE = 4_000
+"""In letters beyond those of Western Europe nothing of one is told before its end: one that has none is left out."""
 
 
 class GuardedStream:
@@ -76,6 +78,8 @@ class GuardedStream:
         sentence = self._waiting[:end] if end else self._waiting
         whole = last or bool(end)
         if not is_plain(sentence) or (whole and not self._spoken):
+            if not whole and len(sentence) > _LONGEST_SENTENCE:
+                return self._break_off("")
             return self._tell_whole(sentence) if whole else ""
         safe, stop = self._look_at(sentence, whole=whole)
         if stop:
@@ -101,7 +105,7 @@ class GuardedStream:
         return BROKEN_OFF if begun else ""
 
     def _break_off(self, safe: str) -> str:
-        """The sentence gives something away: it ends here."""
+        """The sentence gives something away, or does not end: what follows of it is left out."""
         begun = self._begun or bool(safe.strip())
         self._begun, self._spoken, self._skipping, self.held = False, False, True, True
         self._waiting = self._waiting[len(safe) :]
