@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from time import process_time
+
 from aiohttp import web
 
 from fabula.adapters.models.address_policy import AddressPolicy
@@ -41,18 +45,39 @@ async def test_a_wrong_key_is_told_apart_from_a_server_that_is_not_there() -> No
 
 
 async def test_a_web_server_that_serves_no_models_is_not_taken_for_one() -> None:
+    async with _answering(b"<h1>hello</h1>") as port:
+        assert await detect(Settings(), ports={port: "llama.cpp"}) == []
+        reach = await probe(AddressPolicy(allow_private=True), f"http://127.0.0.1:{port}/v1", None)
+    assert "no model server" in str(reach.problem)
+
+
+async def test_a_list_of_very_many_models_is_looked_through_once() -> None:
+    async with ModelServer(models=tuple(f"m{n}" for n in range(20_000))) as server:
+        began = process_time()
+        reach = await probe(AddressPolicy(allow_private=True), server.base_url, None)
+        assert process_time() - began < 1
+    assert len(reach.models) == 20_000 and reach.others == ()
+
+
+async def test_a_list_of_more_models_than_anybody_has_is_none() -> None:
+    body = b'{"data":[' + b'{"id":1},' * 60_000 + b'{"id":1}]}'
+    assert len(body) < 2**20
+    async with _answering(body) as port:
+        reach = await probe(AddressPolicy(allow_private=True), f"http://127.0.0.1:{port}/v1", None)
+    assert "no model server" in str(reach.problem)
+
+
+@asynccontextmanager
+async def _answering(body: bytes) -> AsyncIterator[int]:
+    """A server that answers every question so; its port."""
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type="application/json")
+
     app = web.Application()
-    app.router.add_get("/{any:.*}", lambda _: _page())
+    app.router.add_get("/{any:.*}", answer)
     runner = web.AppRunner(app)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    port = runner.addresses[0][1]
-    assert await detect(Settings(), ports={port: "llama.cpp"}) == []
-    reach = await probe(AddressPolicy(allow_private=True), f"http://127.0.0.1:{port}/v1", None)
-    assert "no model server" in str(reach.problem)
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield runner.addresses[0][1]
     await runner.cleanup()
-
-
-async def _page() -> web.Response:
-    return web.Response(text="<h1>hello</h1>")

@@ -13,10 +13,12 @@ import orjson
 
 from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.chat_models import talks
+from fabula.adapters.models.events import has_many_values
 from fabula.adapters.models.local import gguf_files, local_problem
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.wire import names_of, read_at_most
 from fabula.ports.models import Found, Reach
+from fabula.ports.threads import run_in_thread
 from fabula.settings import Settings, aliases_of
 
 LOCAL_PORTS: dict[int, str] = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp"}
@@ -113,7 +115,8 @@ async def _probe(session: aiohttp.ClientSession, policy: AddressPolicy, base_url
     except (aiohttp.ClientError, OSError, TimeoutError):
         return Reach(base_url=address, reachable=False, problem="Nothing answers at this address.")
     latency = round((time.monotonic() - started) * 1000)
-    return _judged(address, status, raw, latency)
+    # A list of models may be long, and whoever answers at a port of this machine need be no model server of ours.
+    return await run_in_thread(_judged, address, status, raw, latency)
 
 
 def _judged(address: str, status: int, raw: bytes, latency: int) -> Reach:
@@ -123,13 +126,16 @@ def _judged(address: str, status: int, raw: bytes, latency: int) -> Reach:
     if status != 200 or models is None:
         odd = f"Something answers (HTTP {status}), but it is no model server."
         return Reach(base_url=address, reachable=False, latency_ms=latency, problem=odd)
-    chat = tuple(name for name in models if talks(name))
-    others = tuple(name for name in models if name not in chat)
+    said = [(name, talks(name)) for name in models]
+    chat = tuple(name for name, does in said if does)
+    others = tuple(name for name, does in said if not does)
     problem = f"It offers no model that talks: only {', '.join(others[:5])}." if others and not chat else None
     return Reach(base_url=address, reachable=True, latency_ms=latency, models=chat, others=others, problem=problem)
 
 
 def _names(raw: bytes) -> tuple[str, ...] | None:
+    if has_many_values(raw):
+        return None
     try:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:
