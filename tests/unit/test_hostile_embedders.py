@@ -110,6 +110,9 @@ async def test_no_key_follows_an_embedder_to_another_address() -> None:
 FLOODS: dict[str, Callable[[], bytes]] = {
     "very many vectors": lambda: head(b'{"data":[' + b"{}," * (4 * MIB) + b"{}]}"),
     "very many numbers": lambda: head(b'{"data":[{"index":0,"embedding":[' + b"0.1," * (4 * MIB) + b"0.1]}]}"),
+    "a long text beside short ones, in place of vectors": lambda: head(answer("x" * MIB, *[""] * 400)),
+    "a long text among numbers": lambda: head(answer(["x" * MIB, *[1.0] * 400])),
+    "a long text in place of a vector among vectors": lambda: head(answer(*[["x" * MIB]] * 2, *[[1.0]] * 400)),
     "one very long text": lambda: head(b'{"data":"' + b"x" * (16 * MIB) + b'"}'),
     "much in little": lambda: head(zlib.compress(b"[" + b"0," * (64 * MIB) + b"0]"), b"Content-Encoding: deflate"),
     "answers without end": lambda: b"HTTP/1.1 100 Continue\r\n\r\n" * 100_000,

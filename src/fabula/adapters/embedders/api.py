@@ -114,14 +114,16 @@ class ApiEmbedder:
 
         try:
             rows: list[Any] = sorted(answered["data"], key=lambda row: row["index"])
-            matrix = numpy.asarray([row["embedding"] for row in rows])
-        except (ValueError, KeyError, TypeError) as error:
+            vectors = [row["embedding"] for row in rows]
+        except (KeyError, TypeError) as error:
             raise _unusable("its answer has another shape") from error
-        if matrix.ndim != 2 or len(matrix) != count or matrix.shape[1] < self._dimension:
+        if len(vectors) != count or not all(isinstance(one, list) and len(one) >= self._dimension for one in vectors):
             raise _unusable(f"it sent no {count} vectors of {self._dimension} numbers")
-        if matrix.dtype.kind not in "fiu":
+        vectors = [one[: self._dimension] for one in vectors]
+        # Before numpy sees them: beside one long text it would make as much room for every number.
+        if not all(type(number) in (float, int) for one in vectors for number in one):
             raise _unusable("its vectors are not made of numbers")
-        matrix = matrix[:, : self._dimension].astype(numpy.float64)
+        matrix = numpy.asarray(vectors, dtype=numpy.float64)
         with numpy.errstate(over="ignore", invalid="ignore"):
             lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
         if not numpy.isfinite(lengths).all():
