@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import struct
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -27,6 +28,8 @@ from fabula.adapters.stores import memory_tables, open_store, play_tables, sql_s
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
 from fabula.adapters.stores.computed_parts import computed_part
 from fabula.adapters.stores.loop_checkpoints import LoopCheckpoint
+from fabula.adapters.stores.migrations import REVISIONS
+from fabula.adapters.stores.restore import check_backup
 from fabula.adapters.stores.sql import Compiler
 from fabula.adapters.stores.store import SqlStore
 from fabula.cli.check_up import check_up
@@ -258,6 +261,58 @@ def test_a_part_that_says_it_is_another_is_found_all_the_same() -> None:
             "INSERT INTO sqlite_master VALUES ('index', 'e', 't', 0, 'CREATE VIRTUAL TABLE e USING fts5(x)')"
         )
         assert computed_part(database) == "index 'e'"
+
+
+def tangle(file: Path, table: str) -> None:
+    """Puts pages over the rows of a table, each of which leads to the one below it very often."""
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+        (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    pages = bytearray(file.read_bytes())
+    place = slice((root - 1) * size, root * size)
+    pages += pages[place]
+    for _ in range(6):
+        below = len(pages) // size
+        cells = [struct.pack(">IB", below, row) for row in range(1, 100)]
+        starts = [size - 5 * (n + 1) for n in range(len(cells))]
+        head = struct.pack(">BHHHBI", 5, 0, len(cells), starts[-1], 0, below)
+        front = head + b"".join(struct.pack(">H", start) for start in starts)
+        pages += front.ljust(starts[-1], b"\0") + b"".join(reversed(cells))
+    pages[place] = pages[-size:]
+    struct.pack_into(">I", pages, 28, len(pages) // size)
+    pages[92:96] = pages[24:28]
+    file.write_bytes(pages)
+
+
+async def test_a_database_of_rows_without_end_is_not_opened(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    store = open_store(settings, FixedClock())
+    await store.open()
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "fabula.db")) as database:
+        database.execute("INSERT INTO slots VALUES ('a', 'b', NULL, '', 0)")
+        database.commit()
+    tangle(tmp_path / "fabula.db", "slots")
+    with pytest.raises(StoreError, match="stand in two places") as refused:
+        await open_store(settings, FixedClock()).open()
+    assert "fabula restore" in refused.value.message
+    (finding,) = [one for one in await check_up(settings) if one.part == "store"]
+    assert finding.state == "broken"
+
+
+def test_a_backup_of_rows_without_end_is_refused_before_they_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "backup.db"
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(
+            "CREATE TABLE fabula_revision (version_num); CREATE TABLE fabula_backup (sha256); CREATE TABLE many (a);"
+            "CREATE TABLE resources (kind);"
+            f"INSERT INTO fabula_revision VALUES ('{REVISIONS[-1]}'); INSERT INTO fabula_backup VALUES ('');"
+            "INSERT INTO many VALUES (1)"
+        )
+    tangle(file, "many")
+    with pytest.raises(StoreError, match="is damaged"):
+        check_backup(file)
 
 
 async def test_a_value_that_is_far_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:

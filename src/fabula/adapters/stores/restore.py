@@ -100,21 +100,26 @@ def check_backup(file: Path) -> BackupContent:
             backup.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(SHORTEST_LIMIT, file.stat().st_size))
             _refuse_what_computes(backup, file)
             revision = _revision(backup, file)
-            findings = [row[0] for row in backup.execute("PRAGMA integrity_check(3)")]
+            # Before any rows are read: of damaged pages there may be no end.
+            _refuse_damage([row[0] for row in backup.execute("PRAGMA integrity_check(3)")] != ["ok"], file)
             dangling = backup.execute("PRAGMA foreign_key_check").fetchall()
             kinds = dict(backup.execute("SELECT kind, count(*) FROM resources GROUP BY kind ORDER BY kind"))
             kept = kept_checksum(backup)
             unchanged = kept is None or checksum(backup) == kept
     except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
         raise StoreError(f"The backup {file} cannot be read: {error}. Take another one.") from error
-    if findings != ["ok"] or dangling:
-        raise StoreError(f"The backup {file} is damaged. Take another one; nothing was changed.")
+    _refuse_damage(bool(dangling), file)
     if not unchanged:
         raise StoreError(
             f"The backup {file} was changed after it was written: its checksum differs. Take another one; "
             "nothing was changed."
         )
     return BackupContent(revision=revision, kinds=kinds, has_checksum=kept is not None)
+
+
+def _refuse_damage(is_damaged: bool, file: Path) -> None:
+    if is_damaged:
+        raise StoreError(f"The backup {file} is damaged. Take another one; nothing was changed.")
 
 
 def _refuse_what_computes(backup: sqlite3.Connection, file: Path) -> None:

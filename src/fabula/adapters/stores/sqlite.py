@@ -22,6 +22,7 @@ from fabula.adapters.stores.computed_parts import computed_part
 from fabula.adapters.stores.database import LOCKED, PATIENCE_S, TOO_BUSY, Mode
 from fabula.adapters.stores.sql import Connection, Rows, Steps, Values
 from fabula.adapters.stores.sqlite_thread import SqliteThread
+from fabula.adapters.stores.tangled_pages import is_tangled
 from fabula.ports.errors import StoreError
 
 T = TypeVar("T")
@@ -227,6 +228,7 @@ def _prepare(file: Path) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(sqlite3.connect(file, timeout=PATIENCE_S, isolation_level=None)) as connection:
             _refuse_strangers(connection, file)
+            _refuse_tangles(connection, file)
             _turn_on_wal(connection)
         _remove_old_checkpoints(file.parent)
     except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
@@ -259,6 +261,14 @@ def _refuse_strangers(connection: sqlite3.Connection, file: Path) -> None:
         raise StoreError(
             f"The database {file} has something that runs by itself, the {part}, as Fabula never makes. "
             "Remove it if it is yours; otherwise move the file away and restore a backup that you trust."
+        )
+
+
+def _refuse_tangles(connection: sqlite3.Connection, file: Path) -> None:
+    if is_tangled(connection):
+        raise StoreError(
+            f"The database {file} is damaged: parts of it stand in two places, so that reading it might never end. "
+            "Move it away and run `fabula restore` with a backup."
         )
 
 
