@@ -216,6 +216,13 @@ def test_a_picture_is_told_by_its_bytes_and_must_decode() -> None:
     assert read_image(picture(size=(5000, 4000)))[1] == ["the cover has more than 16777216 pixels; make it smaller"]
 
 
+def test_a_webp_picture_may_have_half_as_many_pixels() -> None:
+    for height, problems in ((2048, []), (2049, ["the cover has more than 8388608 pixels; make it smaller"])):
+        buffer = io.BytesIO()
+        Image.new("RGB", (4096, height)).save(buffer, "WEBP", lossless=True, quality=0, method=0)
+        assert len(buffer.getvalue()) < 100 and read_image(buffer.getvalue())[1] == problems
+
+
 def test_a_picture_of_very_many_parts_is_not_decoded() -> None:
     png = picture("PNG")
     note = b"\0\0\0\3tEXta\0b" + zlib.crc32(b"tEXta\0b").to_bytes(4, "big")

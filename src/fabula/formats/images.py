@@ -13,7 +13,12 @@ from PIL import Image, ImageOps
 ImageType = Literal["image/png", "image/jpeg", "image/webp"]
 
 EXTENSIONS: Final[dict[ImageType, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
-MOST_PIXELS: Final = 4096 * 4096
+MOST_PIXELS: Final[dict[ImageType, int]] = {
+    "image/png": 4096 * 4096,
+    "image/jpeg": 4096 * 4096,
+    # Its decoder keeps two pictures beside the one that it gives out, which is copied once more.
+    "image/webp": 4096 * 2048,
+}
 MOST_PARTS: Final = 10_000
 MOST_SCANS: Final = 100
 """Every scan of a jpeg goes over all its pixels again: a few kilobytes of them keep a decoder busy for hours."""
@@ -84,8 +89,8 @@ def _decoding_problem(data: bytes, kind: ImageType) -> str | None:
     try:
         with Image.open(io.BytesIO(data), formats=[_DECODERS[kind]]) as picture:
             width, height = picture.size
-            if width * height > MOST_PIXELS:
-                return f"the cover has more than {MOST_PIXELS} pixels; make it smaller"
+            if width * height > MOST_PIXELS[kind]:
+                return f"the cover has more than {MOST_PIXELS[kind]} pixels; make it smaller"
             picture.load()
     except _BROKEN:
         return "the cover is damaged and cannot be shown"
