@@ -22,6 +22,8 @@ _SIGNS_AND_RARE: Final = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{''.join(_RARE)}]){{
 
 def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
     """A text in one of its normal forms. Of very many marks on one letter the first are kept."""
+    if len(text) <= MOST_MARKS:
+        return normalize(form, text)
     signs = _SIGNS_AND_RARE if any(rare in text for rare in _RARE) else _SIGNS
     return normalize(form, signs.sub(_with_few_marks, text))
 
