@@ -367,12 +367,8 @@ async def _above(unit: Unit, turn: Turn) -> Turn | None:
 
 async def _prepare(house: House, actor: Actor, session_id: str, command: RunTurn) -> tuple[Play, Move]:
     """Where the session stands, and the player's move there: from one read, if what is kept is still current."""
-    waiting = house.models.unrecorded_tokens(session_id)
-    basis = await house.store.read_turn_basis(_question(house, actor, session_id))
-    if basis is None or not (basis.invited or actor.owns(basis.play.owner_token_id)):
-        raise SESSIONS.missing(session_id)
+    basis = await _within_budget(house, actor, session_id)
     play = basis.play
-    check_used(house, play, basis.tokens_used, waiting=waiting)
     known = house.turn_states.after(play.head_turn_id)
     if known is None and basis.state is None:
         raise StoreError(f"The state of turn '{play.head_turn_id}' is missing. Restore a backup.")
@@ -384,6 +380,29 @@ async def _prepare(house: House, actor: Actor, session_id: str, command: RunTurn
         # Whoever is quicker than the work that follows the last turn does not have to wait for it.
         await lead_on(house, session_id)
         return await _prepare(house, actor, session_id, command)
+
+
+async def _within_budget(house: House, actor: Actor, session_id: str) -> TurnBasis:
+    """What the turn begins from; raises Conflict where the tokens of the play are used up."""
+    waiting = house.models.unrecorded_tokens(session_id)
+    basis = await _basis(house, actor, session_id)
+    try:
+        check_used(house, basis.play, basis.tokens_used, waiting=waiting)
+    except Conflict:
+        if not waiting:
+            raise
+        # Some of them may stand in both counts: nobody is stopped by tokens that were never used.
+        await house.models.settle()
+        basis = await _basis(house, actor, session_id)
+        check_used(house, basis.play, basis.tokens_used, waiting=0)
+    return basis
+
+
+async def _basis(house: House, actor: Actor, session_id: str) -> TurnBasis:
+    basis = await house.store.read_turn_basis(_question(house, actor, session_id))
+    if basis is None or not (basis.invited or actor.owns(basis.play.owner_token_id)):
+        raise SESSIONS.missing(session_id)
+    return basis
 
 
 async def _moved(house: House, kind: PlayKind, basis: TurnBasis, before: PlayState, command: RunTurn) -> Move:
