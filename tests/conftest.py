@@ -191,9 +191,12 @@ def collector_passes_over_what_stays() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def nothing_blocks_the_loop() -> Iterator[None]:
-    """A blocking call that our code makes on the event loop fails the test."""
+    """A blocking call that our code makes on the event loop fails the test.
+
+    Once for all tests: to put sixty functions in the place of others takes longer than many a test.
+    """
     with blockbuster_ctx(scanned_modules="fabula", excluded_modules=["fabula.testing"]) as blockbuster:
         blockbuster.functions["os.path.abspath"].deactivate()
         for function in blockbuster.functions.values():

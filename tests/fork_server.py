@@ -261,6 +261,17 @@ PARTS = (
 )
 """What a server imports until its first turn is over; none of it starts a thread, which a fork would lose."""
 
+TOOLS = (
+    "aiohttp.web",
+    "celery.app.task",
+    "hypothesis.strategies",
+    "markdown_it",
+    "mcp",
+    "playwright.sync_api",
+    "socketio",
+)
+"""What tests import beside it, so that each of those who run them need not."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
@@ -398,7 +409,7 @@ def _serve(path: str) -> None:
         import_module("tests.coverage").begin()
     # As `open_embedder` has it: otherwise numpy starts threads, which a fork would lose.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for part in PARTS:
+    for part in (*PARTS, *TOOLS):
         with suppress(ModuleNotFoundError):
             import_module(part)
     # A third of a second of every server's start is spent on these.

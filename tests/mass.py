@@ -13,11 +13,17 @@ number, and let the run decide. Three ways, and each marks the test `mass`, so t
         for number in range(mass(1000)): ...
 
 The two decorators stand outermost. `pytest --whole` runs the whole number of every mass test that is selected.
+
+Of things that are tried with each other `make test` takes as few pairs as have all of them in, and `make test-all` the
+rest:
+
+    @crossed("fault, pace", FAULTS, PACES)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import cycle, islice, product
 from typing import Any, TypeVar
 
 import pytest
@@ -51,3 +57,19 @@ def seeds(number: int, name: str = "seed") -> Callable[[T], T]:
     """The test runs with each number from 0 as its argument of this name."""
     chosen: Any = pytest.mark.parametrize(name, range(mass(number)))
     return lambda test: pytest.mark.mass(chosen(test))
+
+
+def crossed(names: str, *axes: Iterable[Any]) -> Callable[[T], T]:
+    """The test runs with each of the first axis and each of the second; `make test` has each of them once at least."""
+    lists = [list(axis) for axis in axes]
+    longest = max(len(values) for values in lists)
+    quick = set(zip(*(islice(cycle(range(len(values))), longest) for values in lists), strict=True))
+    rows = [
+        pytest.param(
+            *(values[at] for values, at in zip(lists, places, strict=True)),
+            marks=() if places in quick else pytest.mark.all,
+        )
+        for places in product(*(range(len(values)) for values in lists))
+    ]
+    chosen: Any = pytest.mark.parametrize(names, rows)
+    return lambda test: chosen(test)

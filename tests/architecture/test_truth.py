@@ -13,7 +13,11 @@ from fabula.ports import errors, models
 from fabula.server import error_codes
 from fabula.settings import Settings
 
-TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+
 
 SHOWS_ALL = {"cli/doctor.py"}
 """Prints every setting by its name, which is no use of it."""
@@ -22,7 +26,7 @@ SHOWS_ALL = {"cli/doctor.py"}
 def properties_of_settings() -> dict[str, set[str]]:
     """Which settings each property of `Settings` is made of: whoever reads the property reads them."""
     (settings,) = [
-        node for node in TREES["settings.py"].body if isinstance(node, ast.ClassDef) and node.name == "Settings"
+        node for node in trees()["settings.py"].body if isinstance(node, ast.ClassDef) and node.name == "Settings"
     ]
     functions = [node for node in settings.body if isinstance(node, ast.FunctionDef)]
     return {function.name: set(attributes_read(function)) for function in functions}
@@ -39,7 +43,7 @@ def settings_read() -> set[str]:
     """The attributes that are read of something called `settings`, anywhere but where they are defined and listed."""
     made_of = properties_of_settings()
     found: set[str] = set()
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         if name == "settings.py" or name in SHOWS_ALL:
             continue
         for node in ast.walk(tree):
@@ -63,7 +67,7 @@ def test_a_setting_is_read_by_some_code(name: str) -> None:
 def raised() -> set[str]:
     """The names of classes that are raised or called, or given to somebody who raises them."""
     found: set[str] = set()
-    for tree in TREES.values():
+    for tree in trees().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call | ast.Raise | ast.Dict | ast.IfExp | ast.Return) and not _asks_for_a_class(
                 node

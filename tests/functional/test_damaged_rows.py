@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.live import Client, gate_story, live_server
+from tests.mass import crossed
 from tests.story_script import sea_resource
 
 from fabula.actions.followers.memories import remember_line
@@ -30,8 +31,7 @@ async def play(client: Client) -> str:
     return session
 
 
-@pytest.mark.parametrize("doc", ["zz", "{}", "[]", '{"v": 0}'])
-@pytest.mark.parametrize("kind", ["api", "api_group", "preset"])
+@crossed("kind, doc", ["api", "api_group", "preset"], ["zz", "{}", "[]", '{"v": 0}'])
 async def test_what_is_built_in_and_cannot_be_read_is_written_anew_at_the_start(
     tmp_path: Path, kind: str, doc: str
 ) -> None:

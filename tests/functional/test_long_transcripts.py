@@ -47,6 +47,7 @@ async def test_pages_together_are_the_transcript_also_where_lines_were_struck_ou
             assert refused.value.code == -32600
 
 
+@pytest.mark.all
 async def test_a_long_transcript_is_shown_whole(tmp_path: Path) -> None:
     async with live_server(tmp_path) as client:
         session = await gate_session(client)

@@ -53,6 +53,7 @@ def floods_in(text: str) -> set[int]:
     return {place for place, flood in enumerate(FLOODS.values()) if flood in text}
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 async def test_plays_that_run_at_once_know_nothing_of_each_other(
     mass: Mass, engine: str, request: pytest.FixtureRequest

@@ -111,6 +111,7 @@ async def one_step(client: Client, session: str, dice: random.Random) -> str:
     return step
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 async def test_going_back_at_random_over_scenes_and_the_time_between_them_is_exact(
     mass: Mass, engine: str, request: pytest.FixtureRequest

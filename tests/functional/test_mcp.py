@@ -182,6 +182,7 @@ async def test_the_official_client_lists_and_calls_every_tool_over_pipes(tmp_pat
         assert sorted(set(await call_every_tool(client, story, "sarn"))) == sorted(FOR_PEOPLE)
 
 
+@pytest.mark.all
 async def test_with_a_token_in_the_environment_pipes_have_its_authority(tmp_path: Path) -> None:
     async with live_server(tmp_path) as rpc:
         secret = (await create_token(rpc.house, OPERATOR, role="player")).secret

@@ -41,7 +41,8 @@ def tracing_service() -> Iterator[tuple[str, list[str]]]:
     server.shutdown()
 
 
-@pytest.mark.parametrize("story", ["lighthouse-the-unlit-hour", pytest.param(INK, marks=pytest.mark.all)])
+@pytest.mark.all
+@pytest.mark.parametrize("story", ["lighthouse-the-unlit-hour", INK])
 def test_what_is_played_is_sent_to_nobody(tmp_path: Path, story: str) -> None:
     with tracing_service() as (address, heard):
         tracing = {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "lsv2_x", "LANGSMITH_ENDPOINT": address}

@@ -93,6 +93,7 @@ async def test_a_server_is_not_ready_before_what_the_first_turn_needs_is_loaded(
     assert warm.json()["status"] == "ready" and "fabula_ready 1.0" in figures
 
 
+@pytest.mark.all
 def test_what_gets_a_server_ready_loads_what_memories_are_made_with() -> None:
     """Everybody would wait for it, in the first turn that is remembered."""
     program = (

@@ -152,6 +152,7 @@ async def test_pages_go_on_from_a_line_that_was_struck_out_meanwhile(client: Cli
     assert both.value.code == -32600
 
 
+@pytest.mark.all
 async def test_a_part_of_ten_thousand_turns_costs_a_fraction_of_the_whole(client: Client) -> None:
     session = await gate_session(client)
     await lengthen(client.house, session, LONG)

@@ -8,9 +8,9 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 from tests.live import bodies
+from tests.mass import crossed
 from tests.scripted import PACES, theatre
 
 from fabula.actions.library.samples import install_samples
@@ -26,8 +26,7 @@ from fabula.testing.model_script import Pace, Say
 STORIES = ("lighthouse-the-unlit-hour", "caravan-the-walking-court")
 
 
-@pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("story_id", STORIES)
+@crossed("story_id, pace", STORIES, PACES)
 async def test_a_scripted_model_plays_a_sample_story_to_its_end(tmp_path: Path, story_id: str, pace: str) -> None:
     async with theatre(tmp_path) as stage:
         await install_samples(stage.client.house)

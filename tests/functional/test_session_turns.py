@@ -190,6 +190,7 @@ async def test_other_peoples_turns_on_a_shared_tree_are_neither_shown_nor_marked
         assert len(everything["turns"]) == 3
 
 
+@pytest.mark.all
 async def test_an_outline_of_ten_thousand_turns_is_small(client: Client) -> None:
     session = await gate_session(client)
     trunk = await lengthen(client.house, session, LONG)

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from tests.live import gate_session, live_server
 from ulid import ULID
 
@@ -65,6 +66,7 @@ async def test_a_collector_that_refuses_costs_no_turn_and_no_trace(tmp_path: Pat
             assert (await client.call("session.explain_turn", session, turn_id=turn_id))["kept"]
 
 
+@pytest.mark.all
 def test_without_an_endpoint_nothing_is_loaded_for_it() -> None:
     code = "import sys, fabula.cli.serve, fabula.wiring; print([n for n in sys.modules if 'telemetry.sdk' in n])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from tests.live import bodies
+from tests.mass import crossed
 from tests.scripted import PACES, Theatre, theatre
 
 from fabula.agents.presets.templates import PromptRole
@@ -104,11 +105,11 @@ async def failed_whole(house: Theatre, session_id: str, words: str = "I knock at
     return dict(frames[-1]["error"])
 
 
-@pytest.mark.parametrize(("pace", "role", "skipped", "step"), STAGES)
-@pytest.mark.parametrize("fault", FATAL)
+@crossed("asked, fault", STAGES, FATAL)
 async def test_a_call_that_fails_fails_the_turn_whole_and_names_its_step(
-    house: Theatre, pace: str, role: PromptRole, skipped: int, step: str, fault: str
+    house: Theatre, asked: tuple[str, PromptRole, int, str], fault: str
 ) -> None:
+    pace, role, skipped, step = asked
     session_id = await house.session(pace)
     house.troupe.misbehave(role, *[None] * skipped, *[FATAL[fault]] * 8)
     error = await failed_whole(house, session_id)
@@ -116,21 +117,21 @@ async def test_a_call_that_fails_fails_the_turn_whole_and_names_its_step(
     assert error["data"]["cause"].startswith("model") and step not in error["message"]
 
 
-@pytest.mark.parametrize(("pace", "role"), WRITERS)
-@pytest.mark.parametrize("fault", WRITTEN_ONLY)
+@crossed("writer, fault", WRITERS, WRITTEN_ONLY)
 async def test_an_answer_that_is_no_text_fails_the_turn_whole(
-    house: Theatre, pace: str, role: PromptRole, fault: str
+    house: Theatre, writer: tuple[str, PromptRole], fault: str
 ) -> None:
+    pace, role = writer
     session_id = await house.session(pace)
     house.troupe.misbehave(role, *[WRITTEN_ONLY[fault]] * 8)
     await failed_whole(house, session_id)
 
 
-@pytest.mark.parametrize(("pace", "role"), [*WRITERS, ("ensemble", "director"), ("ensemble", "keeper")])
-@pytest.mark.parametrize("fault", HEALED)
+@crossed("asked, fault", [*WRITERS, ("ensemble", "director"), ("ensemble", "keeper")], HEALED)
 async def test_what_passes_is_waited_for_and_nobody_notices(
-    house: Theatre, pace: str, role: PromptRole, fault: str
+    house: Theatre, asked: tuple[str, PromptRole], fault: str
 ) -> None:
+    pace, role = asked
     session_id = await house.session(pace)
     house.troupe.misbehave(role, HEALED[fault])
     frames = await house.client.turn(session_id, "I knock at the gate.")
@@ -233,8 +234,7 @@ REFUSED_OPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("op", REFUSED_OPS, ids=lambda op: str(op["type"]))
+@crossed("pace, op", PACES, REFUSED_OPS)
 async def test_an_operation_that_does_not_fit_is_refused_by_name_and_the_others_are_done(
     house: Theatre, pace: str, op: dict[str, Any]
 ) -> None:
@@ -274,8 +274,7 @@ TANGLES = [
 ]
 
 
-@pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("tangle", TANGLES)
+@crossed("pace, tangle", PACES, TANGLES)
 async def test_tangled_tags_become_plain_lines_and_no_markup_is_told(house: Theatre, pace: str, tangle: str) -> None:
     session_id = await house.session(pace)
     house.troupe.misbehave("actor", tangle)

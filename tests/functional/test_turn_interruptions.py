@@ -167,7 +167,9 @@ async def test_cancelling_when_nothing_runs_is_refused(house: Theatre) -> None:
     assert refused.value.code == 40909
 
 
-@pytest.mark.parametrize("delay_ms", range(0, 60, 4))
+@pytest.mark.parametrize(
+    "delay_ms", [at if at % 12 == 0 else pytest.param(at, marks=pytest.mark.all) for at in range(0, 60, 4)]
+)
 async def test_a_cancel_that_races_with_the_end_agrees_with_what_is_told(house: Theatre, delay_ms: int) -> None:
     session_id = await house.session("swift")
     playing = asyncio.create_task(house.client.turn(session_id, "I knock."))

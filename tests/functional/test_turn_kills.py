@@ -10,7 +10,6 @@ import pytest
 from tests.conftest import Place
 from tests.fork_server import ForkServer
 from tests.live import sse
-from tests.scripted import PACES
 from tests.turn_kills import Victim, lines, victim
 
 from fabula.testing.model_script import Pace
@@ -58,7 +57,7 @@ async def same_as(it: Victim, session_id: str, expected: dict[str, Any]) -> None
     assert [turn["status"] for turn in turns] == ["committed"] * (expected["turn_index"] + 1)
 
 
-@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("pace", [pytest.param("ensemble", marks=pytest.mark.all), "swift"])
 async def test_a_turn_that_is_killed_at_a_node_is_resumed_and_nothing_is_twice(killed: Victim, pace: str) -> None:
     marks = [*BOUNDARIES, *MID_STREAM[pace]]
     expected = await control(killed, pace, len(marks))
@@ -76,7 +75,7 @@ async def test_a_turn_that_is_killed_at_a_node_is_resumed_and_nothing_is_twice(k
     assert killed.kills == len(marks)
 
 
-@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("pace", ["ensemble", pytest.param("swift", marks=pytest.mark.all)])
 async def test_a_turn_that_is_killed_at_a_model_call_asks_only_that_call_again(killed: Victim, pace: str) -> None:
     expected = await control(killed, pace, CALLS[pace])
     session_id = await killed.session(pace)

@@ -49,7 +49,7 @@ def golden_template(postgres_server: str) -> Iterator[str]:
         yield urlsplit(address).path.strip("/")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.all)])
 def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Golden]:
     if request.param == "sqlite":
         yield unpack_sqlite(OLD, tmp_path)

@@ -122,6 +122,7 @@ def check_file(file: Path, text: str) -> None:
     assert text == file.read_text("utf-8")
 
 
+@pytest.mark.all
 async def test_going_back_and_coming_again_sees_exactly_what_was_seen(client: Client) -> None:
     session = await opened(client)
     heads, hashes = [], []

@@ -126,6 +126,7 @@ async def test_a_campaign_is_played_to_its_end_with_no_model(folder: Path, tmp_p
     assert len(spoken) == len(set(spoken)), "nobody says a thing twice"
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("folder", PLAYED, ids=lambda folder: folder.name)
 async def test_a_campaign_is_played_to_its_end_with_a_scripted_model(folder: Path, tmp_path: Path) -> None:
     told = ToldModel.of((folder / "model.txt").read_text("utf-8"))

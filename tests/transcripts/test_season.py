@@ -74,10 +74,8 @@ async def test_the_season_reads_as_it_did_and_every_step_has_its_reason(tmp_path
         held_to("steps.txt", "\n".join(steps_in(await standing(client, session), await journal(client, session))))
 
 
-ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.all)]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.all
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 async def test_people_conflicts_and_journal_end_where_the_rules_say_and_going_back_undoes_it(
     engine: str, request: pytest.FixtureRequest
 ) -> None:

@@ -22,6 +22,7 @@ def test_nothing_that_failed_and_too_much_that_failed_are_not_run_again(tmp_path
     assert main([], lists(tmp_path, *(f"{HERE}::test_{number}" for number in range(MOST + 1)))) == 1
 
 
+@pytest.mark.all
 def test_what_passes_alone_passes_and_what_is_not_there_fails(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -34,6 +35,7 @@ def test_what_passes_alone_passes_and_what_is_not_there_fails(
     assert "They failed again." in capfd.readouterr().out
 
 
+@pytest.mark.all
 def test_a_scene_in_a_browser_which_is_marked_for_one_of_many_workers_is_run_alone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -260,6 +260,7 @@ IDLE = [
 ]
 
 
+@pytest.mark.all
 def test_goals_and_means_lead_on_where_they_say_and_idle_words_nowhere() -> None:
     for _, graph in stories():
         for node in graph.nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.unit.actions.conftest import Stage
 from tests.unit.actions.test_memories import found, played, texts
 
@@ -109,6 +110,7 @@ async def test_a_short_play_is_left_as_it_is(stage: Stage) -> None:
     assert await begin_consolidations(stage.house) == 0
 
 
+@pytest.mark.all
 async def test_an_actor_has_its_own_summaries_in_place_of_what_prompts_leave_out(stage: Stage) -> None:
     session_id = await mill_session(stage)
     await consolidate_at(stage.house, await head_of(stage, session_id))

@@ -48,6 +48,8 @@ class SqliteDatabase:
 
     def __init__(self, file: Path, *, mends: bool = True, largest: int = 128 * 2**20) -> None:
         self._file, self._mends, self._largest = file, mends, largest
+        # Whoever plays is told it, too, and where it lies is not theirs to know. Made here, because each query asks.
+        self._name = Path(file.name)
         self._writer: SqliteThread | None = None
         self._idle_readers: list[SqliteThread] = []
         self._writing = asyncio.Lock()
@@ -121,16 +123,14 @@ class SqliteDatabase:
 
     @contextmanager
     def plain_words(self, *also: type[Exception]) -> Iterator[None]:
-        # By its name alone: whoever plays is told it, too, and where it lies is not theirs to know.
-        file = Path(self._file.name)
         try:
             yield
         except DBAPIError as error:
-            raise StoreError(sentence(file, error.orig or error)) from error
+            raise StoreError(sentence(self._name, error.orig or error)) from error
         except (sqlite3.Error, OverflowError) as error:
-            raise StoreError(sentence(file, error)) from error
+            raise StoreError(sentence(self._name, error)) from error
         except also as error:
-            raise StoreError(sentence(file, error)) from error
+            raise StoreError(sentence(self._name, error)) from error
 
     # Taken and given back by hand: each turn does so a dozen times, and context managers cost more than the locks.
 
