@@ -15,7 +15,9 @@ import uvicorn
 from tests.templates import fill_folder
 
 from fabula.actions.house import House
+from fabula.adapters.world import SystemClock
 from fabula.cli.serve import take_port, uvicorn_config
+from fabula.ports.world import Clock
 from fabula.server.app import create_app
 from fabula.settings import Settings
 from fabula.wiring import open_house
@@ -101,13 +103,26 @@ class QuickServer(uvicorn.Server):
         await self.lifespan.shutdown()
 
 
+class StandingClock(SystemClock):
+    """Its seconds pass only by `advance`, so that paces fill no faster on a slow machine. The time of day goes on."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self._seconds
+
+    def advance(self, seconds: float) -> None:
+        self._seconds += seconds
+
+
 @asynccontextmanager
-async def live_server(data_dir: Path, **settings: Any) -> AsyncIterator[Client]:
-    """A server on its own data folder; it ends with the block."""
+async def live_server(data_dir: Path, clock: Clock | None = None, /, **settings: Any) -> AsyncIterator[Client]:
+    """A server on its own data folder; it ends with the block. Whoever counts what comes in a second brings a clock."""
     chosen = Settings(data_dir=data_dir, **{"samples": False, "summaries": "rule", **settings})
     if not chosen.database_url:
         fill_folder(data_dir)
-    async with open_house(chosen, tends_turns=True) as house:
+    async with open_house(chosen, tends_turns=True, machine_clock=clock) as house:
         with take_port(chosen.model_copy(update={"host": "127.0.0.1", "port": 0})) as listener:
             server = QuickServer(uvicorn_config(house))
             serving = asyncio.create_task(server.serve(sockets=[listener]))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from tests.game_client import game
-from tests.live import Client, RpcFailed, gate_session, live_server
+from tests.live import Client, RpcFailed, StandingClock, gate_session, live_server
 from tests.scripted import theatre
 
 from fabula.actions.care.tokens import create_token
@@ -228,7 +228,7 @@ async def test_what_a_thousand_npcs_notice_is_short(client: Client) -> None:
 
 
 async def test_what_npcs_of_a_token_keep_has_a_bound_over_all_its_games(tmp_path: Path) -> None:
-    async with live_server(tmp_path / "guarded", require_tokens=True) as client:
+    async with live_server(tmp_path / "guarded", StandingClock(), require_tokens=True) as client:
         player = (await create_token(client.house, OPERATOR, role="player")).secret
         hers = {"Authorization": f"Bearer {player}"}
         async with game(address(client), additional_headers=hers) as one:
@@ -244,7 +244,7 @@ async def test_what_npcs_of_a_token_keep_has_a_bound_over_all_its_games(tmp_path
 
 
 async def test_a_game_changes_its_boundaries_so_often_and_no_more(tmp_path: Path) -> None:
-    async with live_server(tmp_path / "guarded", require_tokens=True) as client:
+    async with live_server(tmp_path / "guarded", StandingClock(), require_tokens=True) as client:
         player = (await create_token(client.house, OPERATOR, role="player")).secret
         async with game(address(client), additional_headers={"Authorization": f"Bearer {player}"}) as mine:
             for number in range(58):
@@ -258,7 +258,9 @@ async def test_a_game_changes_its_boundaries_so_often_and_no_more(tmp_path: Path
 
 
 async def test_all_connections_of_a_token_send_so_many_frames_and_no_more(tmp_path: Path) -> None:
-    async with live_server(tmp_path / "guarded", require_tokens=True) as client, AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        guarded = live_server(tmp_path / "guarded", StandingClock(), require_tokens=True)
+        client = await stack.enter_async_context(guarded)
         player = (await create_token(client.house, OPERATOR, role="player")).secret
         hers = {"Authorization": f"Bearer {player}"}
         games = [await stack.enter_async_context(game(address(client), additional_headers=hers)) for _ in range(20)]

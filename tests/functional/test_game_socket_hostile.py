@@ -11,7 +11,7 @@ from pathlib import Path
 import websockets
 from tests.fork_server import server_process
 from tests.game_client import closed, game, spoken
-from tests.live import Client, live_server
+from tests.live import Client, StandingClock, live_server
 from tests.mass import Mass
 
 from fabula.story.values import JsonObject
@@ -74,12 +74,13 @@ def _nonsense(chance: random.Random, number: int) -> str | bytes:
 
 
 async def test_a_flood_gets_busy_and_is_heard_again_when_it_slows_down(tmp_path: Path) -> None:
-    async with live_server(tmp_path / "data") as client, game(address(client)) as mine:
-        for number in range(400):
+    clock = StandingClock()
+    async with live_server(tmp_path / "data", clock) as client, game(address(client)) as mine:
+        for number in range(100):
             await mine.send("ping", id=number)
         problem = await mine.next("error")
         assert problem["code"] == "busy" and "60 frames" in problem["message"]
-        await asyncio.sleep(1.1)
+        clock.advance(1.0)
         await mine.send("ping", id="calm")
         while (await mine.next("pong")).get("id") != "calm":
             pass

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from tests.functional.test_realtime import listener
 from tests.game_client import game
-from tests.live import Client, gate_story, live_server
+from tests.live import Client, StandingClock, gate_story, live_server
 
 from fabula.actions.care.tokens import create_token
 from fabula.ports.actors import OPERATOR
@@ -28,7 +28,7 @@ async def person(client: Client, role: TokenRole = "player") -> AsyncIterator[tu
 
 async def test_over_the_limit_a_call_gets_429_and_when_to_come_back(tmp_path: Path) -> None:
     async with (
-        live_server(tmp_path, require_tokens=True, calls_per_minute=5) as client,
+        live_server(tmp_path, StandingClock(), require_tokens=True, calls_per_minute=5) as client,
         person(client) as (one, token),
         person(client) as (two, _),
         person(client, "admin") as (admin, _),
@@ -47,7 +47,7 @@ async def test_over_the_limit_a_call_gets_429_and_when_to_come_back(tmp_path: Pa
 
 async def test_what_npcs_are_asked_counts_as_calls(tmp_path: Path) -> None:
     async with (
-        live_server(tmp_path, require_tokens=True, calls_per_minute=5) as client,
+        live_server(tmp_path, StandingClock(), require_tokens=True, calls_per_minute=5) as client,
         person(client) as (_, token),
         game(str(client.http.base_url), answers_state=False) as mine,
     ):
@@ -69,7 +69,7 @@ async def test_what_npcs_are_asked_counts_as_calls(tmp_path: Path) -> None:
 async def test_turns_are_limited_by_caller_and_by_session_at_every_door(tmp_path: Path) -> None:
     limits = {"turns_per_minute": 3, "session_turns_per_minute": 2}
     async with (
-        live_server(tmp_path, require_tokens=True, **limits) as client,
+        live_server(tmp_path, StandingClock(), require_tokens=True, **limits) as client,
         person(client, "admin") as (admin, _),
         person(client) as (player, token),
     ):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from engineio.async_socket import AsyncSocket
 from engineio.packet import MESSAGE, Packet
-from tests.live import Client, gate_session, live_server
+from tests.live import Client, StandingClock, gate_session, live_server
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -106,7 +106,7 @@ async def test_what_does_not_fit_is_refused_with_a_sentence_and_the_line_stays(t
 
 
 async def test_a_flood_of_packets_ends_the_line(tmp_path: Path) -> None:
-    async with live_server(tmp_path) as client, raw(client) as socket:
+    async with live_server(tmp_path, StandingClock()) as client, raw(client) as socket:
         for _ in range(200):
             await socket.send('42["unwatch", {"session_id": "s"}]')
         assert await is_let_go(socket)
