@@ -20,7 +20,9 @@ from fabula.actions.care.tokens import create_token
 from fabula.ports.actors import OPERATOR
 from fabula.server.realtime.bounded_server import (
     LARGEST_PACKET,
+    MOST_PACKETS,
     MOST_STRANGERS,
+    MOST_UNREAD,
     PACKET_LETTERS,
     SECONDS_TO_SHOW_A_TOKEN,
     BoundedServer,
@@ -110,6 +112,25 @@ async def test_a_flood_of_packets_ends_the_line(tmp_path: Path) -> None:
         for _ in range(200):
             await socket.send('42["unwatch", {"session_id": "s"}]')
         assert await is_let_go(socket)
+
+
+async def test_who_asks_and_never_reads_the_answers_is_let_go(tmp_path: Path) -> None:
+    """Each refusal is an error and an acknowledgement, and a line that polls reads only when it likes."""
+    clock = StandingClock()
+    async with live_server(tmp_path, clock) as client:
+        path = "/socket.io/?EIO=4&transport=polling"
+        line = f"{path}&sid={json.loads((await client.http.get(path)).text[1:])['sid']}"
+        await client.http.post(line, content="40")
+        asked = "\x1e".join(['420["watch", {"session_id": "s"}]'] * MOST_PACKETS)
+        for _ in range(MOST_UNREAD // MOST_PACKETS):
+            assert (await client.http.post(line, content=asked)).status_code == 200
+            await client.http.get(line)
+            clock.advance(1.0)
+        answers = []
+        for _ in range(MOST_UNREAD // MOST_PACKETS):
+            answers.append((await client.http.post(line, content=asked)).status_code)
+            clock.advance(1.0)
+        assert 400 in answers
 
 
 @pytest.mark.parametrize(("sign", "most"), [("2", 20), ("3", 20), ("5", 1), ("5x", 1)])

@@ -36,6 +36,8 @@ PACKET_LETTERS: Final = 8 * 1024
 SECONDS_TO_SHOW_A_TOKEN: Final = 10.0
 LINES_A_MINUTE: Final = 20
 MOST_PACKETS: Final = 16
+MOST_UNREAD: Final = 256
+"""So many packets may wait for a client that asks for more: whatever it asks is answered, also with refusals."""
 LONGEST_SIGN: Final = 16
 POLICY_VIOLATION: Final = 1008
 _CONNECT, _DISCONNECT, _EVENT, _ACK = "0123"
@@ -249,11 +251,15 @@ class BoundedServer(socketio.AsyncServer):  # type: ignore[misc]
 
     def _bears_with(self, eio_sid: str, data: Any) -> bool:
         pace = self._paces.get(eio_sid)
-        if pace is None or not isinstance(data, str) or not pace.allows(len(data)):
+        if pace is None or not isinstance(data, str) or not pace.allows(len(data)) or self._reads_too_little(eio_sid):
             return False
         if eio_sid in self._strangers:
             return data[:1] == _CONNECT and len(data) <= LARGEST_OF_A_STRANGER
         return data[:1] in (_DISCONNECT, _EVENT, _ACK)
+
+    def _reads_too_little(self, eio_sid: str) -> bool:
+        line = self.eio.sockets.get(eio_sid)
+        return line is not None and line.queue.qsize() > MOST_UNREAD
 
     async def _handle_event(self, eio_sid: str, namespace: Any, id: Any, data: Any) -> None:
         if not isinstance(data, list) or not data or data[0] not in CLIENT_EVENTS or len(data) > 2:
