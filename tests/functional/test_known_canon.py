@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.free_world import free_session
 from tests.functional.test_canon_in_plays import campaign, client, open_gate, started
 from tests.functional.test_followers import all_done
 from tests.live import Client, RpcFailed
 
+from fabula.actions.canon.known_canon import MOST_PROPOSED, MOST_STAGED
 from fabula.actions.setups.seen_canon import MOST_TOUCHING
-from fabula.story.canon import Change, Decision, FactContent, Step, Verdict
+from fabula.ports.actors import Actor
+from fabula.story.canon import Change, Decision, Evidence, FactContent, Step, Verdict
 
 __all__ = ["client"]
 DEBT = "Mara owes a debt."
@@ -91,3 +95,60 @@ async def test_of_very_many_truths_those_that_became_true_last_are_told(client: 
     assert [one["name"] for one in (await client.call("canon.known", session, about="old-gate"))["entities"]] == [
         "the Old Gate"
     ]
+
+
+async def test_of_truths_that_are_very_long_together_the_newest_are_read(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    verdict = Verdict(result="accept", weight=1.0, steps=[Step(rule="accept_at", found=1.0, sentence="It is so.")])
+    evidence = [Evidence(type="source", ref="the book", quote="x" * 1000)] * 20
+    facts = [
+        Change(
+            change_id=f"saw-{number:03}",
+            world_id="sarn",
+            content=FactContent(subject="player", predicate="saw", object=f"star {number}"),
+            evidence=evidence,
+            authority="gm",
+            proposer="author",
+        )
+        for number in range(450)
+    ]
+    async with client.house.store.writing() as unit:
+        decision = Decision(by="author", at_ms=1, reason="it is so")
+        await unit.canon.commit_new([(fact, verdict) for fact in facts], decision)
+    known = await client.call("canon.known", session)
+    assert sentences(known)[-1].endswith("star 449.") and len(known["truths"]) == 200
+    assert 0 < known["left_out"] < 450 - 200
+
+
+async def test_of_very_many_proposals_of_a_play_the_last_are_looked_through(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    head = (await client.call("session.get", session))["head_turn_id"]
+    staged = [
+        Change(
+            change_id=f"seen-{number:04}",
+            world_id="sarn",
+            session_id=session,
+            turn_id=head,
+            content=FactContent(subject="mara", predicate="saw", object=f"star {number}", known_to=[*known_to]),
+            authority="system",
+            proposer="rules",
+        )
+        for number, known_to in enumerate([()] * 10 + [("orr",)] * (MOST_PROPOSED - 5))
+    ]
+    async with client.house.store.writing() as unit:
+        await unit.canon_layers.stage(staged)
+    known = (await client.call("canon.known", session))["staged"]
+    assert [one["change_id"] for one in known] == [f"seen-{number:04}" for number in (9, 8, 7, 6, 5)]
+    everything = await client.call("canon.known", session, everything=True)
+    assert len(everything["staged"]) == MOST_STAGED
+
+
+async def test_of_those_who_ask_what_is_known_at_once_a_few_are_answered_and_nobody_else_waits(client: Client) -> None:
+    session = await started(client, await campaign(client))
+    queue = client.house.canon_questions
+    ann, ben = (Actor(role="player", token_id=name) for name in ("ann", "ben"))
+    async with queue.turn_of(ann), queue.turn_of(ben):
+        asking = asyncio.create_task(client.call("canon.known", session))
+        await client.turn(session, "I look at the gate.")
+        assert not asking.done()
+    assert sentences(await asking) == [SWORN]

@@ -51,7 +51,8 @@ class House:
     and `session_seats` has who listens here to each session.
 
     In `long_texts` waits who has a thread read or write long texts: threads that do so side by side leave the event
-    loop few turns. It is entered around that work alone, never around reading from the store."""
+    loop few turns. It is entered around that work alone, never around reading from the store. In `canon_questions`
+    waits who asks what is known in a large world: thousands of truths are read for each answer."""
 
     settings: Settings
     store: Store
@@ -84,4 +85,5 @@ class House:
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)
     long_texts: CallerQueue = field(default_factory=CallerQueue)
+    canon_questions: CallerQueue = field(default_factory=lambda: CallerQueue(at_once=2))
     exports: CallerQueue = field(default_factory=lambda: CallerQueue(at_once=MOST_EXPORTS_AT_ONCE))

@@ -46,8 +46,9 @@ class CanonLayers(Protocol):
     - `at` answers the changes that were staged on the line which ends at a turn, oldest first, and no others: each with
       what was last decided about it on that line, and pending where nothing was. What a committed one replaces is
       marked as replaced, also where that one is not asked for. With `about` only those that name one of these entities
-      at either end, with `kind` those of a kind, with `only_open` those that are pending; with a limit the last ones.
-      However long the line is and however many other branches the play has, none is missing.
+      at either end, with `kind` those of a kind, with `only_open` those that are pending; with a limit the last ones,
+      of those that are very long together fewer. Without one none is missing, however long the line is and however
+      many other branches the play has.
     - `find` answers one of them; None for a change that was staged on another line, or never.
     - `replaced` names what the committed changes on a line replace, of the world's own canon too, and by which.
     - `commit` keeps rulings and the record of a turn together. Of a turn that has a record it answers False and changes

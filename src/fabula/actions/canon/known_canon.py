@@ -8,23 +8,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fabula.actions.authority import allowed
-from fabula.actions.canon.layers import layer_of
+from fabula.actions.canon.layers import Layer, layer_of
 from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.repositories import SESSIONS
 from fabula.actions.setups.prompt_canon import MOST_NAMES, note_of
-from fabula.actions.setups.seen_canon import canon_at, named_in
+from fabula.actions.setups.seen_canon import MOST_TOUCHING, canon_at, named_in
 from fabula.actions.views import Command, View
 from fabula.canon.sentences import sentence_of
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
+from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.canon import ChangeKind, ChangeStatus, EntityContent, EntityKind, Result
 from fabula.story.checks import PLAYER
@@ -33,6 +35,8 @@ from fabula.story.stage import OnStage
 MOST_TRUTHS = 200
 MOST_ENTITIES = 200
 MOST_STAGED = 50
+MOST_PROPOSED = 500
+"""Of so many that a play proposed last those are told that may be."""
 FEW_TRUTHS = 100
 """So many are looked through at once."""
 
@@ -78,6 +82,7 @@ class StagedTruth(View):
 class KnownCanon(View):
     """What is true for the player of a session. `left_out` counts truths beyond those that are told."""
 
+    may_be_large = True
     type: Literal["known_canon"] = "known_canon"
     about: list[str]
     entities: list[KnownEntity]
@@ -91,37 +96,97 @@ async def tell_known_canon(house: House, actor: Actor, session_id: str, command:
     """Tells what is true in the world of a play as far as its player may know it, and what the play proposed."""
     if command.everything:
         actor.must_be("author")
-    async with house.store.reading() as unit:
-        layer = await layer_of(unit, actor, session_id)
-        _, state = await head_state(unit, actor, session_id)
-        stage = await kind_of_play(state).on_stage(house, unit, await SESSIONS.get(unit, session_id), state)
-        about = _around(stage) if command.about is None else [command.about]
-        rows = await canon_at(unit, layer.world_id, layer.turn_id, about=about)
-        staged = await unit.canon_layers.at(layer.turn_id)
-        hidden = await unit.canon_layers.replaced(layer.turn_id)
-        named = await unit.canon.true_now(layer.world_id, kinds=("entity",), limit=MOST_NAMES)
-    true = [row for row in (*named, *rows, *staged) if row.is_true and row.change.change_id not in hidden]
-
-    def tell() -> KnownCanon:
-        entities = _entities(true)
-        names = {id: entity.name for id, entity in entities.items()} | _names_on(stage)
-        knowing = None if command.everything else frozenset([PLAYER])
-        known = [row for row in rows if _is_known(row, state.minute, knowing)]
-        told_of = [id for row in known for id in named_in(row.change)]
-        hidden_ones = frozenset() if command.about is None else _only_others_know_of(rows, known) - {*told_of}
-        heard_of = dict.fromkeys((*(id for id in about if id not in hidden_ones), *told_of))
+    # Thousands of truths may be read for an answer: of many who ask at once, and of one who asks often, a few.
+    async with house.canon_questions.turn_of(actor):
+        async with house.store.reading() as unit:
+            asked = await _read_question(house, unit, actor, session_id, command)
+        is_long = len(asked.rows) + len(asked.proposed) > FEW_TRUTHS
+        # Each is put into a sentence to see whether it may be told.
+        found = await run_in_thread(_look_through, asked) if is_long else _look_through(asked)
+        async with house.store.reading() as unit:
+            names, entities = await _named(unit, asked, found)
         tells_all = actor.may_act_as("author")
-        open_ones = [row for row in reversed(staged) if _is_open(row, knowing)][:MOST_STAGED]
         return KnownCanon(
-            about=about,
-            entities=[entities[id] for id in heard_of if id in entities][:MOST_ENTITIES],
-            truths=[_truth(row, names) for row in known[-MOST_TRUTHS:]],
-            left_out=max(0, len(known) - MOST_TRUTHS),
-            staged=[_staged(row, names, tells_all=tells_all) for row in open_ones],
+            about=asked.about,
+            entities=[entities[id] for id in found.heard_of if id in entities][:MOST_ENTITIES],
+            truths=[_truth(row, names) for row in found.truths],
+            left_out=found.left_out,
+            staged=[_staged(row, names, tells_all=tells_all) for row in found.staged],
         )
 
-    # Each is put into a sentence to see whether it may be told.
-    return tell() if len(rows) + len(staged) <= FEW_TRUTHS else await run_in_thread(tell)
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """What was read for an answer. `proposed` are the newest changes of the play, the last first; `hidden` are the
+    changes that it replaces. Without `knowing` everything is told."""
+
+    layer: Layer
+    stage: OnStage
+    about: list[str]
+    is_guess: bool
+    minute: int
+    rows: list[ChangeRow]
+    proposed: list[ChangeRow]
+    hidden: Collection[str]
+    knowing: frozenset[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What of it is told: truths, proposals, and of whom the player has heard by that."""
+
+    truths: list[ChangeRow]
+    left_out: int
+    staged: list[ChangeRow]
+    heard_of: list[str]
+
+
+async def _read_question(house: House, unit: Unit, actor: Actor, session_id: str, command: AskKnown) -> _Question:
+    layer = await layer_of(unit, actor, session_id)
+    _, state = await head_state(unit, actor, session_id)
+    stage = await kind_of_play(state).on_stage(house, unit, await SESSIONS.get(unit, session_id), state)
+    about = _around(stage) if command.about is None else [command.about]
+    return _Question(
+        layer=layer,
+        stage=stage,
+        about=about,
+        is_guess=command.about is not None,
+        minute=state.minute,
+        rows=await canon_at(unit, layer.world_id, layer.turn_id, about=about, newest=MOST_TOUCHING),
+        proposed=(await unit.canon_layers.at(layer.turn_id, limit=MOST_PROPOSED))[::-1],
+        hidden=frozenset(await unit.canon_layers.replaced(layer.turn_id)),
+        knowing=None if command.everything else frozenset([PLAYER]),
+    )
+
+
+def _look_through(asked: _Question) -> _Found:
+    known = [row for row in asked.rows if _is_known(row, asked.minute, asked.knowing)]
+    truths = known[-MOST_TRUTHS:]
+    told_of = dict.fromkeys(id for row in truths for id in named_in(row.change))
+    kept_from = _only_others_know_of(asked.rows, known) if asked.is_guess else frozenset[str]()
+    kept_from -= {id for row in known for id in named_in(row.change)}
+    return _Found(
+        truths=truths,
+        left_out=len(known) - len(truths),
+        staged=[row for row in asked.proposed if _is_open(row, asked.knowing)][:MOST_STAGED],
+        heard_of=[*dict.fromkeys((*(id for id in asked.about if id not in kept_from), *told_of))],
+    )
+
+
+async def _named(unit: Unit, asked: _Question, found: _Found) -> tuple[dict[str, str], dict[str, KnownEntity]]:
+    """What those are called who are told of, and who they are: what the play says of them counts, and what it says
+    last."""
+    told = [row.change for row in (*found.truths, *found.staged)]
+    knowing = (id for change in told for id in getattr(change.content, "known_to", ()))
+    ids = [*dict.fromkeys((*found.heard_of, *(id for change in told for id in named_in(change)), *knowing))]
+    world_id, turn_id = asked.layer.world_id, asked.layer.turn_id
+    own = await unit.canon_layers.at(turn_id, about=ids, kind="entity", limit=MOST_NAMES)
+    said = [row.change.content for row in own if row.is_true and row.change.change_id not in asked.hidden]
+    of_play = {one.entity_id: one for one in said if isinstance(one, EntityContent)}
+    names = {id: one.name for id, one in (await unit.graph.names(world_id, ids)).items()}
+    names |= {id: one.name for id, one in of_play.items()}
+    entities = {**await unit.graph.entities(world_id, found.heard_of[:MOST_NAMES]), **of_play}
+    return names | _names_on(asked.stage), {id: _entity(one) for id, one in entities.items()}
 
 
 def _around(stage: OnStage) -> list[str]:
@@ -132,15 +197,8 @@ def _names_on(stage: OnStage) -> dict[str, str]:
     return {one.id: one.name for one in stage.cast} | {stage.scene.node_id: stage.scene.title}
 
 
-def _entities(rows: Sequence[ChangeRow]) -> dict[str, KnownEntity]:
-    """By id; what is said last counts."""
-    return {
-        one.entity_id: KnownEntity(
-            entity_id=one.entity_id, kind=one.entity_kind, name=one.name, description=one.description
-        )
-        for row in rows
-        if isinstance(one := row.change.content, EntityContent)
-    }
+def _entity(one: EntityContent) -> KnownEntity:
+    return KnownEntity(entity_id=one.entity_id, kind=one.entity_kind, name=one.name, description=one.description)
 
 
 def _only_others_know_of(rows: Sequence[ChangeRow], known: Sequence[ChangeRow]) -> frozenset[str]:

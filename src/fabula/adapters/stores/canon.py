@@ -50,6 +50,8 @@ from fabula.story.canon import (
 
 STATUS: TypeAdapter[ChangeStatus] = TypeAdapter(ChangeStatus)
 FEW_THOUSAND = 2000
+MOST_LETTERS = 8_000_000
+"""So much is read of the changes around some entities, the newest first: each may have evidence of 20,000 letters."""
 MANY_ROWS = 200
 """So many changes at once are worth telling the database: until it knows of them, it reads a whole world for a few."""
 
@@ -211,14 +213,16 @@ def true_changes(of_session: bool, of_kinds: bool) -> Select[Any]:
 
 @cache
 def true_edges(side: Literal["subject", "object"], entities: bool) -> Select[Any]:
+    """Which changes name an entity; they are read apart, because very many of them may be very long."""
     kinds = _c.kind.in_((*_GRAPH_KINDS, "entity") if entities else _GRAPH_KINDS)
     ends = _c[side].in_(bindparam("ends", expanding=True))
-    query = select(CANON_CHANGES).where(_c.world_id == bindparam("world"), ends, TRUE_NOW, kinds)
+    query = select(_c.change_id, _c.kind, _c.version).where(_c.world_id == bindparam("world"), ends, TRUE_NOW, kinds)
     # Entities first: who somebody is was mostly said before all that is true of them.
     newest = (*((_c.kind != "entity",) if entities else ()), _c.version.desc())
     return query.order_by(*newest).limit(bindparam("most"))
 
 
+TRUE_ONES = select(CANON_CHANGES).where(_c.change_id.in_(bindparam("names", expanding=True)), TRUE_NOW)
 SAYING = (
     select(CANON_CHANGES)
     .where(_c.world_id == bindparam("world"), TRUE_NOW, _c.kind.in_(("fact", "relationship")))
@@ -348,7 +352,21 @@ class SqlCanon:
                 asked = {"world": spelled(world_id), "ends": some, "most": limit}
                 found.update((row.change_id, row) for row in await self._connection.execute(query, asked))
         newest = sorted(found.values(), key=lambda row: (row.kind != "entity", -row.version))[:limit]
-        return await read_whole_rows(sorted(newest, key=lambda row: row.version), change_row)
+        rows = await self._as_far_as_they_fit([row.change_id for row in newest])
+        return await read_whole_rows(sorted(rows, key=lambda row: row.version), change_row)
+
+    async def _as_far_as_they_fit(self, names: Sequence[str]) -> list[Any]:
+        """The rows of true changes, the first ones where they are longer together than is read for one question."""
+        rows: list[Any] = []
+        left = MOST_LETTERS
+        for some in portions(names):
+            read = {row.change_id: row for row in await self._connection.execute(TRUE_ONES, {"names": some})}
+            for row in (read[name] for name in dict.fromkeys(some) if name in read):
+                left -= letters_of(row)
+                if left < 0 and rows:
+                    return rows
+                rows.append(row)
+        return rows
 
     async def saying(self, world_id: str, predicates: Sequence[str], *, limit: int) -> list[ChangeRow]:
         if not predicates:
@@ -415,6 +433,11 @@ def new_row(change: Change, now: int) -> dict[str, Any]:
         "updated_at_ms": now,
         **graph_columns(change.content),
     }
+
+
+def letters_of(row: Any) -> int:
+    """How much there is to read of a change and what was decided about it."""
+    return sum(len(text) for text in (row.doc, row.verdict, row.decision) if text is not None)
 
 
 def content_ends(content: Content) -> tuple[str, str]:

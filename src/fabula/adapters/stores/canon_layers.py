@@ -26,7 +26,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from fabula.adapters.stores.canon import STATUS, content_ends
+from fabula.adapters.stores.canon import MOST_LETTERS, STATUS, content_ends
 from fabula.adapters.stores.play_tables import GET_TURN
 from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import (
@@ -104,7 +104,7 @@ _s, _r, _k = CANON_STAGED.c, CANON_RULINGS.c, CANON_COMMITS.c
 
 STAGE = add_or_change(CANON_STAGED, None)
 GET = select(CANON_STAGED).where(_s.change_id == bindparam("this"))
-PAGE = 2000
+PAGE = 500
 """So many changes of a tree are read with one statement; of one that has more, page by page."""
 
 
@@ -240,6 +240,7 @@ class SqlCanonLayers:
         query = staged_on_tree("subjects" in asked, "kind" in asked)
         place = {"tree": turn.tree_id, "depth": turn.depth + 1, "number": 0, "change_id": ""}
         found: dict[str, tuple[Any, Any]] = {}
+        left = MOST_LETTERS
         while True:
             rows = list(await self._connection.execute(query, {**place, **asked}))
             line = await self._on_line(turn.turn_id, [row.turn_id for row in rows])
@@ -247,7 +248,8 @@ class SqlCanonLayers:
             ruled = await self._rulings(turn, [row.change_id for row in mine])
             pairs = [(row, ruled.get(row.change_id)) for row in mine]
             found |= {row.change_id: (row, one) for row, one in pairs if not only_open or _is_open(one)}
-            if len(rows) < PAGE or (limit is not None and len(found) >= limit):
+            left -= sum(len(row.doc) for row in mine)
+            if len(rows) < PAGE or (limit is not None and (len(found) >= limit or left < 0)):
                 return found
             last = rows[-1]
             place |= {"depth": last.depth, "number": last.number, "change_id": last.change_id}
