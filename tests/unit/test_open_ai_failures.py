@@ -261,6 +261,10 @@ async def test_models_are_listed_by_name() -> None:
     [
         ("<think>Hm, who is she?</think>\n\nI am Mara.", "I am Mara."),
         ("  <think>a < b</think>Yes.", "Yes."),
+        ("\n<think></th</think> \n </think> Yes.", "</think> Yes."),
+        (" \n <", " \n <"),
+        (" \n Yes.", " \n Yes."),
+        ("<think>Hm.</think> \n ", ""),
         ("I am <think>Mara</think>.", "I am <think>Mara</think>."),
         ("<thinner>", "<thinner>"),
         ("<thi", "<thi"),
@@ -272,6 +276,36 @@ def test_what_a_model_thinks_aloud_is_left_out(sent: str, heard: str, size: int)
     spoken = Spoken()
     passed = "".join(spoken.of(sent[start : start + size]) for start in range(0, len(sent), size))
     assert passed + spoken.rest() == heard
+
+
+@pytest.mark.parametrize("begun", ["<think>", "<think>Hm.</think>", " "])
+def test_of_a_long_thought_each_piece_is_read_once(begun: str) -> None:
+    read = 0
+
+    class Noted(str):
+        """Text that says how much of it is looked through."""
+
+        def __add__(self, more: str) -> Noted:
+            return Noted(super().__add__(more))
+
+        def __radd__(self, before: str) -> Noted:
+            return Noted(before + str(self))
+
+        def partition(self, mark: str) -> tuple[Noted, str, Noted]:
+            nonlocal read
+            read += len(self)
+            before, found, behind = super().partition(mark)
+            return Noted(before), found, Noted(behind)
+
+        def lstrip(self, signs: str | None = None) -> Noted:
+            nonlocal read
+            read += len(self)
+            return Noted(super().lstrip(signs))
+
+    spoken = Spoken()
+    spoken.of(begun)
+    assert "".join(spoken.of(Noted(" ")) for _ in range(2_000)) == ""
+    assert read <= 20 * 2_000
 
 
 async def test_an_answer_that_is_only_thought_is_unusable() -> None:
