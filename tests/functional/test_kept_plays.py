@@ -90,11 +90,12 @@ async def test_the_save_of_an_ink_play_counts_as_its_variables(tmp_path: Path) -
         assert [one.weight > 40_000 for one in alive(Standing, but=before)] == [True]
 
 
+@pytest.mark.parametrize("bound", ["LARGE_AT_ONCE", "LARGE_BYTES_AT_ONCE"])
 async def test_few_turns_of_large_states_are_played_at_once_and_others_pass_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bound: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turn_state_cache, "LARGE_STATE_BYTES", MOST_BYTES // 2)
-    monkeypatch.setattr(turn_state_cache, "LARGE_AT_ONCE", 1)
+    monkeypatch.setattr(turn_state_cache, bound, 1)
     async with live_server(tmp_path) as client:
         story_id = await gate_story(client)
         large = [await large_play(client, story_id) for _ in range(2)]

@@ -6,7 +6,6 @@ as long as the turn exists, on every machine, and a play that goes on where this
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 from cachetools import LRUCache
 from pydantic import ValidationError
 
+from fabula.loops.turns.large_turns import LargeTurns
 from fabula.ports.plays import SpokenMessage, Turn
 from fabula.ports.stored import damaged
 from fabula.story.plays import PlayState
@@ -31,8 +31,8 @@ READ_KEPT = 64
 _OF_A_LISTENER = 48
 """What the id of somebody who noticed a line takes, about."""
 LARGE_AT_ONCE = 4
-"""So many turns of large states are played at once. Each has its state many times over while it runs: in checkpoints,
-contexts and prompts."""
+LARGE_BYTES_AT_ONCE = 8 * 2**20
+"""So many turns of large states are played at once, and such of so many bytes together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class TurnStateCache:
     def __init__(self, *, kept: int = STANDINGS_KEPT, most_bytes: int = STANDINGS_BYTES) -> None:
         least = most_bytes // kept
         self._has_large = False
-        self._large_turns = asyncio.Semaphore(LARGE_AT_ONCE)
+        self._large_turns = LargeTurns(at_once=LARGE_AT_ONCE, most_bytes=LARGE_BYTES_AT_ONCE)
 
         def size(standing: Standing) -> int:
             weight = standing.weight
@@ -96,7 +96,8 @@ class TurnStateCache:
 
     def room_for(self, turn_id: str, play: PlayState) -> AbstractAsyncContextManager[object]:
         """What a turn waits for that begins at the state after this one, and has while it is played."""
-        return self._large_turns if self._size_after(turn_id, play) > LARGE_STATE_BYTES else nullcontext()
+        size = self._size_after(turn_id, play)
+        return self._large_turns.turn_of(size) if size > LARGE_STATE_BYTES else nullcontext()
 
     def _size_after(self, turn_id: str, play: PlayState) -> int:
         # Kept with the state, because writing it down takes time at every turn.
