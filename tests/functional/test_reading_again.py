@@ -8,6 +8,7 @@ import json
 import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.doors import doors
 from tests.ink_live import begin, play
 from tests.live import Client, RpcFailed, gate_session, live_server
 from tests.long_play import lengthen
+from tests.mass import seeds
 from tests.scripted import theatre
 
 from fabula.actions.plays import export_session
@@ -50,6 +52,21 @@ async def exported(client: Client, session: str, format: str, **params: Any) -> 
     assert answer.headers["content-type"] == prepared["content_type"]
     assert answer.headers["content-disposition"].startswith("attachment")
     return answer.content
+
+
+async def exported_in_parts(client: Client, session: str) -> tuple[list[Any], int]:
+    """The lines of all parts of a play, and how many parts there are."""
+    lines, parts, asked = list[Any](), 0, dict[str, Any]()
+    while True:
+        prepared = await client.call("session.export_prepare", session, format="json", in_parts=True, **asked)
+        place = prepared["archive"]
+        part = json.loads((await client.http.get(f"/download/{place['resource_id']}/{place['file_id']}")).content)
+        assert part["lines"], "a part holds something"
+        lines, parts = lines + part["lines"], parts + 1
+        assert parts < 100, "it never ends"
+        if (after := prepared["goes_on_after"]) is None:
+            return lines, parts
+        asked = {"after_turn_id": after}
 
 
 async def test_lines_are_found_by_their_words_newest_first(client: Client) -> None:
@@ -274,16 +291,32 @@ async def test_the_parts_of_a_long_play_hold_every_line_once(
         monkeypatch.setattr(export_session, "MOST_LETTERS", letters)
     else:
         monkeypatch.setattr(export_session, "MOST_TURNS", 3)
-    lines, after, parts = list[Any](), None, 0
-    while parts == 0 or after is not None:
-        asked = {"in_parts": True} if after is None else {"in_parts": True, "after_turn_id": after}
-        prepared = await client.call("session.export_prepare", session, format="json", **asked)
-        place = prepared["archive"]
-        part = json.loads((await client.http.get(f"/download/{place['resource_id']}/{place['file_id']}")).content)
-        lines += part["lines"]
-        after, parts = prepared["goes_on_after"], parts + 1
+    lines, parts = await exported_in_parts(client, session)
     assert parts > 1
     assert lines == whole["lines"]
+
+
+@seeds(6)
+async def test_the_parts_of_a_play_go_forward_wherever_lines_were_added_by_hand(
+    client: Client, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chance = Random(seed)
+    session = await gate_session(client)
+    for number in range(25):
+        match chance.choice(["turns", "add", "add", "strike"]):
+            case "turns":
+                await lengthen(client.house, session, chance.randint(1, 3))
+            case "add":
+                await say(client, session, f"By hand {number}." + " More." * chance.choice([0, 0, 30]))
+            case _:
+                lines = (await client.call("session_message.list", session))["messages"]
+                if lines:
+                    await client.call("session_message.delete", session, message_id=chance.choice(lines)["message_id"])
+    whole = json.loads(await exported(client, session, "json"))["lines"]
+    for name, most in (("MOST_LETTERS", 400), ("MOST_LETTERS", 700), ("MOST_TURNS", 1)):
+        with monkeypatch.context() as bounds:
+            bounds.setattr(export_session, name, most)
+            assert (await exported_in_parts(client, session))[0] == whole
 
 
 async def test_a_part_of_a_play_begins_on_its_own_line(client: Client) -> None:

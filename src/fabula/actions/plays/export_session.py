@@ -267,25 +267,40 @@ async def _lines(
         async with house.store.reading() as unit:
             last = found[-1].message_id if found else after
             part = await unit.plays.lines_after(end, last, limit=PORTION) or []
-        for line in part:
-            letters += len(line.text)
-            turns.add(line.turn_id)
-            if letters > MOST_LETTERS or len(turns) > MOST_TURNS:
-                most = f"{MOST_LETTERS:,} letters" if letters > MOST_LETTERS else f"{MOST_TURNS:,} turns"
-                cut = _whole_turns(found, line.turn_id)
-                if in_parts and cut:
-                    return cut, cut[-1].turn_id
-                raise InvalidRequest(
-                    f"This play is too long for one file of {most}. Ask for it in parts: `in_parts`, and for each next "
-                    "one `after_turn_id`."
-                )
-            found.append(line)
+            for line in part:
+                letters += len(line.text)
+                turns.add(line.turn_id)
+                found.append(line)
+                if letters > MOST_LETTERS or len(turns) > MOST_TURNS:
+                    whole = _whole_turns(found)
+                    if in_parts and whole:
+                        return whole, await _last_turn_before(unit, found[len(whole)])
+                    most = f"{MOST_LETTERS:,} letters" if letters > MOST_LETTERS else f"{MOST_TURNS:,} turns"
+                    raise InvalidRequest(
+                        f"This play is too long for one file of {most}. Ask for it in parts: `in_parts`, and for each "
+                        "next one `after_turn_id`."
+                    )
         if len(part) < PORTION:
             return found, None
 
 
-def _whole_turns(lines: Sequence[SpokenMessage], unfinished: str) -> list[SpokenMessage]:
-    return list(takewhile(lambda line: line.turn_id != unfinished, lines))
+def _whole_turns(lines: Sequence[SpokenMessage]) -> list[SpokenMessage]:
+    """Those before the turn of the last line, of which there may be more."""
+    return list(takewhile(lambda line: line.turn_id != lines[-1].turn_id, lines))
+
+
+async def _last_turn_before(unit: Unit, line: SpokenMessage) -> str:
+    """The last turn that says nothing from this line on, which is the first one of its turn there.
+
+    A line that was added by hand names the turn at whose end it was added, and is told by the change that follows that
+    turn. So what goes on is not found by the turn of the last line that was written, which would tell such lines again.
+    """
+    turn_id = line.turn_id
+    while (last := await unit.plays.transcript(turn_id, last=1)) and last[-1].sequence >= line.sequence:
+        turn = await unit.plays.turn(turn_id)
+        assert turn is not None and turn.parent_id is not None, "before this line others are told"
+        turn_id = turn.parent_id
+    return turn_id
 
 
 async def _scenes(unit: Unit, end: str, state: PlayState) -> list[SceneMark]:
