@@ -313,10 +313,25 @@ async def test_the_parts_of_a_play_go_forward_wherever_lines_were_added_by_hand(
                 if lines:
                     await client.call("session_message.delete", session, message_id=chance.choice(lines)["message_id"])
     whole = json.loads(await exported(client, session, "json"))["lines"]
-    for name, most in (("MOST_LETTERS", 400), ("MOST_LETTERS", 700), ("MOST_TURNS", 1)):
+    for name, most in (("MOST_LETTERS", 1), ("MOST_LETTERS", 400), ("MOST_LETTERS", 700), ("MOST_TURNS", 1)):
         with monkeypatch.context() as bounds:
             bounds.setattr(export_session, name, most)
             assert (await exported_in_parts(client, session))[0] == whole
+
+
+async def test_a_turn_that_is_longer_than_a_file_is_a_part_of_its_own(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await gate_session(client)
+    await lengthen(client.house, session, 1)
+    long = await lengthen(client.house, session, 1, says=" on and on" * 100)
+    await lengthen(client.house, session, 1)
+    whole = json.loads(await exported(client, session, "json"))["lines"]
+    monkeypatch.setattr(export_session, "MOST_LETTERS", 500)
+    lines, parts = await exported_in_parts(client, session)
+    assert lines == whole and parts == 3
+    with pytest.raises(RpcFailed, match="too long for one file of 500 letters"):
+        await client.call("session.export_prepare", session, format="text", turn_id=long.end)
 
 
 async def test_a_part_of_a_play_begins_on_its_own_line(client: Client) -> None:

@@ -271,17 +271,22 @@ async def _lines(
                 letters += len(line.text)
                 turns.add(line.turn_id)
                 found.append(line)
-                if letters > MOST_LETTERS or len(turns) > MOST_TURNS:
-                    whole = _whole_turns(found)
-                    if in_parts and whole:
-                        return whole, await _last_turn_before(unit, found[len(whole)])
-                    most = f"{MOST_LETTERS:,} letters" if letters > MOST_LETTERS else f"{MOST_TURNS:,} turns"
-                    raise InvalidRequest(
-                        f"This play is too long for one file of {most}. Ask for it in parts: `in_parts`, and for each "
-                        "next one `after_turn_id`."
-                    )
+                if letters <= MOST_LETTERS and len(turns) <= MOST_TURNS:
+                    continue
+                if not in_parts:
+                    raise _too_long(f"{MOST_LETTERS:,} letters" if letters > MOST_LETTERS else f"{MOST_TURNS:,} turns")
+                # A turn that no file holds is a part of its own: without it a play could not be told to its end.
+                if whole := _whole_turns(found):
+                    return whole, await _last_turn_before(unit, found[len(whole)])
         if len(part) < PORTION:
             return found, None
+
+
+def _too_long(most: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"This play is too long for one file of {most}. Ask for it in parts: `in_parts`, and for each next one "
+        "`after_turn_id`."
+    )
 
 
 def _whole_turns(lines: Sequence[SpokenMessage]) -> list[SpokenMessage]:
