@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.live import Client, bodies
+from tests.free_world import BELL, WHEEL, free_session
+from tests.live import Client, bodies, live_server
 from tests.scripted import PACES, Theatre, theatre
 
 from fabula.actions.care.tokens import create_token
@@ -90,6 +91,19 @@ async def test_frames_keep_their_numbers_and_shapes_for_players(tmp_path: Path) 
         assert kinds["player"] == kinds["author"]
         player, author = (told[role][-1]["response"]["result"] for role in ("player", "author"))
         assert player.keys() == author.keys() and player["snapshot"].keys() == author["snapshot"].keys()
+
+
+async def test_players_see_of_schemas_no_word_of_what_is_to_be_found_out(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        await free_session(client)
+        for role in ("player", "author"):
+            made = await create_token(client.house, OPERATOR, role=role)
+            client.http.headers["authorization"] = f"Bearer {made.secret}"
+            listed = (await client.call("schema.list"))["schemas"]
+            shown = [await client.call("schema.get", schema_id=one["schema_id"]) for one in listed]
+            assert shown == listed and any("place" in one["fields"] for one in listed)
+            told = json.dumps(shown)
+            assert all((secret in told) == (role == "author") for secret in (WHEEL, BELL, "the mill wheel was stopped"))
 
 
 async def test_a_player_who_comes_back_to_a_stream_sees_no_thoughts_there_either(tmp_path: Path) -> None:

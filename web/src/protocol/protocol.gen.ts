@@ -5574,7 +5574,7 @@ export interface Methods {
   "schema.create": { params: CreateSchema; result: SchemaView; session: false };
   /** Removes a schema that nothing uses. */
   "schema.delete": { params: NameSchema; result: SchemaDeleted; session: false };
-  /** Shows a schema. */
+  /** Shows a schema; to players without what its fields stand for and say of the world. */
   "schema.get": { params: NameSchema; result: SchemaView; session: false };
   /** Lists schemas, by id or `order`. `query` finds words of names, ids, tags and fields. */
   "schema.list": { params: Listing; result: SchemasListed; session: false };

@@ -66,17 +66,20 @@ async def create_schema(house: House, actor: Actor, command: CreateSchema) -> Sc
 
 @allowed("player")
 async def get_schema(house: House, actor: Actor, command: NameSchema) -> SchemaView:
-    """Shows a schema."""
+    """Shows a schema; to players without what its fields stand for and say of the world."""
     async with house.store.reading() as unit:
-        return _view(await SCHEMAS.get(unit, command.schema_id))
+        return _shown(actor, await SCHEMAS.get(unit, command.schema_id))
 
 
 @allowed("player")
 async def list_schemas(house: House, actor: Actor, command: Listing) -> SchemasListed:
-    """Lists schemas, by id or `order`. `query` finds words of names, ids, tags and fields."""
+    """Lists schemas, by id or `order`. `query` finds words of names, ids, tags and fields.
+
+    Players see them without what fields stand for and say of the world.
+    """
     async with house.store.reading() as unit:
         schemas, cursor = await SCHEMAS.page(unit, command)
-    return SchemasListed(schemas=[_view(schema) for schema in schemas], next_cursor=cursor)
+    return SchemasListed(schemas=[_shown(actor, schema) for schema in schemas], next_cursor=cursor)
 
 
 @allowed("author")
@@ -97,6 +100,15 @@ async def delete_schema(house: House, actor: Actor, command: NameSchema) -> Sche
     async with house.store.writing() as unit:
         await SCHEMAS.remove(unit, command.schema_id)
     return SchemaDeleted(schema_id=command.schema_id)
+
+
+def _shown(actor: Actor, schema: Schema) -> SchemaView:
+    """What authors wrote of a field tells what is to be found out: "True once the player knows that ..."."""
+    if actor.may_act_as("author"):
+        return _view(schema)
+    secret = {"description": None, "canon": None, "known_by": None}
+    fields = {key: field.model_copy(update=secret) for key, field in schema.fields.items()}
+    return _view(schema.model_copy(update={"fields": fields}))
 
 
 def _view(schema: Schema) -> SchemaView:
