@@ -19,6 +19,7 @@ from tests.scripted import theatre
 
 from fabula.actions.care.tokens import create_token
 from fabula.actions.plays import find_lines
+from fabula.actions.plays.shown_lines import HEAVIEST
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
@@ -404,12 +405,12 @@ def test_a_picture_that_lies_on_its_side_is_turned_after_it_was_made_small() -> 
             assert small.size == (48, 96), kind
 
 
-async def long_play(client: Client, lines: int) -> str:
+async def long_play(client: Client, lines: int, words: str = "Étude. ") -> str:
     """A session with so many lines, each as long as one may be."""
     session = await gate_session(client)
     said = {"kind": "narration", "speaker_id": "narrator", "speaker_name": "Narrator"}
     for number in range(lines):
-        text = f"{number} " + "Étude. " * (LONGEST_MESSAGE // 8)
+        text = f"{number} " + words * (LONGEST_MESSAGE // 8)
         await client.call("session_message.create", session, **said, text=text)
     return session
 
@@ -421,6 +422,23 @@ async def test_a_question_for_lines_reads_so_many_letters_and_says_where_to_go_o
     assert first["messages"] == [] and first["next_cursor"] is not None
     rest = await client.call("session.find", session, query="nowhere", cursor=first["next_cursor"])
     assert rest["messages"] == [] and "next_cursor" not in rest
+
+
+async def test_of_a_very_long_transcript_an_answer_carries_a_part_and_a_cursor_leads_on(client: Client) -> None:
+    written = HEAVIEST // (4 * LONGEST_MESSAGE) + 60
+    session = await long_play(client, written, words="𝔈𝔱𝔲𝔡𝔢. ")
+    shown = (await client.call("session.get", session))["history"]
+    assert 1 < len(shown) < written and shown[-1]["text"].startswith(f"{written - 1} ")
+    for order, limit in (("oldest", None), ("newest", None), ("oldest", 1000), ("newest", 1000)):
+        cut = {} if limit is None else {"limit": limit}
+        part = await client.call("session_message.list", session, order=order, **cut)
+        assert len(part["messages"]) < written
+        seen = part["messages"]
+        while "next_cursor" in part:
+            part = await client.call("session_message.list", session, order=order, cursor=part["next_cursor"], **cut)
+            seen += part["messages"]
+        told = [int(line["text"].split()[0]) for line in (seen if order == "oldest" else seen[::-1])[-written:]]
+        assert told == list(range(written)), order
 
 
 @pytest.mark.parametrize(

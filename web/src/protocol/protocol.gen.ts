@@ -2594,7 +2594,7 @@ export interface MessagesChanged {
   message_ids: string[];
 }
 
-/** Lines of a transcript. With a limit, `more_before` and `more_after` say on which side more lines stand; the one that `next_cursor` names is the last of this part. */
+/** Lines of a transcript; of very long ones a part, whatever the limit. `more_before` and `more_after` say on which side more lines stand; the one that `next_cursor` names is the last of this part. */
 export interface MessagesListed {
   next_cursor?: string | null;
   type: "session_messages_listed";
@@ -3927,7 +3927,7 @@ export interface ShowSchedule {
   in_session_id?: string | null;
 }
 
-/** `history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. */
+/** `history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. Of a very long one its end is shown, about eight megabytes; what is before it can be listed in parts. */
 export interface ShowSession {
   history?: "all" | "none" | number;
 }

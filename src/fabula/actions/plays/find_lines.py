@@ -9,9 +9,9 @@ from pydantic import Field
 
 from fabula.actions.authority import allowed
 from fabula.actions.house import House
-from fabula.actions.plays.messages import unknown_message
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.reached_turns import completed_turn_of
+from fabula.actions.plays.shown_lines import unknown_message
 from fabula.actions.repositories import checked_name
 from fabula.actions.views import Command, ListView
 from fabula.language.excerpts import excerpt_of, has_all, wanted_words

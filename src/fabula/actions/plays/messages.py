@@ -15,11 +15,12 @@ from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.play_states import play_of
 from fabula.actions.plays.reached_turns import completed_turn_of
 from fabula.actions.plays.sessions import MessageLine, MessageView, message_lines, message_view
+from fabula.actions.plays.shown_lines import lines_from, lines_up_to, unknown_message
 from fabula.actions.repositories import checked_name
 from fabula.actions.views import UNKNOWN_CURSOR, Command, ListView, Paging, View
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
-from fabula.ports.errors import InvalidRequest, NotFound
+from fabula.ports.errors import InvalidRequest
 from fabula.ports.plays import MessageChange, MessageKind, SpokenMessage
 from fabula.ports.store import Unit
 from fabula.recall.perception import noticed_by
@@ -28,7 +29,6 @@ from fabula.story.state import MemoryEntry
 
 USUAL_PART = 100
 """How many lines are listed next to a message where no limit says it."""
-EVERY_LINE = 2**31 - 2
 
 
 class NameMessage(Command):
@@ -66,8 +66,8 @@ class ListMessages(Paging):
 
 
 class MessagesListed(ListView):
-    """Lines of a transcript. With a limit, `more_before` and `more_after` say on which side more lines stand; the one
-    that `next_cursor` names is the last of this part.
+    """Lines of a transcript; of very long ones a part, whatever the limit. `more_before` and `more_after` say on which
+    side more lines stand; the one that `next_cursor` names is the last of this part.
     """
 
     optional = frozenset({"next_cursor", "more_before", "more_after"})
@@ -159,61 +159,45 @@ class _Part:
 
 
 async def _part(unit: Unit, turn_id: str, asked: ListMessages) -> _Part:
-    """The lines that are asked for. With a limit one more is read on each side, and no other."""
+    """The lines that are asked for, as far as an answer carries them."""
     newest_first = asked.before is not None or asked.order == "newest"
     named = asked.before or asked.after or asked.around or asked.cursor
     if asked.cursor is not None:
         await _refuse_unknown_cursor(unit, turn_id, asked.cursor)
-    if named is None and asked.limit is None:
-        return _Part(messages=await unit.plays.transcript(turn_id), newest_first=newest_first)
-    limit = asked.limit or (USUAL_PART if asked.cursor is None else EVERY_LINE)
+    is_next_to_one = asked.before is not None or asked.after is not None
+    limit = USUAL_PART if asked.limit is None and is_next_to_one else asked.limit
     if asked.around is not None:
-        return await _around(unit, turn_id, asked.around, limit)
-    if newest_first and asked.after is None:
-        lines = await _lines_before(unit, turn_id, named, limit + 1)
-        cut = len(lines) > limit
-        return _Part(messages=lines[1:] if cut else lines, more_before=cut, more_after=bool(named), newest_first=True)
-    lines = await _lines_after(unit, turn_id, named, limit + 1)
-    return _Part(messages=lines[:limit], more_before=bool(named), more_after=len(lines) > limit)
+        return await _around(unit, turn_id, asked.around, limit or USUAL_PART)
+    is_all = named is None and limit is None
+    if is_all or (newest_first and asked.after is None):
+        # All of it is read from its end in the fewest steps.
+        part = await lines_up_to(unit, turn_id, named, limit)
+        if is_all and part.more and not newest_first:
+            return _Part(messages=(await lines_from(unit, turn_id)).messages, more_after=True)
+        return _Part(messages=part.messages, more_before=part.more, more_after=bool(named), newest_first=newest_first)
+    part = await lines_from(unit, turn_id, named, limit)
+    return _Part(messages=part.messages, more_before=bool(named), more_after=part.more)
 
 
 async def _around(unit: Unit, turn_id: str, message_id: str, limit: int) -> _Part:
     """A message in the middle of a part; near an end of the transcript the other side is given what is left."""
     middle = await _message(unit, turn_id, message_id)
-    before = await _lines_before(unit, turn_id, message_id, limit)
-    after = await _lines_after(unit, turn_id, message_id, limit)
+    earlier = await lines_up_to(unit, turn_id, message_id, limit)
+    later = await lines_from(unit, turn_id, message_id, limit)
+    before, after = earlier.messages, later.messages
     rest = limit - 1
     ahead = min(len(after), max(rest - rest // 2, rest - len(before)))
     back = min(len(before), rest - ahead)
     return _Part(
         messages=[*before[len(before) - back :], middle, *after[:ahead]],
-        more_before=len(before) > back,
-        more_after=len(after) > ahead,
+        more_before=len(before) > back or earlier.more,
+        more_after=len(after) > ahead or later.more,
     )
 
 
 async def _refuse_unknown_cursor(unit: Unit, turn_id: str, cursor: str) -> None:
     if await unit.plays.message(turn_id, checked_name(cursor, "session message")) is None:
         raise InvalidRequest(UNKNOWN_CURSOR)
-
-
-async def _lines_before(unit: Unit, turn_id: str, message_id: str | None, limit: int) -> list[SpokenMessage]:
-    if message_id is None:
-        return await unit.plays.transcript(turn_id, last=limit)
-    checked_name(message_id, "session message")
-    return _existing(await unit.plays.lines_before(turn_id, message_id, limit=limit), message_id)
-
-
-async def _lines_after(unit: Unit, turn_id: str, message_id: str | None, limit: int) -> list[SpokenMessage]:
-    if message_id is not None:
-        checked_name(message_id, "session message")
-    return _existing(await unit.plays.lines_after(turn_id, message_id, limit=limit), message_id or "")
-
-
-def _existing(lines: list[SpokenMessage] | None, message_id: str) -> list[SpokenMessage]:
-    if lines is None:
-        raise unknown_message(message_id)
-    return lines
 
 
 @allowed("player")
@@ -249,10 +233,6 @@ async def _message(unit: Unit, turn_id: str, message_id: str) -> SpokenMessage:
     if found is not None:
         return found
     raise unknown_message(message_id)
-
-
-def unknown_message(message_id: str) -> NotFound:
-    return NotFound(f"This session's transcript has no message named '{message_id}'.")
 
 
 def _check_text(text: str) -> None:

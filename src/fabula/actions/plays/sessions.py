@@ -14,6 +14,7 @@ from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.last_lines import last_lines
 from fabula.actions.plays.play_states import head_state, own_play_of, play_of
+from fabula.actions.plays.shown_lines import lines_up_to
 from fabula.actions.plays.world_records import with_applied_version
 from fabula.actions.repositories import API_GROUPS, PLAYER_PROFILES, PRESETS, SESSIONS
 from fabula.actions.views import Command, ListView, Nothing, View
@@ -43,7 +44,8 @@ History = Literal["all", "none"] | Annotated[int, Field(ge=1, le=MOST_LINES)]
 
 
 class ShowSession(Command):
-    """`history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them."""
+    """`history` is how much of the transcript is shown: all of it, none, or the newest lines, so many of them. Of a
+    very long one its end is shown, about eight megabytes; what is before it can be listed in parts."""
 
     history: History = "all"
 
@@ -407,7 +409,7 @@ async def session_view(house: House, unit: Unit, actor: Actor, session_id: str, 
 async def _shown_lines(unit: Unit, turn_id: str, history: History) -> list[SpokenMessage]:
     if history == "none":
         return []
-    return await unit.plays.transcript(turn_id, last=None if history == "all" else history)
+    return (await lines_up_to(unit, turn_id, limit=None if history == "all" else history)).messages
 
 
 def shown_snapshot(actor: Actor, snapshot: Snapshot) -> Snapshot:
