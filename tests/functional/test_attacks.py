@@ -37,7 +37,7 @@ from fabula.server.game_socket.pace import (
     GamePaces,
 )
 from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
-from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_VALUES
+from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_KEPT_VALUES, MOST_VALUES
 from fabula.story.changes import LONGEST_HISTORY, MOST_PRESENT, newest_within
 from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
@@ -216,6 +216,13 @@ async def test_what_npcs_keep_is_shorter_than_their_state(client: Client) -> Non
     async with game(address(client)) as mine:
         mine.state["spec"] = {"name": "Ann", "backstory": long}
         assert (await mine.turn("Hello.", "a"))[-1]["type"] == "agent_turn_finished"
+
+
+@pytest.mark.parametrize("type", ["interaction_event", "notification_event"])
+async def test_what_npcs_keep_has_few_values(client: Client, type: str) -> None:
+    values: list[Any] = [{}] * MOST_KEPT_VALUES
+    told = await refusal_of(client, type, agent_id="a", event_type="x", text="x", data=values)
+    assert told["code"] == "too_large" and told["agent_id"] == "a" and "1000 JSON values" in told["message"]
 
 
 async def test_what_a_thousand_npcs_notice_is_short(client: Client) -> None:

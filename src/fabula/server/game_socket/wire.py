@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, assert_never, cast, get_args
+from typing import Annotated, Final, Literal, NotRequired, assert_never, cast, get_args
 
 import orjson
 from pydantic import StringConstraints, ValidationError
@@ -60,6 +60,8 @@ LARGEST_EVENT = 64 * 1024
 DEEPEST_FRAME = 64
 MOST_VALUES = 10_000
 """In one frame. Each value costs far more time and memory than its bytes."""
+MOST_KEPT_VALUES = 1_000
+"""In a message that is kept: each turn of an NPC reads the last 32 of them again."""
 LONGEST_EVENT_ID = 1_000
 
 
@@ -179,6 +181,7 @@ ClientMessage = (
     | ToolResults
     | CancelTurn
 )
+_KEPT: Final = (InteractionEvent, NotificationEvent, AgentTurnResult, ToolResults)
 CLIENT_MESSAGES: dict[str, type[Tolerant]] = {
     kind.model_fields["type"].default: kind for kind in get_args(ClientMessage)
 }
@@ -470,7 +473,7 @@ def read_frame(raw: str | bytes) -> ClientMessage | Problem:
         return problem("invalid_json", "A frame must be a JSON object with a field `type`.")
     if _deeper_than(frame, DEEPEST_FRAME):
         return problem("too_large", f"A frame may be {DEEPEST_FRAME} levels deep. Send it flatter.")
-    return _read(frame, len(data))
+    return _read(frame, data)
 
 
 def is_problem(message: ClientMessage | GameMessage | Problem) -> TypeIs[Problem]:
@@ -492,7 +495,7 @@ def _inside(outer: JsonObject | list[Json]) -> list[Json]:
     return [*outer.values()] if isinstance(outer, dict) else outer
 
 
-def _read(frame: JsonObject, size: int) -> ClientMessage | Problem:
+def _read(frame: JsonObject, data: bytes) -> ClientMessage | Problem:
     name = frame.get("type")
     if name is None:
         return _problem("missing_field", "The field `type` is missing.", frame, field="type")
@@ -500,13 +503,21 @@ def _read(frame: JsonObject, size: int) -> ClientMessage | Problem:
     if kind is None:
         known = ", ".join(CLIENT_MESSAGES)
         return _problem("unknown_type", f"There is no message '{str(name)[:60]}'. Send one of {known}.", frame)
-    if size > LARGEST_EVENT and kind is not AgentStateSnapshot:
+    if len(data) > LARGEST_EVENT and kind is not AgentStateSnapshot:
         return _problem("too_large", f"A message of this kind may have {LARGEST_EVENT // 1024} KiB.", frame)
     fields = _flat(frame)
+    if kind in _KEPT and len(data) > MOST_KEPT_VALUES and value_count(data) - _named(fields) > MOST_KEPT_VALUES:
+        return _problem("too_large", f"A message of this kind may have {MOST_KEPT_VALUES} JSON values.", frame)
     try:
         return cast(ClientMessage, kind.model_validate(fields))
     except ValidationError as error:
         return _explained(error, fields)
+
+
+def _named(fields: JsonObject) -> int:
+    """How many agents a message names; they are not kept with what it tells them."""
+    names = fields.get("agent_ids")
+    return len(names) if isinstance(names, list) else 0
 
 
 def _flat(frame: JsonObject) -> JsonObject:
