@@ -14,6 +14,8 @@ from tests.live import Client, RpcFailed, gate_story, live_server
 
 pytestmark = pytest.mark.all
 
+THINGS = 6
+"""So many things are in the package. Each is looked through, and then each is taken in."""
 COMMITTER = script(Path(__file__).with_name("import_committer.py"))
 
 
@@ -47,7 +49,7 @@ async def killed_at(client: Client, import_id: str, taken: int) -> None:
 
 async def test_an_import_killed_half_way_is_taken_in_whole_by_another_process(server: Client, archive: bytes) -> None:
     import_id = await uploaded(server, archive)
-    await killed_at(server, import_id, 3)
+    await killed_at(server, import_id, THINGS + 3)
     taken = await server.call("data_package.import_commit", import_id=import_id)
     assert {name: one["count"] for name, one in taken["contents"].items() if one["count"]} == {
         "schemas": 3,
@@ -61,7 +63,7 @@ async def test_an_import_killed_half_way_is_taken_in_whole_by_another_process(se
 
 async def test_nobody_has_to_ask_again(server: Client, archive: bytes) -> None:
     import_id = await uploaded(server, archive)
-    await killed_at(server, import_id, 2)
+    await killed_at(server, import_id, THINGS + 2)
     while not (stories := (await server.call("story.list"))["stories"]):
         await asyncio.sleep(0.1)
     assert len(stories) == 1 and len((await server.call("schema.list"))["schemas"]) == 3

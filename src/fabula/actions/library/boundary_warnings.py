@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from fabula.actions.house import House
 from fabula.actions.repositories import WORLDS
 from fabula.actions.views import Paging
 from fabula.language.vocabulary import sentences_of
-from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.boundaries import Limits, limits_of
 from fabula.story.values import Json, Value, texts_in
+from fabula.story.worlds import World
 
 MOST_WORLDS: Final = 50
 MOST_WARNINGS: Final = 50
@@ -36,11 +37,22 @@ class BoundaryWarning(Value):
     words: str
 
 
-async def boundary_warnings(unit: Unit, documents: Mapping[str, Json]) -> list[BoundaryWarning]:
-    """What of these documents, by their kinds and ids, crosses a line of a world; the first of each line in each."""
-    worlds, _ = await WORLDS.page(unit, Paging(limit=MOST_WORLDS))
+async def boundary_warnings(
+    house: House, documents: Mapping[str, Json], *, also: Sequence[World] = ()
+) -> list[BoundaryWarning]:
+    """What of these documents, by their kinds and ids, crosses a line of a world; the first of each line in each.
+
+    `also` are worlds that come with them. They are looked through while nothing is held that others wait for.
+    """
+    async with house.store.reading() as unit:
+        worlds, _ = await WORLDS.page(unit, Paging(limit=MOST_WORLDS))
+    drawn = [one for one in [*worlds, *also] if one.session_zero is not None][:MOST_WORLDS]
+    return await run_in_thread(_looked_through, documents, drawn) if drawn else []
+
+
+def _looked_through(documents: Mapping[str, Json], worlds: Sequence[World]) -> list[BoundaryWarning]:
     limits = [(one.world_id, made) for one in worlds if (made := limits_of(one.session_zero)) is not None]
-    return await run_in_thread(lambda: list(_warnings(documents, limits))) if limits else []
+    return list(_warnings(documents, limits)) if limits else []
 
 
 def _warnings(documents: Mapping[str, Json], limits: Sequence[tuple[str, Limits]]) -> Iterator[BoundaryWarning]:

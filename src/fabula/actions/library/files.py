@@ -156,15 +156,15 @@ async def _take_archive(house: House, data: bytes, *, character_id: str | None) 
         await run_in_thread(outside_value, CharacterContent, fields, "The character in the archive")
     )
 
-    async def write(unit: Unit) -> list[BoundaryWarning]:
+    async def write(unit: Unit) -> None:
         if await CHARACTERS.find(unit, character_id) is not None:
             raise Conflict(f"There is already a character named '{character_id}'. Delete it, or rename the new one.")
         await _bring_schema(unit, content.schema_id, card)
         cover = await keep_cover(unit, card.cover, card.cover_mime_type)
         await CHARACTERS.add(unit, character_id, Character(content=content, cover=cover))
-        return await boundary_warnings(unit, {f"characters/{character_id}": content.as_json()})
 
-    return character_id, await house.store.write(write)
+    await house.store.write(write)
+    return character_id, await boundary_warnings(house, {f"characters/{character_id}": content.as_json()})
 
 
 async def _bring_schema(unit: Unit, schema_id: str, card: CharacterCard) -> None:

@@ -16,7 +16,6 @@ from fabula.knots.talk_context import introduction_of
 from fabula.loops.ink.ink_run import CompiledStory
 from fabula.ports.actors import Actor
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.ink_stories import InkStory
 from fabula.story.values import Json, Value
@@ -122,8 +121,7 @@ async def create_ink(house: House, actor: Actor, command: CreateInk) -> InkStory
     )
     async with house.store.writing() as unit:
         await INK_STORIES.add(unit, story.story_id, story)
-        warnings = await _warnings(unit, story)
-    return _published(story, work.published, warnings)
+    return _published(story, work.published, await _warnings(house, story))
 
 
 @allowed("author")
@@ -143,12 +141,11 @@ async def update_ink(house: House, actor: Actor, command: UpdateInk) -> InkStory
     async with house.store.writing() as unit:
         after = (await INK_STORIES.get(unit, command.story_id)).model_copy(update=changes)
         await INK_STORIES.put(unit, after.story_id, after)
-        warnings = await _warnings(unit, after)
-    return _published(after, work.published, warnings)
+    return _published(after, work.published, await _warnings(house, after))
 
 
-async def _warnings(unit: Unit, story: InkStory) -> list[BoundaryWarning]:
-    return await boundary_warnings(unit, {f"stories/{story.story_id}": [story.source, *story.files.values()]})
+async def _warnings(house: House, story: InkStory) -> list[BoundaryWarning]:
+    return await boundary_warnings(house, {f"stories/{story.story_id}": [story.source, *story.files.values()]})
 
 
 @allowed("author")

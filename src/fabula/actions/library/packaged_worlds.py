@@ -6,6 +6,8 @@ taken in whole or not at all; who proposed and decided it elsewhere means nothin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 import orjson
@@ -49,6 +51,7 @@ from fabula.story.worlds import World, private_world_id
 CANON: Final = "canon"
 """The field of a packaged world that holds what is true in it."""
 MOST_CHANGES: Final = 10_000
+MOST_TOGETHER: Final = 20_000
 PAGE: Final = 1_000
 # Axioms and entities first: whatever is said of them is held against them.
 KINDS: Final[tuple[TrueKind, ...]] = ("axiom", "entity", "relationship", "fact", "event")
@@ -108,9 +111,9 @@ def packaged_system_problems(system: GameSystem) -> list[str]:
     return system_problems(system)
 
 
-async def check_packaged_world(unit: Unit, world: World) -> None:
-    """Refuses a world that would pass for the private one of a story, that is played by a system which is not here, or
-    that has more words to look for than may be set."""
+def check_packaged_world(world: World) -> None:
+    """Refuses a world that would pass for the private one of a story, or that has more words to look for than may be
+    set."""
     if world.session_zero is not None and (problem := categories_problem(world.session_zero.categories)) is not None:
         raise InvalidRequest(f"The boundaries of the world '{world.world_id}' in the package are too large. {problem}")
     if world.caps is not None and (problem := caps_problem(world.caps)) is not None:
@@ -118,6 +121,10 @@ async def check_packaged_world(unit: Unit, world: World) -> None:
     refuse(_asked_by_every_turn(world), f"world '{world.world_id}' of the package")
     if world.story_id is not None or world.world_id.startswith(private_world_id("")):
         raise InvalidRequest(f"The world '{world.world_id}' of the package claims to be that of one story.")
+
+
+async def check_packaged_system(unit: Unit, world: World) -> None:
+    """Refuses a world that is played by a system which is not here; those of its package were added before it."""
     if world.game_system_id is not None and world.game_system_id != NO_RULES:
         try:
             await find_system(unit, world.game_system_id)
@@ -140,16 +147,38 @@ def _asked_by_every_turn(world: World) -> list[str]:
     ]
 
 
-async def take_in_canon(house: House, unit: Unit, world: World, document: JsonObject) -> None:
-    """Makes true in a new world what its document says; raises InvalidRequest where that contradicts itself."""
+def truths_problems(worlds: Mapping[str, JsonObject]) -> list[str]:
+    """What is wrong with how much is true in the worlds of a package: it is kept in memory until it is written down,
+    and everybody else who writes waits while it is."""
+    told = (document.get(CANON) for document in worlds.values())
+    together = sum(len(truths) for truths in told if isinstance(truths, list))
+    if together <= MOST_TOGETHER:
+        return []
+    return [f"its worlds have {together} truths together, and {MOST_TOGETHER} are the most; export it in parts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedCanon:
+    """What a document says is true in its world, found to agree with itself."""
+
+    judged: list[tuple[Change, Verdict]]
+    decision: Decision
+
+    async def take_in(self, unit: Unit) -> None:
+        """Makes it true in a new world."""
+        if self.judged:
+            await unit.canon.commit_new(self.judged, self.decision)
+
+
+async def judged_canon(house: House, world: World, document: JsonObject) -> JudgedCanon:
+    """What is to become true in a new world; raises InvalidRequest where that contradicts itself."""
     what = f"The canon of the {WORLDS.noun} '{world.world_id}' in the package"
     judged = await run_in_thread(_judged, house, world, document, what)
     for _, verdict in judged:
         if verdict.result != "accept":
             raise InvalidRequest(f"{what} cannot be taken in: {verdict.sentence}")
-    if judged:
-        decision = Decision(by=PACKAGE, at_ms=house.clock.now_ms(), reason="taken in from a package")
-        await unit.canon.commit_new(judged, decision)
+    decision = Decision(by=PACKAGE, at_ms=house.clock.now_ms(), reason="taken in from a package")
+    return JudgedCanon(judged=judged, decision=decision)
 
 
 def _judged(house: House, world: World, document: JsonObject, what: str) -> list[tuple[Change, Verdict]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, cast
 
 from fabula.actions.authority import allowed
@@ -11,11 +14,14 @@ from fabula.actions.house import House
 from fabula.actions.library.boundary_warnings import BoundaryWarning, boundary_warnings
 from fabula.actions.library.packaged_worlds import (
     CANON,
+    JudgedCanon,
+    check_packaged_system,
     check_packaged_world,
+    judged_canon,
     own_system,
     packaged_canon,
     packaged_system_problems,
-    take_in_canon,
+    truths_problems,
 )
 from fabula.actions.library.player_profiles import profile_of
 from fabula.actions.library.stories import story_problems
@@ -66,6 +72,7 @@ UPLOAD_LIFETIME_MS = 30 * 60 * 1000
 COMMITTED_LIFETIME_MS = 24 * 60 * 60 * 1000
 """An archive whose import was asked for waits longer, so that the import outlives a crash and a long night."""
 IMPORT_DEADLINE_S = 600.0
+MOST_LOOKS = 3
 
 _REPOSITORIES: dict[PackagePart, Repository[Any]] = {
     "presets": PRESETS,
@@ -254,19 +261,30 @@ async def _import(house: House, held: HeldWork) -> JsonObject:
     async with house.store.reading() as unit:
         data = await _uploaded(unit, import_id)
     package = await read_archive(house, data)
+    for _ in range(MOST_LOOKS):
+        async with house.store.reading() as unit:
+            named = await _named_freely(unit, package, on_conflict)
+        checked = await _checked(house, named, held.tell_progress)
+        warnings = await boundary_warnings(house, _by_place(named), also=checked.worlds)
+        result = ImportCommitted(import_id=import_id, contents=_contents(named), warnings=warnings).as_json()
+        with suppress(_NameTaken):
+            await house.store.write(partial(_take_in, held=held, checked=checked, result=result))
+            return result
+    raise Conflict("Names of this package were taken while it was looked through. Send it again.")
 
-    async def write(unit: Unit) -> JsonObject:
-        await _uploaded(unit, import_id)
-        taken = await take_in(house, unit, package, on_conflict, held.tell_progress)
-        await unit.uploads.remove(import_id)
-        documents = {f"{part}/{id}": one for part, docs in taken.documents.items() for id, one in docs.items()}
-        warnings = await boundary_warnings(unit, documents)
-        result = ImportCommitted(import_id=import_id, contents=_contents(taken), warnings=warnings).as_json()
-        if not await unit.work.finish(held.work, result):
-            raise taken_over(held.work)
-        return result
 
-    return await house.store.write(write)
+async def _take_in(unit: Unit, *, held: HeldWork, checked: _Checked, result: JsonObject) -> None:
+    """Adds what was looked through before. Everybody who writes waits meanwhile, so nothing else is done here."""
+    import_id = str(held.work.input["import_id"])
+    await _uploaded(unit, import_id)
+    await _add_all(unit, checked, held.tell_progress)
+    await unit.uploads.remove(import_id)
+    if not await unit.work.finish(held.work, result):
+        raise taken_over(held.work)
+
+
+def _by_place(package: DataPackage) -> JsonObject:
+    return {f"{part}/{id}": one for part, docs in package.documents.items() for id, one in docs.items()}
 
 
 async def keep_import_archive(house: House, import_id: str, data: bytes) -> None:
@@ -320,6 +338,7 @@ async def collect(house: House, unit: Unit, actor: Actor, command: PrepareExport
         documents[name][id] = await run_in_thread(_document, value)
         if isinstance(value, World):
             documents[name][id] |= await packaged_canon(unit, value)
+            refuse(truths_problems(documents[name]), "package")
         if isinstance(value, Character) and value.cover is not None:
             covers[id] = await _packaged(unit, value.cover)
         if command.include_dependencies:
@@ -357,10 +376,25 @@ async def _packaged(unit: Unit, cover: Cover) -> PackagedCover:
     return PackagedCover(data=data, file_name=cover.file_name, content_type=cover.mime_type)
 
 
-async def take_in(
-    house: House, unit: Unit, package: DataPackage, on_conflict: str, progress: TellProgress = quiet
-) -> DataPackage:
-    """Adds all resources of a package inside one unit of work; answers what was really added."""
+@dataclass(frozen=True, kw_only=True)
+class _Checked:
+    """A package as it is taken in: its typed values, and what is true in its worlds, judged."""
+
+    package: DataPackage
+    values: list[tuple[PackagePart, str, Value]]
+    canon: dict[str, JudgedCanon]
+
+    @property
+    def worlds(self) -> list[World]:
+        return [value for _, _, value in self.values if isinstance(value, World)]
+
+
+class _NameTaken(Exception):
+    """Somebody took a name of the package while it was looked through."""
+
+
+async def _named_freely(unit: Unit, package: DataPackage, on_conflict: str) -> DataPackage:
+    """The part of a package that is to be taken in, under names that are free."""
     clashes = await _clashes(unit, package)
     if clashes and on_conflict == "fail":
         part, id = clashes[0]
@@ -370,19 +404,40 @@ async def take_in(
             clashes=[f"{name}/{clash}" for name, clash in clashes[:50]],
         )
     if on_conflict == "skip":
-        package = _without(package, clashes)
-    elif clashes:
-        package = await _renamed(unit, package, clashes)
+        return _without(package, clashes)
+    return await _renamed(unit, package, clashes) if clashes else package
+
+
+async def _checked(house: House, package: DataPackage, progress: TellProgress = quiet) -> _Checked:
+    """Looks a package through. That may take minutes, so it is done before anything is written."""
+    refuse(truths_problems(package.documents.get("worlds", {})), "package")
+    values: list[tuple[PackagePart, str, Value]] = []
+    canon: dict[str, JudgedCanon] = {}
     waiting = [(part, id) for part in _IMPORT_ORDER for id in package.documents.get(part, {})]
     for done, (part, id) in enumerate(waiting):
-        label = f"Taking in {part.replace('_', ' ')}: {id}"
-        progress(Progress(done=done, total=len(waiting), label=label))
+        label = f"Looking through {part.replace('_', ' ')}: {id}"
+        progress(Progress(done=done, total=2 * len(waiting), label=label))
         document = package.documents[part][id]
-        value = await _value(unit, package, part, id, document)
-        await _REPOSITORIES[part].add(unit, id, value)
+        value = await _value(house, part, id, document)
+        values.append((part, id, value))
         if isinstance(value, World):
-            await take_in_canon(house, unit, value, document)
-    return package
+            canon[id] = await judged_canon(house, value, document)
+    return _Checked(package=package, values=values, canon=canon)
+
+
+async def _add_all(unit: Unit, checked: _Checked, progress: TellProgress) -> None:
+    """Adds all resources of a package inside one unit of work."""
+    if await _clashes(unit, checked.package):
+        raise _NameTaken
+    for done, (part, id, value) in enumerate(checked.values, len(checked.values)):
+        progress(Progress(done=done, total=2 * len(checked.values), label=f"Taking in {part.replace('_', ' ')}: {id}"))
+        if isinstance(value, World):
+            await check_packaged_system(unit, value)
+        if isinstance(value, Character):
+            value = value.model_copy(update={"cover": await _cover(unit, checked.package.covers.get(id))})
+        await _REPOSITORIES[part].add(unit, id, value)
+        if id in checked.canon and part == "worlds":
+            await checked.canon[id].take_in(unit)
 
 
 async def _clashes(unit: Unit, package: DataPackage) -> list[tuple[PackagePart, str]]:
@@ -488,7 +543,7 @@ def _follow_people(value: Any, names: Mapping[tuple[PackagePart, str], str]) -> 
     return names.get(("characters", value), value) if isinstance(value, str) else value
 
 
-async def _value(unit: Unit, package: DataPackage, part: PackagePart, id: str, document: JsonObject) -> Value:
+async def _value(house: House, part: PackagePart, id: str, document: JsonObject) -> Value:
     """The typed value of a document; raises InvalidRequest that names the document and its fault."""
     owned = {**document, "owner_token_id": None} if part == "player_profiles" else document
     if part == "worlds":
@@ -496,7 +551,7 @@ async def _value(unit: Unit, package: DataPackage, part: PackagePart, id: str, d
     value = await run_in_thread(outside_value, _model(part, document), owned, f"{part}/{id} in the package")
     match value:
         case CharacterContent():
-            return Character(content=value, cover=await _cover(unit, package.covers.get(id)))
+            return Character(content=value, cover=None)
         case Preset():
             compact, problems = normalise(value.agents)
             refuse(problems, f"preset '{id}'")
@@ -506,9 +561,9 @@ async def _value(unit: Unit, package: DataPackage, part: PackagePart, id: str, d
         case GameSystem():
             refuse(packaged_system_problems(value), f"game system '{id}'")
         case World():
-            await check_packaged_world(unit, value)
+            await run_in_thread(check_packaged_world, value)
     if part == "stories":
-        refuse(await story_problems(cast(AnyStory, value)), f"story '{id}'")
+        refuse(await story_problems(house, cast(AnyStory, value)), f"story '{id}'")
     return value
 
 

@@ -12,7 +12,6 @@ from fabula.actions.listing import Listing
 from fabula.actions.repositories import ALL_STORIES, CHARACTERS, SCHEMAS, STORIES, STORY_RESOURCES, WORLDS, AnyStory
 from fabula.actions.setups.game_systems import system_named
 from fabula.actions.views import Command, ListView, View, changed, refuse
-from fabula.knots.published import publish
 from fabula.language.titles import title_of
 from fabula.ports.actors import Actor
 from fabula.ports.store import Stored, Unit
@@ -241,23 +240,27 @@ async def checked_rules(unit: Unit, rules: str) -> str | None:
     return None if system is None else system.system_id
 
 
-async def story_problems(story: AnyStory) -> Sequence[str]:
+async def story_problems(house: House, story: AnyStory) -> Sequence[str]:
     """What keeps a story from being played."""
-    return await _PROBLEMS[story.kind](story)
+    return await _PROBLEMS[story.kind](house, story)
 
 
-async def _graph_story_problems(story: Story) -> Sequence[str]:
+async def _graph_story_problems(house: House, story: Story) -> Sequence[str]:
+    return await run_in_thread(_problems_of_graph, story)
+
+
+def _problems_of_graph(story: Story) -> Sequence[str]:
     world = story.world
     # Whose schedules these are is known only with the cast; one of somebody else is never asked for.
     timed = [] if world is None else world_problems(world, story.graph, frozenset(world.schedules))
     return [*graph_problems(story.graph), *timed]
 
 
-async def _ink_story_problems(story: InkStory) -> Sequence[str]:
-    return (await run_in_thread(publish, story.source, story.files)).errors
+async def _ink_story_problems(house: House, story: InkStory) -> Sequence[str]:
+    return await house.compiled_stories.errors_of(story.source, story.files)
 
 
-_PROBLEMS: Mapping[str, Callable[[Any], Awaitable[Sequence[str]]]] = {
+_PROBLEMS: Mapping[str, Callable[[House, Any], Awaitable[Sequence[str]]]] = {
     "graph": _graph_story_problems,
     "ink": _ink_story_problems,
 }

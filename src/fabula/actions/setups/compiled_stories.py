@@ -148,6 +148,11 @@ class CompiledStories:
                 return kept.work
             return self._keep(digest, await run_in_thread(_compiled, source, files, self._places))
 
+    async def errors_of(self, source: str, files: Mapping[str, str]) -> list[str]:
+        """What is wrong with a story that is not to be played yet; stories that are played stay where they are."""
+        async with self._compiling:
+            return (await run_in_thread(publish, source, files)).errors
+
     def _keep(self, name: str, kept: _Kept) -> CompiledStory:
         self._works[name] = kept
         known = {id(one.work) for one in self._works.values()}
