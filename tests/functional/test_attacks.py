@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from tests.game_client import game
-from tests.live import Client, RpcFailed, StandingClock, gate_session, live_server
+from tests.live import Client, RpcFailed, StandingClock, bodies, gate_session, live_server
 from tests.scripted import theatre
 
 from fabula.actions.care.tokens import create_token
@@ -23,6 +23,7 @@ from fabula.actions.plays.shown_lines import HEAVIEST
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
+from fabula.agents.replies.keeper import MOST_OPS
 from fabula.formats.images import fit_within
 from fabula.loops.npc.company import MOST_WAITING
 from fabula.loops.npc.floor import LONGEST_QUEUE
@@ -378,6 +379,20 @@ def test_an_event_of_very_many_values_is_none() -> None:
     line = b'data: {"x": [' + b"{}," * 200_000 + b"{}]}\n"
     with pytest.raises(NotAnEvent, match="too many values"):
         list(EventReader().feed(line))
+
+
+async def test_the_updates_of_a_swift_turn_are_as_many_as_those_of_a_keeper(tmp_path: Path) -> None:
+    """Each of them was told, and held against all that was said in the turn."""
+    op = {"type": "SetState", "key": "gate_open", "value": True}
+    updates = [json.dumps({"ops": [{**op, "because": f"wibble {n} {m}"} for m in range(20)]}) for n in range(20)]
+    answer = "".join(f"<update>{update}</update><update>Nonsense.</update>" for update in updates)
+    async with theatre(tmp_path) as house:
+        session_id = await house.session("swift")
+        house.models.script = lambda _: f"<narration>Rain falls.</narration>{answer}"
+        told = bodies(await house.client.turn(session_id, "I wait."))
+    assert sum(one["type"] == "state_op_refused" for one in told) == MOST_OPS
+    degraded = [one["reason"] for one in told if one["type"] == "agent_degraded"]
+    assert len(degraded) == 1 and len(degraded[0]) < 1_000
 
 
 async def test_a_list_of_very_many_models_is_none(client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.growth import calls_of
 
 from fabula.agents.closed_question import closed_question, read_letter
 from fabula.agents.replies.keeper import read_state_update
@@ -140,8 +141,24 @@ def test_only_a_line_that_may_mean_a_way_is_unsure() -> None:
 
 
 def test_a_quotation_is_found_whatever_its_marks() -> None:
-    assert is_quoted("“You’re safe…”", ["He says: You’re safe, now."])
-    assert not is_quoted("safe now then", ["You are safe now."])
+    assert is_quoted("“You’re safe…”", Heard(line="", beats=["He says: You’re safe, now."]).words_of_beats)
+    assert not is_quoted("safe now then", Heard(line="You are safe now.").words_of_line)
+    assert not is_quoted("safe now", Heard(line="", beats=["You are safe", "now."]).words_of_beats)
+
+
+def test_what_was_told_is_read_once_for_all_operations() -> None:
+    told = "So it was, and so it stayed. " * 200
+
+    def work(count: int) -> int:
+        update = ProposedUpdate(ops=[LIT] * count, because=[f"wibble {number}" for number in range(count)])
+        heard, bounds, moving = Heard(line="I wait.", beats=[told]), Bounds(), moving_places(GRAPH)
+        calls = calls_of(
+            lambda: gate(update, heard=heard, read=None, node=INN, world=WORLD, bounds=bounds, moving=moving)
+        )
+        return calls["casefold"]
+
+    # Each reason is held against the player's line, and against what was told.
+    assert work(40) - work(20) == 2 * 20
 
 
 def test_an_operation_brings_its_reason_along_and_the_schema_asks_for_it() -> None:

@@ -13,6 +13,7 @@ from tests.mass import examples
 from fabula.story.tags import (
     ACTOR_TAGS,
     GAME_TAGS,
+    MOST_TAGS,
     SWIFT_TAGS,
     Closed,
     Opened,
@@ -107,6 +108,15 @@ def test_a_bracket_that_never_closes_is_text_after_a_while_and_memory_stays_smal
     assert heard.startswith(" <b word word")
     parser.feed("`" * 10_000 + "\n" * 10_000 + "&" * 10_000)
     assert len(parser._buffer) <= 256
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000_000])
+def test_an_answer_of_very_many_tags_ends_where_nobody_writes_more(size: int) -> None:
+    text = "".join(f"<action>Act {n}.</action><thought>Of {n}.</thought> " for n in range(2_000))
+    events = events_of([text[start : start + size] for start in range(0, len(text), size)])
+    closed = [event.text for event in events if isinstance(event, Closed)]
+    assert len(closed) == MOST_TAGS and closed[-1] == f"Of {MOST_TAGS // 2 - 1}."
+    assert isinstance(events[-1], Closed)
 
 
 TRICKS = ["<", ">", "/", "&", "`", "```", "=", '"', "'", "<b>", "<!--", "<x y='", "é", "a", "json"]

@@ -12,8 +12,9 @@ Everything else a model may change as the schemas let it. What the rules themsel
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabula.story.changes import Bounds, RefusedOp, apply_all, place_of
 from fabula.story.conditions import holds, tests_of
@@ -64,6 +65,15 @@ class Heard:
     line: str
     beats: Sequence[str] = ()
 
+    @cached_property
+    def words_of_line(self) -> str:
+        return _words(self.line)
+
+    @cached_property
+    def words_of_beats(self) -> str:
+        """Read once for all operations: what is told may be very long. A line break keeps beats apart."""
+        return "\n".join(map(_words, self.beats))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gated:
@@ -110,8 +120,8 @@ def gate(
 
 
 def _refusal(quote: str, heard: Heard, read: Understood | None, node_id: str, opened: frozenset[int]) -> str | None:
-    by_player = is_quoted(quote, [heard.line])
-    if not by_player and not is_quoted(quote, heard.beats):
+    by_player = is_quoted(quote, heard.words_of_line)
+    if not by_player and not is_quoted(quote, heard.words_of_beats):
         return NO_REASON
     if read is None:
         return None
@@ -145,14 +155,15 @@ def _is_deed(intent: Intent) -> bool:
     return intent.mood in _MEANT and not intent.negated and intent.kind not in _HARMLESS
 
 
-def is_quoted(quote: str, texts: Iterable[str]) -> bool:
-    """Whether a quotation stands in one of the texts, whatever its marks and blanks."""
-    wanted = _plain(quote)
-    return len(wanted) >= _SHORTEST and any(f" {wanted} " in f" {_plain(text)} " for text in texts)
+def is_quoted(quote: str, heard: str) -> bool:
+    """Whether a quotation stands among the words that were heard, whatever its marks and blanks."""
+    wanted = _words(quote)
+    return len(wanted) - 2 >= _SHORTEST and wanted in heard
 
 
-def _plain(text: str) -> str:
-    return _MARKS.sub(" ", text.casefold()).strip()
+def _words(text: str) -> str:
+    """The words of a text, each between blanks."""
+    return f" {_MARKS.sub(' ', text.casefold()).strip()} "
 
 
 def _is_so_already(op: StateOp, world: WorldState, bounds: Bounds) -> bool:

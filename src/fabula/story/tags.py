@@ -5,6 +5,7 @@ Whatever arrives and however it is cut into pieces, the same events come out, an
 1. A tag of a known name opens; it closes the one before it, for tags are never nested.
 2. Text outside any tag belongs to the default tag. Unknown tags vanish, their text stays.
 3. What is never closed is closed at the end. A `<` that never becomes a tag is text.
+4. Where an answer has more tags than anybody writes, it ends: each of them becomes a line that is kept.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Final
 from fabula.story.tag_text import OpenTag, attributes, end_of_tag
 
 LONGEST_MARKUP: Final = 256
+MOST_TAGS: Final = 256
 _LONGEST_FENCE: Final = 64
 
 _SPECIAL: Final = re.compile(r"[<&`]")
@@ -88,9 +90,12 @@ class TagParser:
         self._events: list[TagEvent] = []
         self._open: OpenTag | None = None
         self._opened = 0
+        self._is_over = False
 
     def feed(self, chunk: str) -> list[TagEvent]:
         """What this piece brought about; text that may still become markup is held back."""
+        if self._is_over:
+            return []
         self._buffer += chunk
         self._scan(final=False)
         return self._taken()
@@ -107,7 +112,7 @@ class TagParser:
 
     def _scan(self, *, final: bool) -> None:
         place = 0
-        while place < len(self._buffer):
+        while place < len(self._buffer) and not self._is_over:
             special = (_SPECIAL_IN_RAW if self._is_raw() else _SPECIAL).search(self._buffer, place)
             if special is None:
                 self._say(self._buffer[place:])
@@ -227,7 +232,8 @@ class TagParser:
             if not text:
                 return
             self._open_tag(self._tags.default, {}, implicit=True)
-        assert self._open is not None
+        if self._open is None:
+            return
         self._emit(self._open, self._open.add(text))
 
     def _emit(self, open_tag: OpenTag, delta: str) -> None:
@@ -242,6 +248,9 @@ class TagParser:
 
     def _open_tag(self, name: str, attrs: dict[str, str], *, implicit: bool = False) -> None:
         self._close_open(complete=True)
+        if self._opened >= MOST_TAGS:
+            self._is_over = True
+            return
         self._open = OpenTag(
             name=name, attrs=attrs, index=self._opened, implicit=implicit, forbidden=tuple(self._names)
         )

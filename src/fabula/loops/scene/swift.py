@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabula.agents.replies.keeper import read_state_update
+from fabula.agents.replies.keeper import MOST_OPS, read_state_update
 from fabula.language.guarded_stream import GuardedStream
 from fabula.loops.scene.audience import heard_beat
 from fabula.loops.scene.beats import (
@@ -92,18 +92,23 @@ def _shown(beats: list[Beat]) -> str:
 
 
 def _update(run: SceneRun, texts: list[str]) -> ProposedUpdate:
+    """The operations of all updates together; one answer may have as many as one answer of a keeper."""
     ops: list[StateOp] = []
     because: list[str] = []
+    wrong: list[str] = []
     for text in texts:
         update, problems = read_state_update(text)
         if problems:
             note_shape(run, "keeper", update is not None)
-            reason = f"its update could not be used: {'; '.join(problems[:3])}"
-            tell_degraded(run, "keeper", reason)
+            wrong += problems
         if update is not None:
             ops += update.ops
             because += update.because
-    return ProposedUpdate(ops=ops, because=because)
+    if len(ops) > MOST_OPS:
+        wrong.append(f"only the first {MOST_OPS} operations are used")
+    if wrong:
+        tell_degraded(run, "keeper", f"its update could not be used: {'; '.join(wrong[:3])}")
+    return ProposedUpdate(ops=ops[:MOST_OPS], because=because[:MOST_OPS])
 
 
 class _Writing:
