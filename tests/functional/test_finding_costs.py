@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 from sqlalchemy import Executable
@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.sessions import summaries
+from fabula.adapters.stores.canon import newest_edges
 from fabula.adapters.stores.canon_graph import CONTENTS, NAMES
 from fabula.adapters.stores.index import list_question, search_steps
 from fabula.adapters.stores.play_tables import LINES_OF_TURNS, NAMED_TURNS, REACHED_NAMED_TURNS, WAYS_BACK
@@ -33,6 +34,7 @@ from fabula.testing.world import FixedClock
 
 T = TypeVar("T")
 WALKS_ALL = re.compile(r"SCAN (?!reached|ends|\d+ CONSTANT)\w+(?! USING)(?:$| )")
+SIDES: tuple[Literal["subject", "object"], ...] = ("subject", "object")
 ORDERS: tuple[ListOrder, ...] = ("id", "updated", "created", "name")
 
 
@@ -97,6 +99,19 @@ def test_entities_are_looked_up_by_their_ids_however_many_changes_a_world_has(
         searched = [step for step in plan if "canon_changes" in step]
         assert any("(world_id=? AND subject=?" in step for step in searched), plan
         assert all("subject=?" in step or "(change_id=?)" in step for step in searched), plan
+
+
+@pytest.mark.parametrize("several", [1, 2, 9])
+def test_what_is_true_of_somebody_is_looked_up_by_them_however_many_changes_a_world_has(
+    several: int, tables: sqlite3.Connection
+) -> None:
+    values = {"world": "w", "ends": [f"e{n}" for n in range(several)], "most": 200}
+    for side, entities in product(SIDES, (False, True)):
+        compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(newest_edges(side, entities), values)
+        plan = [step[3] for step in tables.execute(f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.named(values))]
+        searched = [step for step in plan if "canon_changes" in step]
+        assert searched and all(f"(world_id=? AND {side}=?" in step for step in searched), plan
+        assert "doc" not in str(compiled.sql), "what is sorted is short"
 
 
 class Counting:

@@ -60,8 +60,8 @@ class CanonTable(Protocol):
       its turns, whatever its line: who asks knows which turns count.
     - `since` answers what was committed or undone after a version, at most so many.
     - `touching` answers true facts, relationships and events that name one of these entities, the newest so many,
-      oldest version first; with `entities` also what says who they are, before anything else is left out. Of changes
-      that are very long together the newest are answered.
+      oldest version first (of one version by id); with `entities` also what says who they are, before anything else is
+      left out. Of changes that are very long together the newest are answered.
     - `saying` answers true facts and relationships with one of these predicates, at most so many.
     - `mergers` names the entities of a world that an entity with another id took the place of, and that one; the newest
       so many. Who is in canon by its own id again is not among them.

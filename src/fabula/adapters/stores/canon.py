@@ -212,14 +212,16 @@ def true_changes(of_session: bool, of_kinds: bool) -> Select[Any]:
 
 
 @cache
-def true_edges(side: Literal["subject", "object"], entities: bool) -> Select[Any]:
-    """Which changes name an entity; they are read apart, because very many of them may be very long."""
+def newest_edges(side: Literal["subject", "object"], entities: bool) -> Select[Any]:
+    """Which changes name an end, the newest first. Their documents are read apart: sorting those of all took longer
+    than everything else."""
     kinds = _c.kind.in_((*_GRAPH_KINDS, "entity") if entities else _GRAPH_KINDS)
     ends = _c[side].in_(bindparam("ends", expanding=True))
     query = select(_c.change_id, _c.kind, _c.version).where(_c.world_id == bindparam("world"), ends, TRUE_NOW, kinds)
-    # Entities first: who somebody is was mostly said before all that is true of them.
-    newest = (*((_c.kind != "entity",) if entities else ()), _c.version.desc())
-    return query.order_by(*newest).limit(bindparam("most"))
+    # Entities first: who somebody is was mostly said before all that is true of them. Not the bare version: SQLite
+    # would walk through the whole world by the index that has it in this order.
+    entities_first = (_c.kind != "entity",) if entities else ()
+    return query.order_by(*entities_first, (_c.version + 0).desc(), _c.change_id.desc()).limit(bindparam("most"))
 
 
 TRUE_ONES = select(CANON_CHANGES).where(_c.change_id.in_(bindparam("names", expanding=True)), TRUE_NOW)
@@ -346,14 +348,15 @@ class SqlCanon:
     async def touching(
         self, world_id: str, ids: Sequence[str], *, limit: int, entities: bool = False
     ) -> list[ChangeRow]:
-        found: dict[str, Any] = {}
+        found = set[tuple[bool, int, str]]()
         for some in portions(list(ids)):
-            for query in (true_edges("subject", entities), true_edges("object", False)):
+            for query in (newest_edges("subject", entities), newest_edges("object", False)):
                 asked = {"world": spelled(world_id), "ends": some, "most": limit}
-                found.update((row.change_id, row) for row in await self._connection.execute(query, asked))
-        newest = sorted(found.values(), key=lambda row: (row.kind != "entity", -row.version))[:limit]
-        rows = await self._as_far_as_they_fit([row.change_id for row in newest])
-        return await read_whole_rows(sorted(rows, key=lambda row: row.version), change_row)
+                rows = await self._connection.execute(query, asked)
+                found.update((row.kind == "entity", row.version, row.change_id) for row in rows)
+        newest = [change_id for _, _, change_id in sorted(found, reverse=True)[:limit]]
+        kept = await self._as_far_as_they_fit(newest)
+        return await read_whole_rows(sorted(kept, key=lambda row: (row.version, row.change_id)), change_row)
 
     async def _as_far_as_they_fit(self, names: Sequence[str]) -> list[Any]:
         """The rows of true changes, the first ones where they are longer together than is read for one question."""
