@@ -25,6 +25,7 @@ from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnE
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
 from fabula.agents.replies.keeper import MOST_OPS
 from fabula.formats.images import fit_within
+from fabula.loops.npc import company
 from fabula.loops.npc.company import MOST_WAITING
 from fabula.loops.npc.floor import LONGEST_QUEUE
 from fabula.ports.actors import OPERATOR, Actor
@@ -317,6 +318,27 @@ async def test_events_that_wait_for_all_npcs_of_a_connection_have_a_bound_togeth
             await asyncio.sleep(LONGEST_QUEUE / FRAMES_PER_SECOND)
         told = await mine.next("error")
         assert told["code"] == "busy" and f"{MOST_WAITING} events wait" in told["message"]
+
+
+async def test_what_waits_to_be_written_for_the_npcs_of_a_token_has_a_bound(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(company, "MOST_UNWRITTEN", 3)
+    bell = {"agent_ids": ["mara"], "event_type": "bell", "text": "The bell rings."}
+    async with game(address(client)) as mine, game(address(client)) as other:
+        # As a database does that is slow, or away.
+        async with client.house.store.writing():
+            for _ in range(3):
+                await mine.send("notification_event", **bell)
+            while client.house.ledger_queues.of("default").waiting < 3:
+                await asyncio.sleep(0.001)
+            await other.send("notification_event", **bell)
+            told = await other.next("error")
+            assert told["code"] == "busy" and "is still being written" in told["message"]
+        while client.house.ledger_queues.of("default").waiting:
+            await asyncio.sleep(0.001)
+        await other.send("notification_event", **bell)
+        assert (await other.turn("Hello."))[-1]["type"] == "agent_turn_finished"
 
 
 class _Sent:

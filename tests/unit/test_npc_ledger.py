@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
-from fabula.loops.npc.ledger import Ledger
+from fabula.loops.npc.ledger import Ledger, LedgerQueues
 from fabula.ports.errors import InvalidParams
 from fabula.ports.npcs import NpcKey
 from fabula.ports.store import Store, Unit
@@ -57,3 +58,34 @@ async def test_others_write_while_very_much_is_kept(sqlite_store: Store) -> None
     assert not kept[-1].done()
     await ledger.close()
     assert all(one.done() for one in kept)
+
+
+async def test_of_the_ledgers_of_a_token_one_writes_and_the_others_keep_no_connection(sqlite_store: Store) -> None:
+    queues, inside, most = LedgerQueues(), 0, 0
+    ledgers = [Ledger(sqlite_store, queues.of("token")) for _ in range(5)]
+    another = Ledger(sqlite_store, queues.of("another"))
+    may_end = asyncio.Event()
+
+    async def slow(unit: Unit) -> None:
+        nonlocal inside, most
+        inside, most = inside + 1, max(most, inside + 1)
+        await may_end.wait()
+        inside -= 1
+
+    opened = 0
+    write = sqlite_store.write
+
+    async def counted(*args: Any, **options: Any) -> Any:
+        nonlocal opened
+        opened += 1
+        return await write(*args, **options)
+
+    sqlite_store.write = counted  # type: ignore[method-assign]
+    kept = [ledger.write(slow) for ledger in ledgers]
+    kept.append(another.write(slow))
+    while not inside:
+        await asyncio.sleep(0)
+    assert opened == 2 and queues.of("token").waiting == 5 and queues.of("another").waiting == 1
+    may_end.set()
+    await asyncio.gather(*kept)
+    assert most == 1 and opened == 6 and queues.of("token").waiting == 0

@@ -16,6 +16,7 @@ from fabula.actions.violation_limit import ViolationLimit
 from fabula.actions.work.one_at_a_time import OneAtATime
 from fabula.actions.work.queue_lag import QueueLag
 from fabula.actions.work.work_runner import WorkRunner
+from fabula.loops.npc.ledger import LedgerQueues
 from fabula.loops.turns.turn_state_cache import TurnStateCache
 from fabula.ports.addresses import Addresses
 from fabula.ports.bus import Bus
@@ -79,6 +80,7 @@ class House:
     session_seats: dict[str, SessionSeats] = field(default_factory=dict)
     recent_requests: RecentRequests = field(default_factory=RecentRequests)
     queue_lag: QueueLag = field(default_factory=QueueLag)
+    ledger_queues: LedgerQueues = field(default_factory=LedgerQueues)
     following: OneAtATime = field(default_factory=OneAtATime)
     violations: ViolationLimit = field(default_factory=ViolationLimit)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)

@@ -158,7 +158,7 @@ class NpcProblem:
 
     name: ProblemName
     message: str
-    agent_id: str
+    agent_id: str | None
     turn_id: str | None = None
     request_id: str | None = None
 

@@ -83,7 +83,7 @@ async def gather_company(
         game_id=named,
         connection_id=connection_id,
         store=house.store,
-        ledger=Ledger(house.store),
+        ledger=Ledger(house.store, house.ledger_queues.of(actor.token_id or named)),
         clock=house.clock,
         find_voice=voice,
         saw_prompt=saw_prompt,

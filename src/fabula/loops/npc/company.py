@@ -37,6 +37,9 @@ MOST_AGENTS = 1000
 MOST_WAITING = 256
 """Events that wait for their turn, of all NPCs of a connection together."""
 
+MOST_UNWRITTEN = 10_000
+"""What NPCs of all games of a token noticed and played that waits to be written: a database may be slow, or away."""
+
 
 class Company:
     """The NPCs that a connection has spoken of. `send` tells the game of an event."""
@@ -64,8 +67,11 @@ class Company:
                 if (npc := self._member(message.agent_id)) is not None:
                     npc.tell(StateArrived(request_id=message.request_id, state=message.state))
             case NoticeCame():
-                self._notify(message)
+                if self._has_room_to_write(self.listeners(message), None):
+                    self._notify(message)
             case TurnPlayed():
+                if not self._has_room_to_write(1, message):
+                    return
                 if (npc := self._known(message.agent_id, message.turn_id)) is not None:
                     npc.tell(ResultCame(turn_id=message.turn_id, status=message.status, tags=message.tags))
             case ToolsUsed():
@@ -113,6 +119,14 @@ class Company:
             return True
         sentence = f"{MOST_WAITING} events wait for agents of this connection. Send again when they have taken turns."
         self._send(NpcProblem(name="busy", message=sentence, agent_id=message.agent_id))
+        return False
+
+    def _has_room_to_write(self, entries: int, played: TurnPlayed | None) -> bool:
+        if self._run.ledger.waiting + entries <= MOST_UNWRITTEN:
+            return True
+        agent_id, turn_id = (None, None) if played is None else (played.agent_id, played.turn_id)
+        sentence = "What agents of this token noticed and played is still being written. Send it again later."
+        self._send(NpcProblem(name="busy", message=sentence, agent_id=agent_id, turn_id=turn_id))
         return False
 
     def _member(self, agent_id: str) -> Npc | None:
