@@ -308,16 +308,17 @@ async def _last_turn_before(unit: Unit, line: SpokenMessage) -> str:
     return turn_id
 
 
-async def _scenes(unit: Unit, end: str, state: PlayState) -> list[SceneMark]:
+async def _scenes(unit: Unit, end: str, state: PlayState) -> Sequence[SceneMark]:
     """All scenes on the way to a turn. A state remembers the last ones; the state before those remembers more."""
-    found = list(state.scenes)
+    found = deque(state.scenes)
     for _ in range(MOST_SCENE_READS):
         if not state.earlier_scenes or not state.scenes or state.scenes[0].turn_index == 0:
             break
         turn = await unit.plays.ancestor(end, state.scenes[0].turn_index - 1)
         # A state that holds much takes a moment to be read, and there may be very many.
         state = await run_in_thread(read_state, await stored_state_at(unit, turn.turn_id), turn.turn_id)
-        found = [*(mark for mark in state.scenes if mark.turn_index < found[0].turn_index), *found]
+        first = found[0].turn_index
+        found.extendleft(mark for mark in reversed(state.scenes) if mark.turn_index < first)
     return found
 
 
@@ -371,7 +372,9 @@ def _chapters(found: _Gathered) -> list[Chapter]:
     offered: Sequence[str] = found.offered.get(found.after, ()) if found.after else ()
     for turn_index, group in groupby(found.lines, key=lambda line: line.turn_index):
         lines = list(group)
-        entered = [scenes.popleft() for _ in range(sum(mark.turn_index <= turn_index for mark in scenes))]
+        entered = list[SceneMark]()
+        while scenes and scenes[0].turn_index <= turn_index:
+            entered.append(scenes.popleft())
         if entered:
             words = list(takewhile(lambda line: line.kind == "player_input", lines))
             if turns and words and entered[-1].turn_index == turn_index:
