@@ -12,11 +12,14 @@ import pytest
 from tests.ink_live import begin, play
 from tests.live import Client, gate_story, live_server
 
+from fabula.actions.plays.play_states import known_state
 from fabula.adapters.bus import local
 from fabula.cli import serve
 from fabula.loops.turns import turn_state_cache
 from fabula.loops.turns.turn_state_cache import Standing
 from fabula.story.events import Completed
+from fabula.story.plays import PlayState
+from fabula.story.values import JsonObject
 
 PLAYS, MOST_BYTES = 6, 300_000
 MANY: list[Any] = [[] for _ in range(2_000)]
@@ -109,6 +112,28 @@ async def test_few_turns_of_large_states_are_played_at_once_and_others_pass_them
             assert (await client.turn(small, "I knock."))[-1]["type"] == "completed"
             assert not any(task.done() for task in waiting)
         assert [(await task)[-1]["type"] for task in waiting] == ["completed"] * 2
+
+
+async def test_a_state_is_weighed_once_however_often_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with live_server(tmp_path) as client:
+        session = await large_play(client, await gate_story(client))
+        head = (await client.call("session.get", session, history="none"))["head_turn_id"]
+        client.house.turn_states._kept.clear()
+        weighed = list[int]()
+        weigh = turn_state_cache.state_bytes
+
+        def counted(play: PlayState, stored: JsonObject) -> int:
+            weighed.append(weigh(play, stored))
+            return weighed[-1]
+
+        monkeypatch.setattr(turn_state_cache, "LARGE_STATE_BYTES", 1)
+        monkeypatch.setattr(turn_state_cache, "state_bytes", counted)
+        async with client.house.store.reading() as unit:
+            state = [await known_state(client.house, unit, head) for _ in range(3)][-1]
+        async with client.house.turn_states.room_for(head, state):
+            assert len(weighed) == 1 and weighed == [weigh(state, state.as_json())]
 
 
 async def test_large_states_have_the_collector_look_for_what_turns_leave_behind(

@@ -72,8 +72,9 @@ async def known_state(house: House, unit: Unit, turn_id: str) -> PlayState:
     """The same, from the cache of states where it is still there."""
     state = house.turn_states.state_after(turn_id)
     if state is None:
-        state = await state_at(unit, turn_id)
-        house.turn_states.keep_read(turn_id, state)
+        stored = await stored_state_at(unit, turn_id)
+        state = read_state(stored, turn_id)
+        house.turn_states.keep_read(turn_id, state, stored)
     return state
 
 

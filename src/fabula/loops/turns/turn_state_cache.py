@@ -28,6 +28,8 @@ LARGE_STATE_BYTES = 128 * 2**10
 """A state that takes more is large: what a turn leaves behind of it is worth looking for."""
 READ_KEPT = 64
 """So many states that were read, and are not large, are kept."""
+WEIGHTS_KEPT = 1024
+"""Of so many states that were read their weight is known, also of those that are too large to be kept."""
 _OF_A_LISTENER = 48
 """What the id of somebody who noticed a line takes, about."""
 LARGE_AT_ONCE = 4
@@ -88,6 +90,7 @@ class TurnStateCache:
         self._kept: LRUCache[str, Standing] = LRUCache(most_bytes, getsizeof=size)
         self._newest: LRUCache[str, str] = LRUCache(kept)
         self._read: LRUCache[str, PlayState] = LRUCache(READ_KEPT)
+        self._weights: LRUCache[str, int] = LRUCache(WEIGHTS_KEPT)
 
     def take_large(self) -> bool:
         """Whether a large state was kept since this was last asked."""
@@ -96,13 +99,18 @@ class TurnStateCache:
 
     def room_for(self, turn_id: str, play: PlayState) -> AbstractAsyncContextManager[object]:
         """What a turn waits for that begins at the state after this one, and has while it is played."""
-        size = self._size_after(turn_id, play)
+        size = self._weigh(turn_id, play)
         return self._large_turns.turn_of(size) if size > LARGE_STATE_BYTES else nullcontext()
 
-    def _size_after(self, turn_id: str, play: PlayState) -> int:
-        # Kept with the state, because writing it down takes time at every turn.
+    def _weigh(self, turn_id: str, play: PlayState, stored: JsonObject | None = None) -> int:
+        """What a state takes in memory. Once for each, because writing a state down takes time."""
         known = self._kept.get(turn_id)
-        return state_bytes(play, play.as_json()) if known is None else known.play_bytes
+        if known is not None:
+            return known.play_bytes
+        weight = self._weights.get(turn_id)
+        if weight is None:
+            weight = self._weights[turn_id] = state_bytes(play, play.as_json() if stored is None else stored)
+        return weight
 
     def keep(self, turn: Turn, standing: Standing) -> None:
         """Remembers how a turn left the play, unless the store would spell its words differently."""
@@ -124,9 +132,10 @@ class TurnStateCache:
         standing = self._kept.get(turn_id)
         return self._read.get(turn_id) if standing is None else standing.play
 
-    def keep_read(self, turn_id: str, play: PlayState) -> None:
-        """Remembers a state that was read: what follows a turn reads it for the world, the memories and the summary."""
-        if state_bytes(play, play.as_json()) <= LARGE_STATE_BYTES:
+    def keep_read(self, turn_id: str, play: PlayState, stored: JsonObject) -> None:
+        """Remembers a state that was read: what follows a turn reads it for the world, the memories and the summary.
+        `stored` is the same state as it was stored."""
+        if self._weigh(turn_id, play, stored) <= LARGE_STATE_BYTES:
             self._read[turn_id] = play
 
 
