@@ -17,7 +17,7 @@ from tests.conftest import Place
 
 from fabula.actions.work.owners import is_dead, owner_name
 from fabula.actions.work.work_kind import BadEnd, HeldWork, Sentences, WorkKind, doubling
-from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, LEFT_TO_NEWER_MS, MOST_TAKEN_UP, Chore, WorkRunner
+from fabula.actions.work.work_runner import KEPT_MS, LEASE_S, MOST_TAKEN_UP, Chore, WorkRunner
 from fabula.adapters.bus.local import LocalBus
 from fabula.adapters.queues.local import LocalQueue
 from fabula.adapters.stores.checkpoints import StoreCheckpoints
@@ -245,12 +245,16 @@ async def test_work_of_a_newer_version_is_left_to_its_processes_however_often_it
     await begun(store, None)
     await damage(store, '{"v": 99}')
     runner = await runners("ann", errand(answer, most_attempts=1))
-    for _ in range(6):
+    waits = list[int]()
+    for _ in range(9):
         assert await runner.take_up() == 1
         work = await until(store, lambda work: work.status != "running")
         assert (work.status, work.tries) == ("waiting", 0)
-        clock.advance(LEFT_TO_NEWER_MS)
+        waits.append(work.due_at_ms - clock.now_ms())
+        clock.advance(waits[-1])
     assert work.error is not None and "newer version" in work.error.message
+    # A newer process that is free takes it soon, and where there is none the older one asks ever more rarely.
+    assert waits == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]
 
 
 async def test_work_of_a_newer_version_that_was_tried_often_is_not_failed_by_an_older_one(

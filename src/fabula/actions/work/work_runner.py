@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from fabula.actions.work.hold_batch import HoldBatch
 from fabula.actions.work.owners import is_dead
 from fabula.actions.work.work_events import SILENCE_S, Frames, Known, follow
-from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, Unheard, WorkKind, taken_over
+from fabula.actions.work.work_kind import BadEnd, HeldWork, Run, Sentences, Unheard, WorkKind, doubling, taken_over
 from fabula.loops.turns.cut import Cut
 from fabula.ports.bus import Bus, Frame
 from fabula.ports.checkpoints import Checkpoints
@@ -74,8 +74,9 @@ PART, MOST_PARTS = 500, 40
 
 Chore = Callable[[], Awaitable[object]]
 
-LEFT_TO_NEWER_MS = 60_000
-"""For so long, work of a newer version is left to the processes of that version."""
+LEFT_TO_NEWER_S = doubling(first_s=1, longest_s=60)
+"""For so long, work of a newer version is left to the processes of that version after each look: one that is free takes
+it soon, and where there is none it is looked at ever more rarely."""
 
 GOES_ON = "This is not over: a server goes on with it, now or when one starts. Look again in a moment."
 STOPPED = "The server stopped before the work was done. Send the same again to go on."
@@ -503,7 +504,7 @@ class WorkRunner:
         may_succeed = work.tries < kind.most_attempts and not work.is_damaged
         if work.is_damaged and "version" in error.data:
             # A newer version wrote it; its processes can read it, and that this one looked was no try.
-            due = self._clock.now_ms() + LEFT_TO_NEWER_MS
+            due = self._clock.now_ms() + round(LEFT_TO_NEWER_S(work.let_go + 1) * 1000)
             await self._write(lambda unit: unit.work.let_go(work, due_at_ms=due))
         elif kind.backoff is not None and may_succeed:
             due = self._clock.now_ms() + round(kind.backoff(work.tries) * 1000)
