@@ -15,7 +15,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.plays.sessions import summaries
-from fabula.adapters.stores.canon import newest_edges
+from fabula.adapters.stores.canon import newest_edges, true_changes
 from fabula.adapters.stores.canon_graph import CONTENTS, NAMES
 from fabula.adapters.stores.index import list_question, search_steps
 from fabula.adapters.stores.play_tables import LINES_OF_TURNS, NAMED_TURNS, REACHED_NAMED_TURNS, WAYS_BACK
@@ -112,6 +112,15 @@ def test_what_is_true_of_somebody_is_looked_up_by_them_however_many_changes_a_wo
         searched = [step for step in plan if "canon_changes" in step]
         assert searched and all(f"(world_id=? AND {side}=?" in step for step in searched), plan
         assert "doc" not in str(compiled.sql), "what is sorted is short"
+
+
+def test_what_is_true_of_a_kind_is_looked_up_by_it_in_its_order(tables: sqlite3.Connection) -> None:
+    for of_session in (False, True):
+        values = {"world": "w", "kinds": ["axiom"], "most": 100} | ({"session_id": "s"} if of_session else {})
+        query = true_changes(of_session, of_kinds=True)
+        compiled = Compiler(SQLiteDialect(paramstyle="named")).compile(query, values)
+        plan = [step[3] for step in tables.execute(f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.named(values))]
+        assert len(plan) == 1 and "(world_id=? AND kind=?" in plan[0], plan
 
 
 class Counting:

@@ -101,6 +101,8 @@ for _name, _columns in {
     "canon_graph_by_object": (_c.world_id, _c.object, _c.kind, _c.change_id, _c.subject, *_READ, *_OF_CONDITION),
     "canon_true_by_kind": (_c.world_id, _c.kind, _c.change_id),
     "canon_true_by_time": (_c.world_id, _c.begins_at, _c.change_id),
+    # By its version as well: SQLite would read a whole world in that order for the few axioms that it has.
+    "canon_true_of_kind": (_c.world_id, _c.kind, _c.version),
 }.items():
     Index(_name, *_columns, sqlite_where=TRUE_NOW, postgresql_where=TRUE_NOW)
 # Apart from edges: there are few entities beside them, so that their names lie close together.

@@ -35,6 +35,7 @@ REVISIONS = (
     "0070",
     "0071",
     "0075",
+    "0076",
 )
 
 REVISION_TABLE = "fabula_revision"

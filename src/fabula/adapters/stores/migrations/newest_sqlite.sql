@@ -451,3 +451,4 @@ CREATE INDEX canon_replaced_entities ON canon_changes (world_id, kind, subject) 
 CREATE INDEX canon_graph_by_subject ON canon_changes (world_id, subject, kind, change_id, object, predicate, strength, begins_at, ends_at, session_id, status, replaced_by) WHERE status = 'committed' AND replaced_by IS NULL;
 CREATE INDEX canon_graph_by_object ON canon_changes (world_id, object, kind, change_id, subject, predicate, strength, begins_at, ends_at, session_id, status, replaced_by) WHERE status = 'committed' AND replaced_by IS NULL;
 CREATE INDEX canon_graph_names ON canon_changes (world_id, subject, kind, change_id, entity_kind, entity_name, session_id, status, replaced_by) WHERE status = 'committed' AND replaced_by IS NULL AND kind = 'entity';
+CREATE INDEX canon_true_of_kind ON canon_changes (world_id, kind, version) WHERE status = 'committed' AND replaced_by IS NULL;
