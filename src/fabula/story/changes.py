@@ -308,23 +308,32 @@ def turns_kept(told: Sequence[MemoryEntry], limit: int) -> int | None:
     return sum(entry.kind == "player_input" for entry in told[: lines_kept(limit)])
 
 
-def _told_letters(entry: MemoryEntry) -> int:
-    return len(entry.text)
+def _told_letters(entries: Sequence[MemoryEntry]) -> list[int]:
+    # Every turn measures whole histories, again for each role: in a loop, because calls took longer than all else.
+    return [len(entry.text) for entry in entries]
 
 
-def _kept_letters(entry: MemoryEntry) -> int:
-    """The letters of a line with the ids of those who noticed it, each in quotation marks and after a comma."""
-    return len(entry.text) + sum(len(id) + 3 for id in entry.heard_by or ())
+def _kept_letters(entries: Sequence[MemoryEntry]) -> list[int]:
+    """The letters of lines with the ids of those who noticed them, each in quotation marks and after a comma."""
+    return [len(entry.text) + (_of_listeners(entry.heard_by) if entry.heard_by else 0) for entry in entries]
+
+
+def _of_listeners(ids: Sequence[str]) -> int:
+    return sum(map(len, ids)) + 3 * len(ids)
 
 
 def newest_within(
-    entries: Sequence[MemoryEntry], letters: int, *, size_of: Callable[[MemoryEntry], int] = _told_letters
+    entries: Sequence[MemoryEntry],
+    letters: int,
+    *,
+    sizes_of: Callable[[Sequence[MemoryEntry]], list[int]] = _told_letters,
 ) -> Sequence[MemoryEntry]:
     """The newest entries that have no more letters together; the very last one is always there."""
-    if sum(map(size_of, entries)) <= letters:
+    sizes = sizes_of(entries)
+    if sum(sizes) <= letters:
         return entries
-    place, size = len(entries) - 1, size_of(entries[-1])
-    while place > 0 and (size := size + size_of(entries[place - 1])) <= letters:
+    place, size = len(entries) - 1, sizes[-1]
+    while place > 0 and (size := size + sizes[place - 1]) <= letters:
         place -= 1
     return entries[place:]
 
@@ -336,7 +345,7 @@ def remember(state: WorldState, entries: Sequence[MemoryEntry], *, limit: int) -
     """
     noticed = [entry for entry in entries if entry.kind != "thought"]
     kept = window([*state.actor_shared_history, *noticed], limit)
-    history = list(newest_within(kept, LONGEST_HISTORY, size_of=_kept_letters))
+    history = list(newest_within(kept, LONGEST_HISTORY, sizes_of=_kept_letters))
     return state.model_copy(update={"actor_shared_history": history})
 
 
@@ -353,7 +362,7 @@ def remember_privately(state: WorldState, entry: MemoryEntry, *, limit: int) -> 
 
 def _newest_thoughts(thoughts: dict[str, list[MemoryEntry]]) -> dict[str, list[MemoryEntry]]:
     """What was thought last, as much of it as is kept of all together."""
-    if sum(_told_letters(one) for some in thoughts.values() for one in some) <= LONGEST_THOUGHTS:
+    if sum(sum(_told_letters(some)) for some in thoughts.values()) <= LONGEST_THOUGHTS:
         return thoughts
     kept: dict[str, list[MemoryEntry]] = {}
     left = LONGEST_THOUGHTS
@@ -361,7 +370,7 @@ def _newest_thoughts(thoughts: dict[str, list[MemoryEntry]]) -> dict[str, list[M
         if left <= 0:
             break
         newest = list(newest_within(some, left))
-        left -= sum(map(_told_letters, newest))
+        left -= sum(_told_letters(newest))
         # The very last thought of somebody is always told, so it may be too long for what is left.
         if left >= 0 or not kept:
             kept[id] = newest
