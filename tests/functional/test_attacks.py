@@ -18,6 +18,7 @@ from tests.live import Client, RpcFailed, StandingClock, bodies, gate_session, l
 from tests.scripted import theatre
 
 from fabula.actions.care.tokens import create_token
+from fabula.actions.npcs.address_npc import gather_company
 from fabula.actions.plays import find_lines
 from fabula.actions.plays.shown_lines import HEAVIEST
 from fabula.actions.setups.sized_covers import SizedCovers
@@ -26,10 +27,12 @@ from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIE
 from fabula.agents.replies.keeper import MOST_OPS
 from fabula.formats.images import fit_within
 from fabula.loops.npc import company
-from fabula.loops.npc.company import MOST_WAITING
-from fabula.loops.npc.floor import LONGEST_QUEUE
+from fabula.loops.npc.company import MOST_WAITING, Company
+from fabula.loops.npc.floor import LONGEST_QUEUE, TURN_WEIGHT
+from fabula.loops.npc.speech import newest_of
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
+from fabula.ports.npcs import Remembered
 from fabula.server.game_socket.pace import (
     ENTRIES_PER_SECOND,
     ENTRY_BYTES,
@@ -38,11 +41,13 @@ from fabula.server.game_socket.pace import (
     TOKEN_FRAME_BYTES,
     GamePaces,
 )
-from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
+from fabula.server.game_socket.state_budget import HeldStates, StateBudget, WaitingEvents, weight_of
 from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_KEPT_VALUES, MOST_VALUES
 from fabula.story.changes import LONGEST_HISTORY, MOST_PRESENT, newest_within
 from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
+from fabula.story.npc import GameEvent, Lived
+from fabula.story.npc_events import EventCame, NpcEvent, NpcProblem
 from fabula.story.plays import PlayState, SessionCharacter
 from fabula.story.resources import ROLES
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
@@ -305,9 +310,41 @@ def test_the_states_of_all_npcs_of_a_token_have_a_bound_together() -> None:
     assert other.take("x", 1_000)
 
 
+async def test_what_waits_for_all_npcs_of_a_token_has_a_bound_together(client: Client) -> None:
+    budget, told = StateBudget(heaviest=4 * TURN_WEIGHT), list[NpcEvent]()
+
+    async def company_of(token_id: str) -> Company:
+        ann = Actor(role="player", token_id=token_id)
+        rest: dict[str, Any] = {"game": "", "connection_id": "c", "saw_prompt": lambda *_: None}
+        return await gather_company(client.house, ann, send=told.append, waiting=WaitingEvents(budget, ann), **rest)
+
+    def busy(company: Company, agent_id: str, text: str) -> bool:
+        told.clear()
+        company.hear(EventCame(agent_id=agent_id, event=GameEvent(text=text, interrupt=False)))
+        return any(isinstance(one, NpcProblem) and one.name == "busy" for one in told)
+
+    one, other, stranger = await company_of("a"), await company_of("a"), await company_of("b")
+    assert not busy(one, "x", "Hello.") and not busy(one, "x", "\U0001f600" * (TURN_WEIGHT // 4))
+    assert busy(other, "y", "Hello.") and not busy(stranger, "y", "Hello.")
+    await one.leave()
+    assert not busy(other, "y", "Hello.") and not busy(other, "z", "Hello.")
+    await other.leave()
+    await stranger.leave()
+
+
+def test_of_a_long_past_an_npc_keeps_no_more_than_a_prompt_has_room_for() -> None:
+    def entry(number: int, text: str) -> Remembered:
+        return Remembered(number=number, lived=Lived(kind="notice", event=GameEvent(text=text)))
+
+    past = [entry(number, "x" * 60_000) for number in range(32)]
+    assert newest_of(past) == past[-2:] and newest_of([entry(1, "Hi."), entry(2, "Ho.")])[0].number == 1
+    assert newest_of([*past, huge := entry(32, "\u6751" * 60_000)]) == [huge]
+
+
 def test_small_values_weigh_more_than_their_bytes() -> None:
     tags = json.dumps({"tags": [{"name": "a"}] * 1_000})
     assert weight_of(tags) > 50 * len(tags) > weight_of("x" * 50 * len(tags)) - 1
+    assert weight_of("\U0001f600" + "x" * 99) == weight_of("\\u6751" + "x" * 94) == 4 * weight_of("x" * 100)
 
 
 async def test_events_that_wait_for_all_npcs_of_a_connection_have_a_bound_together(client: Client) -> None:

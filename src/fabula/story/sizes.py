@@ -71,6 +71,11 @@ def memory_size(value: Json) -> int:
     )
 
 
+def text_weight(text: str) -> int:
+    """About the bytes that a text takes in memory; one wide letter makes all of them wide."""
+    return len(text) * (1 if text.isascii() else _OF_A_WIDE_LETTER)
+
+
 def written_json(value: Json) -> bytes:
     """A value as JSON, for its length: half surrogates in it are no error."""
     try:

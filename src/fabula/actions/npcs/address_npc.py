@@ -17,7 +17,7 @@ from fabula.actions.house import House
 from fabula.actions.npcs.npc_memories import NpcMemories
 from fabula.actions.repositories import API_GROUPS, APIS
 from fabula.loops.guardrails import Guardrails
-from fabula.loops.npc.company import Company
+from fabula.loops.npc.company import Company, Waiting
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.speech import NpcRun, Voice
 from fabula.ports.actors import Actor
@@ -60,6 +60,7 @@ async def gather_company(
     connection_id: str,
     send: Callable[[NpcEvent], None],
     saw_prompt: SawPrompt,
+    waiting: Waiting,
     boundaries: Callable[[], Boundaries | None] = lambda: None,
 ) -> Company:
     """The NPCs of a connection; they join as the game speaks of them."""
@@ -95,7 +96,7 @@ async def gather_company(
         boundaries=boundaries,
         seconds=house.settings.turn_deadline_s,
     )
-    return Company(run, new_id=house.ids.new, send=send)
+    return Company(run, new_id=house.ids.new, send=send, waiting=waiting)
 
 
 @allowed("player")

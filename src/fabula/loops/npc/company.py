@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from fabula.loops.guardrails import Guardrails
 from fabula.loops.npc.driver import Npc
-from fabula.loops.npc.floor import Floor
+from fabula.loops.npc.floor import TURN_WEIGHT, Floor, event_weight
 from fabula.loops.npc.signals import (
     Addressed,
     CancelAsked,
@@ -36,16 +36,30 @@ from fabula.story.npc_events import (
 MOST_AGENTS = 1000
 MOST_WAITING = 256
 """Events that wait for their turn, of all NPCs of a connection together."""
-
 MOST_UNWRITTEN = 10_000
 """What NPCs of all games of a token noticed and played that waits to be written: a database may be slow, or away."""
+_TOO_HEAVY = "What waits for all agents of this token is too much together. Send again when they have taken turns."
+
+
+class Waiting(Protocol):
+    """What the events weigh that wait for their turn or are in one, here and for whom else they are counted with."""
+
+    def has_room(self, weight: int) -> bool:
+        """Whether so much more may wait."""
+        ...
+
+    def change(self, by: int) -> None:
+        """So much more waits, or less."""
+        ...
 
 
 class Company:
     """The NPCs that a connection has spoken of. `send` tells the game of an event."""
 
-    def __init__(self, run: NpcRun, *, new_id: Callable[[str], str], send: Callable[[NpcEvent], None]) -> None:
-        self._run, self._new_id, self._send = run, new_id, send
+    def __init__(
+        self, run: NpcRun, *, new_id: Callable[[str], str], send: Callable[[NpcEvent], None], waiting: Waiting
+    ) -> None:
+        self._run, self._new_id, self._send, self._waiting = run, new_id, send, waiting
         self._npcs: dict[str, Npc] = {}
 
     @property
@@ -75,7 +89,7 @@ class Company:
                 if (npc := self._known(message.agent_id, message.turn_id)) is not None:
                     npc.tell(ResultCame(turn_id=message.turn_id, status=message.status, tags=message.tags))
             case ToolsUsed():
-                if (npc := self._known(message.agent_id, message.turn_id)) is not None:
+                if (npc := self._known(message.agent_id, message.turn_id)) is not None and self._may_go_on(message):
                     answered = ToolsAnswered(turn_id=message.turn_id, results=message.results, goes_on=message.goes_on)
                     npc.tell(answered)
             case CancelCame():
@@ -115,6 +129,9 @@ class Company:
 
     def _has_room(self, message: EventCame) -> bool:
         """Whether an event may wait: each NPC has a bound of its own, and all of them together have one."""
+        if not self._waiting.has_room(event_weight(message.event)):
+            self._send(NpcProblem(name="busy", message=_TOO_HEAVY, agent_id=message.agent_id))
+            return False
         if message.event.interrupt or sum(one.waiting for one in self._npcs.values()) < MOST_WAITING:
             return True
         sentence = f"{MOST_WAITING} events wait for agents of this connection. Send again when they have taken turns."
@@ -129,6 +146,13 @@ class Company:
         self._send(NpcProblem(name="busy", message=sentence, agent_id=agent_id, turn_id=turn_id))
         return False
 
+    def _may_go_on(self, message: ToolsUsed) -> bool:
+        """Whether there is room for one more turn, where tools ask for one."""
+        if not message.goes_on or self._waiting.has_room(TURN_WEIGHT):
+            return True
+        self._send(NpcProblem(name="busy", message=_TOO_HEAVY, agent_id=message.agent_id, turn_id=message.turn_id))
+        return False
+
     def _member(self, agent_id: str) -> Npc | None:
         """The NPC of that name; a new one joins."""
         if agent_id not in self._npcs:
@@ -137,7 +161,7 @@ class Company:
                 self._send(NpcProblem(name="busy", message=sentence, agent_id=agent_id))
                 return None
             floor = Floor(agent_id, new_id=self._new_id, guardrails=self._run.guardrails)
-            self._npcs[agent_id] = Npc(self._run, agent_id, floor=floor, send=self._send)
+            self._npcs[agent_id] = Npc(self._run, agent_id, floor=floor, send=self._send, waits=self._waiting.change)
         return self._npcs[agent_id]
 
     def _known(self, agent_id: str, turn_id: str | None) -> Npc | None:

@@ -39,10 +39,20 @@ _INSIDE: Final = "The turn failed inside the server; its log has the details."
 
 
 class Npc:
-    """One NPC of one connection. `send` tells the game of an event."""
+    """One NPC of one connection. `send` tells the game of an event; `waits` is told how much more waits for this NPC,
+    or less."""
 
-    def __init__(self, run: NpcRun, agent_id: str, *, floor: Floor, send: Callable[[NpcEvent], None]) -> None:
-        self._run, self._agent_id, self._floor, self._send = run, agent_id, floor, send
+    def __init__(
+        self,
+        run: NpcRun,
+        agent_id: str,
+        *,
+        floor: Floor,
+        send: Callable[[NpcEvent], None],
+        waits: Callable[[int], None],
+    ) -> None:
+        self._run, self._agent_id, self._floor, self._send, self._waits = run, agent_id, floor, send, waits
+        self._weight = 0
         self._key = NpcKey(game_id=run.game_id, agent_id=agent_id)
         self._loop = asyncio.get_running_loop()
         self._to_do: deque[Effect] = deque()
@@ -53,6 +63,9 @@ class Npc:
     def tell(self, happening: Happening) -> None:
         """Something happened: does what the floor decides."""
         self._to_do.extend(self._floor.handle(happening))
+        if (weight := self._floor.weight) != self._weight:
+            self._waits(weight - self._weight)
+            self._weight = weight
         self._go_on()
 
     def recognise(self, turn_id: str) -> None:

@@ -58,22 +58,27 @@ from fabula.story.npc_events import (
     ProblemName,
     StateAsked,
 )
+from fabula.story.sizes import memory_size, text_weight
 
 STATE_S: Final = 5.0
 RESULT_S: Final = 2.0
 LONGEST_QUEUE: Final = 16
 REMEMBERED: Final = 1000
+TURN_WEIGHT: Final = 128 * 1024
+"""About what a turn takes beside its event and the NPC's state: so much of its past, and the prompt."""
 
 
 @dataclass(kw_only=True)
 class _Fetching:
     event: GameEvent
+    weight: int
     request_id: str
 
 
 @dataclass(kw_only=True)
 class _Preparing:
     event: GameEvent
+    weight: int
     turn_id: str
     state: NpcState
 
@@ -81,6 +86,7 @@ class _Preparing:
 @dataclass(kw_only=True)
 class _Speaking:
     event: GameEvent
+    weight: int
     turn_id: str
     state: NpcState
     delivery: Delivery
@@ -100,7 +106,7 @@ class Floor:
     ) -> None:
         self._agent_id, self._new_id, self._guardrails = agent_id, new_id, guardrails
         self._phase: _Fetching | _Preparing | _Speaking | None = None
-        self._queue: deque[GameEvent] = deque()
+        self._queue: deque[tuple[GameEvent, int]] = deque()
         self._state: NpcState | None = None
         self._unsettled: dict[str, Lived] = {}
         self._turns: OrderedDict[str, None] = OrderedDict()
@@ -144,24 +150,31 @@ class Floor:
         """How many events wait for their turn."""
         return len(self._queue)
 
+    @property
+    def weight(self) -> int:
+        """About the bytes that the events take which wait for their turn, and the one whose turn it is."""
+        current = 0 if self._phase is None else self._phase.weight
+        return current + sum(weight for _, weight in self._queue) if self._queue else current
+
     def recognise(self, turn_id: str) -> None:
         """A turn of an earlier connection that the game may still speak of."""
         _remember(self._turns, turn_id)
 
     def _address(self, event: GameEvent) -> list[Effect]:
+        weight = event_weight(event)
         if self._phase is None:
-            return self._fetch(event)
+            return self._fetch(event, weight)
         if event.interrupt:
-            return [*self._clear("newer_event", by_event_id=event.event_id or None), *self._fetch(event)]
+            return [*self._clear("newer_event", by_event_id=event.event_id or None), *self._fetch(event, weight)]
         if len(self._queue) >= LONGEST_QUEUE:
             return [self._problem("busy", "This agent has 16 events waiting. Send again when it has taken a turn.")]
-        self._queue.append(event)
+        self._queue.append((event, weight))
         return []
 
-    def _fetch(self, event: GameEvent) -> list[Effect]:
+    def _fetch(self, event: GameEvent, weight: int) -> list[Effect]:
         event = event if event.event_id else event.model_copy(update={"event_id": self._new_id("event")})
         request_id = self._new_id("state")
-        self._phase = _Fetching(event=event, request_id=request_id)
+        self._phase = _Fetching(event=event, weight=weight, request_id=request_id)
         asked = StateAsked(agent_id=self._agent_id, request_id=request_id, event_id=event.event_id)
         return [
             Tell(event=asked),
@@ -173,22 +186,22 @@ class Floor:
         phase = self._phase
         if not isinstance(phase, _Fetching) or arrived.request_id not in ("", phase.request_id):
             return []
-        return [NoLongerWaitFor(name=phase.request_id), self._prepare(phase.event, arrived.state)]
+        return [NoLongerWaitFor(name=phase.request_id), self._prepare(phase, arrived.state)]
 
     def _state_overdue(self, request_id: str) -> list[Effect]:
         phase = self._phase
         if not isinstance(phase, _Fetching) or phase.request_id != request_id:
             return []
         if self._state is not None:
-            return [self._prepare(phase.event, self._state)]
+            return [self._prepare(phase, self._state)]
         self._phase = None
         sentence = "No state of this agent came within 5 seconds, and none is known. Answer when it is asked for."
         return [self._problem("agent_state_timeout", sentence, request_id=request_id), *self._next()]
 
-    def _prepare(self, event: GameEvent, state: NpcState) -> Begin:
+    def _prepare(self, asked: _Fetching, state: NpcState) -> Begin:
         turn_id = self._new_id("turn")
-        self._phase = _Preparing(event=event, turn_id=turn_id, state=state)
-        return Begin(turn_id=turn_id, event=event, state=state, pending=tuple(self._unsettled.values()))
+        self._phase = _Preparing(event=asked.event, weight=asked.weight, turn_id=turn_id, state=state)
+        return Begin(turn_id=turn_id, event=asked.event, state=state, pending=tuple(self._unsettled.values()))
 
     def _ready(self, ready: TurnReady) -> list[Effect]:
         phase = self._phase
@@ -202,7 +215,9 @@ class Floor:
             old_lines=old_lines([*filter(None, says)]),
             guardrails=self._guardrails(),
         )
-        self._phase = _Speaking(event=phase.event, turn_id=ready.turn_id, state=phase.state, delivery=delivery)
+        self._phase = _Speaking(
+            event=phase.event, weight=phase.weight, turn_id=ready.turn_id, state=phase.state, delivery=delivery
+        )
         _remember(self._turns, ready.turn_id)
         started = NpcTurnStarted(
             agent_id=self._agent_id, turn_id=ready.turn_id, event_id=phase.event.event_id, model=ready.model
@@ -346,7 +361,7 @@ class Floor:
         return effects
 
     def _next(self) -> list[Effect]:
-        return self._fetch(self._queue.popleft()) if self._queue and self._phase is None else []
+        return self._fetch(*self._queue.popleft()) if self._queue and self._phase is None else []
 
     def _speaking(self, turn_id: str, attempt: int) -> _Speaking | None:
         """The turn under way, if it is that one: late pieces of another find nobody."""
@@ -362,6 +377,13 @@ class Floor:
                 name=name, message=message, agent_id=self._agent_id, turn_id=turn_id, request_id=request_id
             )
         )
+
+
+def event_weight(event: GameEvent) -> int:
+    """About the bytes that an event takes until its turn is over."""
+    source = event.source
+    texts = sum(map(text_weight, (event.text, event.event_type, source.name, source.id, source.kind)))
+    return TURN_WEIGHT + texts + (0 if event.data is None else memory_size(event.data))
 
 
 def _told(speaking: _Speaking, events: list[NpcEvent]) -> list[Effect]:

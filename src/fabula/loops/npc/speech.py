@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from fabula.agents.npc import write_npc_prompt
 from fabula.loops.guardrails import Guardrails, guardrails_of
+from fabula.loops.npc.floor import TURN_WEIGHT
 from fabula.loops.npc.ledger import Ledger
 from fabula.loops.npc.repetition import TURNS_WATCHED
 from fabula.loops.npc.signals import Begin, Happening, PieceCame, ReplyEnded, ReplyFailed, TurnReady
@@ -26,9 +27,12 @@ from fabula.story.boundaries import Boundaries
 from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived
 from fabula.story.session_zero import SessionZero
+from fabula.story.sizes import memory_size, text_weight
 
 HISTORY_STEP = 16
 MOST_TOKENS = 1024
+MOST_OF_THE_PAST = TURN_WEIGHT
+"""Bytes: more than a prompt has room for, and what a turn that waits for its model keeps in memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +103,7 @@ async def _hear(run: NpcRun, npc: NpcKey, begin: Begin) -> None:
 async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
     began = run.clock.monotonic()
     async with run.store.reading() as unit:
-        recent = _window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP))
+        recent = newest_of(_window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP)))
     first = recent[0].number if recent else 0
     # A history that stands in the prompt as a whole has nothing more to give.
     numbers = await run.recall(npc, begin.event, first) if first > 1 else []
@@ -109,7 +113,7 @@ async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
         state=begin.state,
         event=begin.event,
         history=[*(one.lived for one in recent), *begin.pending],
-        recalled=[one.lived for one in older],
+        recalled=[one.lived for one in newest_of(older)],
         repeats=begin.attempt > 1 and begin.crossed is None,
         crossed=begin.crossed,
         session_zero=_agreed(run.boundaries()),
@@ -129,6 +133,22 @@ def _window(recent: list[Remembered]) -> list[Remembered]:
         return []
     first = max(recent[-1].number - HISTORY_STEP, 0) // HISTORY_STEP * HISTORY_STEP
     return [one for one in recent if one.number >= first]
+
+
+def newest_of(past: Sequence[Remembered], most: int = MOST_OF_THE_PAST) -> list[Remembered]:
+    """The newest of some entries, as far as they have room together; the last one always has."""
+    kept: list[Remembered] = []
+    for one in reversed(past):
+        most -= _weight(one.lived)
+        if kept and most < 0:
+            break
+        kept.append(one)
+    return kept[::-1]
+
+
+def _weight(lived: Lived) -> int:
+    said = sum(text_weight(tag.text) for tag in lived.played)
+    return text_weight(lived.event.text) + said + (0 if lived.event.data is None else memory_size(lived.event.data))
 
 
 def _last_says(context: NpcContext) -> tuple[str, ...]:

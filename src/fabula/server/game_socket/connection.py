@@ -37,7 +37,7 @@ from fabula.server.game_socket.pace import (
     Pace,
 )
 from fabula.server.game_socket.send_queue import SendQueue, Unread, as_text, too_slow
-from fabula.server.game_socket.state_budget import HeldStates, StateBudget, weight_of
+from fabula.server.game_socket.state_budget import HeldStates, StateBudget, WaitingEvents, weight_of
 from fabula.server.game_socket.wire import (
     LARGEST_FRAME,
     ClientMessage,
@@ -94,13 +94,14 @@ class Connection:
         *,
         actor: Actor | None,
         states: StateBudget,
+        events: StateBudget,
         places: Places,
         paces: GamePaces,
         unread: AnswerWeights,
     ) -> None:
         self._house, self._socket, self._actor = house, socket, actor
         self._places, self._seated, self._paces = places, False, paces
-        self._states = HeldStates(states, lambda: self._actor)
+        self._states, self._events = HeldStates(states, lambda: self._actor), events
         self._game = ""
         self._boundaries: Boundaries | None = None
         self.connection_id = house.ids.new("connection")
@@ -343,6 +344,7 @@ class Connection:
                 connection_id=self.connection_id,
                 send=self._tell,
                 saw_prompt=self._log.saw_prompt,
+                waiting=WaitingEvents(self._events, actor),
                 boundaries=lambda: self._boundaries,
             )
         return self._company

@@ -20,7 +20,7 @@ from fabula.server.game_socket.state_budget import StateBudget
 
 def mount_game_socket(app: Starlette, house: House) -> None:
     """Adds the socket, and the way to its page."""
-    states, places = StateBudget(), Places(house.settings.max_open_per_token)
+    states, events, places = StateBudget(), StateBudget(), Places(house.settings.max_open_per_token)
     paces, unread = GamePaces(house.clock.monotonic), AnswerWeights()
 
     async def play(socket: WebSocket) -> None:
@@ -29,7 +29,7 @@ def mount_game_socket(app: Starlette, house: House) -> None:
         try:
             actor = actor if isinstance(actor, Actor) else None
             connection = Connection(
-                house, socket, actor=actor, states=states, places=places, paces=paces, unread=unread
+                house, socket, actor=actor, states=states, events=events, places=places, paces=paces, unread=unread
             )
             await connection.run()
         finally:

@@ -1,4 +1,7 @@
-"""How much the states of NPCs weigh in memory: a game sends one for each, and all of them stay as long as it does."""
+"""How much the states of NPCs weigh in memory, and the events that wait for them.
+
+A game sends a state for each NPC, and all of them stay as long as it does. An event stays until its turn is over.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,19 @@ from fabula.ports.actors import Actor
 
 HEAVIEST: Final = 64 * 1024 * 1024
 _PER_OBJECT: Final = 1_000
+_PER_WIDE_LETTER: Final = 4
 _PER_VALUE: Final = 60
 
 
 def weight_of(frame: str | bytes) -> int:
     """About how many bytes of memory the values of a frame take; far more than it has itself if they are small."""
     text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
-    return len(text) + _PER_VALUE * text.count(",") + _PER_OBJECT * text.count("{")
+    letter = 1 if text.isascii() and "\\u" not in text else _PER_WIDE_LETTER
+    return letter * len(text) + _PER_VALUE * text.count(",") + _PER_OBJECT * text.count("{")
 
 
 class StateBudget:
-    """What the states of each token's games weigh together, over all of its connections."""
+    """What the states, or the events, of each token's games weigh together, over all of its connections."""
 
     def __init__(self, *, heaviest: int = HEAVIEST) -> None:
         self._heaviest = heaviest
@@ -28,12 +33,19 @@ class StateBudget:
 
     def add(self, owner: str, weight: int) -> bool:
         """Whether so much more may be held; then it is."""
-        if weight > 0 and self._held[owner] + weight > self._heaviest:
+        if weight > 0 and not self.has_room(owner, weight):
             return False
-        self._held[owner] += weight
+        self.change(owner, weight)
+        return True
+
+    def has_room(self, owner: str, weight: int) -> bool:
+        return self._held[owner] + weight <= self._heaviest
+
+    def change(self, owner: str, by: int) -> None:
+        """So much more is held, or less."""
+        self._held[owner] += by
         if not self._held[owner]:
             del self._held[owner]
-        return True
 
 
 class HeldStates:
@@ -58,3 +70,17 @@ class HeldStates:
     def _owner(self) -> str:
         actor = self._actor()
         return "" if actor is None or actor.token_id is None else actor.token_id
+
+
+class WaitingEvents:
+    """The events that wait for the NPCs of one connection, among those of its token. Nobody counts for the operator."""
+
+    def __init__(self, budget: StateBudget, actor: Actor) -> None:
+        self._budget, self._owner = budget, actor.token_id
+
+    def has_room(self, weight: int) -> bool:
+        return self._owner is None or self._budget.has_room(self._owner, weight)
+
+    def change(self, by: int) -> None:
+        if self._owner is not None:
+            self._budget.change(self._owner, by)
