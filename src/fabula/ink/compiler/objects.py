@@ -38,6 +38,15 @@ class Container:
         else:
             self.content.extend(child.content)
 
+    def take_apart(self) -> None:
+        """Lets go of all that is in here."""
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            waiting += [item for item in one.content if isinstance(item, Container)]
+            waiting += one.named.values()
+            one.content, one.named = [], {}
+
     @property
     def flags(self) -> int:
         counted = (1 if self.visits else 0) | (2 if self.turns else 0)

@@ -56,6 +56,13 @@ class FlowScope:
     flows: "dict[str, FlowScope]" = field(default_factory=dict)
     temporaries: dict[str, int] = field(default_factory=dict)
 
+    def take_apart(self) -> None:
+        """Lets go of what is in here."""
+        self.container.take_apart()
+        flows, self.flows, self.labels = self.flows, {}, {}
+        for inner in flows.values():
+            inner.take_apart()
+
     @property
     def params(self) -> tuple[Parameter, ...]:
         return self.flow.params if self.flow else ()
@@ -85,6 +92,11 @@ class Symbols:
     list_items: dict[str, list[tuple[str, ListItem]]] = field(default_factory=dict)
     externals: dict[str, frozenset[int]] = field(default_factory=dict)
     _suggestions: int = 0
+
+    def __del__(self) -> None:
+        # Inner flows lead back to outer ones, and diverts to where they stand: a large story is many such circles,
+        # which would wait for the collector. Whoever looks at a flow holds this.
+        self.story.take_apart()
 
     # -- looking up -----------------------------------------------------------------------------------------------
 

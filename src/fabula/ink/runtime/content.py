@@ -311,7 +311,7 @@ class Assign(Node):
         self.declares = declares
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class StoryContent:
     """A whole compiled story: read once, then only looked at."""
 
@@ -322,6 +322,11 @@ class StoryContent:
     places: dict[str, tuple[Container, int] | None] = field(default_factory=dict)
     names: Any = None
     """The story's place names, kept here by `edited` once they are needed."""
+
+    def __del__(self) -> None:
+        # Whoever plays the story, or looks at it, holds this. Its containers lead to each other in circles: those of
+        # large stories would come to gigabytes before the collector looks, and it would keep everybody waiting.
+        _take_apart(self.root)
 
     def place(self, path: str) -> tuple[Container, int] | None:
         """The container and index a path leads to; index -1 is the container itself. None when it leads nowhere."""
@@ -338,6 +343,15 @@ class StoryContent:
             return None
         found = resolve(*place)
         return found if isinstance(found, Container) else None
+
+
+def _take_apart(root: Container) -> None:
+    waiting = [root]
+    while waiting:
+        one = waiting.pop()
+        waiting += [node for node in one.content if isinstance(node, Container)]
+        waiting += one.named.values()
+        one.content, one.named, one.parent, one.lineage_cache = [], {}, None, None
 
 
 def find_place(start: Container, path: str) -> tuple[Container, int] | None:

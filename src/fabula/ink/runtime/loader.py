@@ -48,7 +48,8 @@ _Unresolved = tuple[Container, Node]
 def load_story(story_json: str) -> StoryContent:
     """Builds the content tree of a compiled story.
 
-    >>> load_story('{"inkVersion": 21, "root": [["^Hello", "\\\\n", null], "done", null], "listDefs": {}}').root.content
+    >>> story = load_story('{"inkVersion": 21, "root": [["^Hello", "\\\\n", null], "done", null], "listDefs": {}}')
+    >>> story.root.content
     [Container('0'), Command('done')]
     """
     try:

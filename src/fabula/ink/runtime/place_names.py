@@ -19,6 +19,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
+from weakref import proxy
 
 from fabula.ink.runtime.content import (
     Assign,
@@ -92,7 +93,8 @@ class PlaceNames:
     """The names of all places of one story."""
 
     def __init__(self, content: StoryContent) -> None:
-        self._content = content
+        # The story keeps its names: if they kept it as well, both would wait for the collector.
+        self._content = proxy(content)
         self._containers = list(_all_containers(content.root))
         self._knots = _knots_of(self._containers)
         self._of_knot: dict[str, list[Container]] = {}

@@ -100,7 +100,7 @@ class Story:
     The seed feeds RANDOM and shuffles: pass another one for another play. `step_budget` bounds the work of one call.
     """
 
-    __slots__ = ("_busy", "_machine", "_observers", "step_budget", "variables")
+    __slots__ = ("_busy", "_machine", "_observers", "step_budget")
 
     def __init__(self, story_json: str, *, seed: int = 0, allow_external_fallbacks: bool = True) -> None:
         content = load_story(story_json)
@@ -127,7 +127,6 @@ class Story:
         self._observers: dict[str, list[Observer]] = {}
         self._busy = False
         self.step_budget = DEFAULT_BUDGET
-        self.variables = Variables(self)
 
     def _declare_globals(self) -> None:
         state = self._state
@@ -140,6 +139,11 @@ class Story:
         fresh = StoryState(state.content, state.seed)
         fresh.globals, fresh.defaults = state.globals, state.globals.copy()
         self._machine.state = fresh
+
+    @property
+    def variables(self) -> Variables:
+        """The global variables. Made when they are asked for: kept, they and the story would be a circle."""
+        return Variables(self)
 
     @property
     def _state(self) -> StoryState:
