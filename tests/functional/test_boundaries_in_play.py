@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any
 import pytest
 from tests.game_client import game
 from tests.live import Client, RpcFailed, bodies, gate_story, live_server, until_audited
-from tests.scripted import theatre
+from tests.scripted import PACES, theatre
 
 from fabula.actions.library.packaged_worlds import check_packaged_world
 from fabula.language.terms import MOST_LETTERS
-from fabula.loops.guardrails import Guardrails
+from fabula.loops.guardrails import CheckedText, Guardrails
 from fabula.ports.errors import InvalidRequest
 from fabula.ports.threads import SHORT_TEXTS
 from fabula.rules.guardrails import LINE_MARK, PROHIBITED_MARK, Outcome
@@ -118,6 +119,36 @@ async def test_long_texts_are_held_against_lines_beside_the_event_loop(
     guest = {"display_name": "G", "personality": "", "style": "", "system_prompt": f"{long} A spider."}
     with pytest.raises(RpcFailed, match="does not want 'spiders'"):
         await client.call("session_character.create", session, **guest)
+    assert threads and threading.get_ident() not in threads
+
+
+async def test_long_answers_of_a_model_are_held_against_lines_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set[int]()
+    cut = Guardrails.cut
+
+    def noted(self: Guardrails, text: str) -> CheckedText:
+        if len(text) > SHORT_TEXTS:
+            threads.add(threading.get_ident())
+        return cut(self, text)
+
+    monkeypatch.setattr(Guardrails, "cut", noted)
+    told = " ".join(f"It was {number}." for number in range(400))
+    updates = {"ops": [{"type": "SetState", "key": "note", "value": told}]}
+    guest = {"type": "create_and_enter", "session_character_id": "g", "display_name": "G", "personality": told}
+    plan = {
+        "role_actions": [{**guest, "style": "", "system_prompt": ""}],
+        "beats": [{"type": "Narrator", "purpose": "DescribeScene"}],
+    }
+    async with theatre(tmp_path) as house:
+        for pace in PACES:
+            session = await house.session(pace)
+            await house.client.call("boundary.update", session, lines=["spiders"])
+            house.troupe.misbehave("swift", f"<narration>{told}</narration><update>{json.dumps(updates)}</update>")
+            house.troupe.misbehave("keeper", json.dumps(updates), json.dumps(updates))
+            house.troupe.misbehave("director", json.dumps(plan))
+            await house.client.turn(session, "I wait.")
     assert threads and threading.get_ident() not in threads
 
 

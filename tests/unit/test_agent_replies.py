@@ -84,6 +84,20 @@ def test_a_section_that_does_not_fit_in_very_many_places_is_told_of_in_one_sente
     )
 
 
+@pytest.mark.parametrize("change", [{"x" * 9_000: 1}, {"type": "x" * 9_000}])
+def test_what_a_model_wrote_in_place_of_a_name_is_not_told_whole(change: dict[str, object]) -> None:
+    op = {"type": "SetState", "key": "a", "value": 1, **change}
+    _, problems = read_state_update(json.dumps({"ops": [op]}))
+    assert len(problems) == 1 and len(problems[0]) < 500
+
+
+def test_of_very_many_problems_a_model_is_told_the_first() -> None:
+    beats = [{"type": "Actor", "speaker_id": f"nobody{n}", "purpose": "ReactToPlayer"} for n in range(2_000)]
+    _, problems = read_response_plan(json.dumps({"role_actions": [], "beats": beats}), cast=["mira"])
+    asked = repair_messages([], raw="", problems=problems, schema=None)[-1].content
+    assert "nobody0" in asked and len(asked) < 5_000
+
+
 def test_half_characters_and_endless_numbers_of_a_model_are_never_proposed() -> None:
     line = "Mira opened the old gate."
     for name in ("\\ud800", "\\u0041" * 3):

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from fabula.formats.json_bounds import bounds_problem, value_count
 from fabula.ports.models import MOST_REPLY_VALUES
-from fabula.story.misfits import misfits
+from fabula.story.misfits import misfits, place_of
 from fabula.story.values import Json
 
 Shape = TypeVar("Shape")
@@ -22,6 +22,8 @@ _DECODER = json.JSONDecoder()
 _MOST_STARTS = 50
 _MOST_READINGS = 2
 """How often all letters of a reply are read in looking for JSON: one that never ends is read to its end each time."""
+_LONGEST_MESSAGE = 300
+"""A message may name what a model wrote in place of a kind."""
 _NO_JSON: Final = "the reply holds no JSON object that can be read"
 _TOO_MANY: Final = f"the reply holds more than {MOST_REPLY_VALUES} values"
 
@@ -82,17 +84,16 @@ def fitted(value: Json, shape: TypeAdapter[Shape]) -> tuple[Shape, list[str]] | 
     try:
         return shape.validate_python(value), []
     except ValidationError as error:
-        return None, [_sentence(one["loc"], one["type"], one["msg"]) for one in misfits(error)[:8]]
+        return None, [_sentence(place_of(one) or "the reply", one["type"], one["msg"]) for one in misfits(error)[:8]]
     except RecursionError:
         return None, ["the reply is nested too deeply"]
 
 
-def _sentence(place: tuple[int | str, ...], kind: str, message: str) -> str:
-    where = ".".join(str(part) for part in place) or "the reply"
+def _sentence(where: str, kind: str, message: str) -> str:
     match kind:
         case "extra_forbidden":
             return f"'{where}' is not allowed here"
         case "missing":
             return f"'{where}' is missing"
         case _:
-            return f"'{where}': {message[:1].lower()}{message[1:]}"
+            return f"'{where}': {message[:1].lower()}{message[1:_LONGEST_MESSAGE]}"

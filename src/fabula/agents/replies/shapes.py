@@ -16,6 +16,7 @@ from fabula.story.state import CastOp, VariableOp
 from fabula.story.values import JsonObject, Value
 
 LONGEST_QUOTE = 6_000
+MOST_PROBLEMS = 20
 
 
 class KeeperReply(Value):
@@ -63,7 +64,7 @@ def repair_messages(
     messages: Sequence[Message], *, raw: str, problems: Sequence[str], schema: JsonObject | None
 ) -> tuple[Message, ...]:
     """The prompt that asks again: what was asked, what came, what is wrong with it, and what is expected."""
-    wrong = "\n".join(f"- {problem}" for problem in problems)
+    wrong = "\n".join(f"- {problem}" for problem in problems[:MOST_PROBLEMS])
     expected = f"\n\nThe expected shape, as a JSON schema:\n{json.dumps(schema, ensure_ascii=False)}" if schema else ""
     request = (
         f"Your reply could not be used:\n{wrong}{expected}\n\n"

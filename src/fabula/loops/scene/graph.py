@@ -155,7 +155,7 @@ async def play_swiftly(run: SceneRun) -> None:
         raise CutShort
     with step("persist_turn_artifacts"):
         heard, way = heard_in(run, said), _way(decided["way"])
-        kept = applied(run, play, update, output=output, read=scene.understood, heard=heard, way=way)
+        kept = await applied(run, play, update, output=output, read=scene.understood, heard=heard, way=way)
         await persist(
             run,
             first=decided["first_keeper"],
@@ -208,7 +208,7 @@ async def persist_turn_artifacts(state: Narrated, runtime: Runtime[SceneRun]) ->
     is_cut = state.get("cut", False) or second is None
     if second is None:
         heard = heard_in(run, said)
-        second = applied(run, play, ProposedUpdate(), output=None, read=scene.understood, heard=heard, way=way)
+        second = await applied(run, play, ProposedUpdate(), output=None, read=scene.understood, heard=heard, way=way)
     await persist(
         run,
         first=state["first_keeper"],

@@ -13,6 +13,7 @@ from fabula.loops.scene.judgement import judged, ops_by_rule, settle
 from fabula.loops.scene.player_line import check_of
 from fabula.loops.scene.questions import Question, attempt, propose, shown_output
 from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.ports.threads import run_on_texts
 from fabula.rules.guardrails import Objection
 from fabula.story.changes import apply_all, progression_ops
 from fabula.story.contexts import KeeperContext, KeeperPhase
@@ -84,11 +85,11 @@ async def ask_keeper(
         if not run.setup.is_weak("keeper"):
             proposal = await propose(run, keeper_call(phase), context, read=read_state_update, fallback=ProposedUpdate)
             note_shape(run, "keeper", proposal.reply is not None)
-            update, output = proposal.value, shown_output(run, "keeper", proposal.reply)
+            update, output = proposal.value, await shown_output(run, "keeper", proposal.reply)
         if output is None and phase == "after_player_input" and read is not None and is_unsure(read):
             read = run.handover.understood = await settle(run, play, read)
     first = phase == "after_player_input"
-    return applied(run, play, update, output=output, read=read, heard=heard, first=first, way=way)
+    return await applied(run, play, update, output=output, read=read, heard=heard, first=first, way=way)
 
 
 def note_shape(run: SceneRun, role: AgentRole, could: bool) -> None:
@@ -102,7 +103,7 @@ def heard_in(run: SceneRun, said: list[MemoryEntry]) -> Heard:
     return Heard(line=run.turn.player_input, beats=[entry.text for entry in said if entry.kind != "thought"])
 
 
-def applied(
+async def applied(
     run: SceneRun,
     play: PlayState,
     update: StateUpdate,
@@ -117,7 +118,7 @@ def applied(
 
     What the line itself brings about by rule is applied with the `first` update of a turn.
     """
-    update = _kept_to_limits(run, update)
+    update = await _kept_to_limits(run, update)
     by_rule = ops_by_rule(run, play, read) if first else []
     by_story = [] if way is None else progression_ops(way, update)
     wanted = [*judged(run, play, update, read, heard, by_rule=by_rule), *by_story]
@@ -138,12 +139,12 @@ CROSSES = "It would cross a line of this table."
 DICE_AGAINST = "The dice were against it: what somebody keeps to themselves was not told."
 
 
-def _kept_to_limits(run: SceneRun, update: StateUpdate) -> StateUpdate:
+async def _kept_to_limits(run: SceneRun, update: StateUpdate) -> StateUpdate:
     """The proposed operations that say nothing which may not be told at this table: players see what variables say."""
     rails = run.setup.guardrails(run.before, "keeper")
     if rails.is_empty:
         return update
-    crossed = [rails.objection_to(*texts_in(op.as_json())) for op in update.ops]
+    crossed = [await run_on_texts(rails.objection_to, *texts_in(op.as_json())) for op in update.ops]
     if not any(crossed):
         return update
     # Whoever drew the line is not told what crosses it: only that something was refused.

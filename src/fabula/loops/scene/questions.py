@@ -17,6 +17,7 @@ from fabula.loops.guardrails import note_objections
 from fabula.loops.scene.scene_run import PendingAnswer, SceneRun
 from fabula.ports.errors import FabulaError
 from fabula.ports.models import CallOrigin, Message, ModelReply, ModelRequest, ModelUnusable
+from fabula.ports.threads import run_on_texts
 from fabula.story.contexts import RoleContext
 from fabula.story.events import AgentDegraded
 from fabula.story.resources import AgentRole
@@ -180,19 +181,19 @@ def tell_degraded(run: SceneRun, agent: str, reason: str) -> str:
     return checked.text
 
 
-def shown_output(run: SceneRun, who: str, reply: ModelReply | None) -> JsonObject | None:
+async def shown_output(run: SceneRun, who: str, reply: ModelReply | None) -> JsonObject | None:
     """A reply as the result of a turn shows it, or nothing of one that has what may not be told at this table."""
-    crossed = None if reply is None else run.setup.guardrails(run.before, who).objection_to(reply.text)
+    if reply is None:
+        return None
+    crossed = await run_on_texts(run.setup.guardrails(run.before, who).objection_to, reply.text)
     if crossed is None:
         return output_view(reply)
     note_objections(run.stage.recorder, who, [crossed])
     return None
 
 
-def output_view(reply: ModelReply | None) -> JsonObject | None:
+def output_view(reply: ModelReply) -> JsonObject:
     """A reply as the result of a turn shows it."""
-    if reply is None:
-        return None
     usage = reply.usage
     return {
         "message": {"role": "assistant", "content": reply.text},

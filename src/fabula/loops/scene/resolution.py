@@ -12,6 +12,7 @@ from fabula.loops.scene.keeper import Kept, applied, ask_keeper, heard_in, note_
 from fabula.loops.scene.player_line import question_of, understand, understood
 from fabula.loops.scene.questions import propose
 from fabula.loops.scene.scene_run import SceneRun, during
+from fabula.ports.threads import run_on_texts
 from fabula.story.changes import enter, remember
 from fabula.story.contexts import KeeperContext
 from fabula.story.events import (
@@ -81,7 +82,9 @@ async def first_keeper(run: SceneRun, play: PlayState) -> Kept:
         if run.setup.is_weak("keeper") and is_unsure(read):
             with during("keeper_after_player_input"):
                 read = run.handover.understood = await settle(run, play, read)
-        kept = applied(run, play, StateUpdate(ops=[]), output=None, read=read, heard=heard_in(run, []), first=True)
+        kept = await applied(
+            run, play, StateUpdate(ops=[]), output=None, read=read, heard=heard_in(run, []), first=True
+        )
     else:
         kept = await ask_keeper(
             run,
@@ -157,14 +160,17 @@ async def _directed(run: SceneRun, play: PlayState, scene: Scene) -> ResponsePla
             fallback=lambda: fallback_plan(transitioned=scene.transitioned, cast=cast),
         )
     note_shape(run, "director", proposal.reply is not None)
-    return _kept_to_limits(run, proposal.value)
+    return await _kept_to_limits(run, proposal.value)
 
 
-def _kept_to_limits(run: SceneRun, plan: ResponsePlan) -> ResponsePlan:
+async def _kept_to_limits(run: SceneRun, plan: ResponsePlan) -> ResponsePlan:
     """The plan without guests who are described by what may not be told at this table."""
     rails, out = run.setup.guardrails(run.before, "director"), set[str]()
     for action in plan.role_actions:
-        if isinstance(action, CreateAndEnter) and (crossed := rails.objection_to(*_guest_words(action))) is not None:
+        if not isinstance(action, CreateAndEnter):
+            continue
+        crossed = await run_on_texts(rails.objection_to, *_guest_words(action))
+        if crossed is not None:
             note_objections(run.stage.recorder, "director", [crossed])
             out.add(action.session_character_id)
     if not out:

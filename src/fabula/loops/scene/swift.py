@@ -83,7 +83,7 @@ async def perform_swiftly(
     for beat in beats:
         play = remembered(run, play, beat)
     shown = reply if not writing.held else replace(reply, text=_shown(beats))
-    return play, beats, _update(run, writing.updates), shown_output(run, "narrator", shown)
+    return play, beats, _update(run, writing.updates), await shown_output(run, "narrator", shown)
 
 
 def _shown(beats: list[Beat]) -> str:
