@@ -324,7 +324,8 @@ async def test_an_import_can_be_watched(client: Client) -> None:
     response = await client.http.post("/rpc", json=client.request("data_package.import_commit", **params))
     *told, last = sse(response.text)
     bodies = [event["data"]["frame"]["body"] for event in told]
-    assert [(body["done"], body["total"]) for body in bodies] == [(0, 2), (1, 2)]
+    # Each of two things is looked through, and then added.
+    assert [(body["done"], body["total"]) for body in bodies] == [(done, 4) for done in range(4)]
     assert last["event"] == "result" and last["data"]["result"]["type"] == "data_package_import_committed"
 
 
