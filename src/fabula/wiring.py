@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fabula.actions.audit_notes import VIOLATIONS_A_MINUTE
 from fabula.actions.house import House
 from fabula.actions.library.apis import secret_name
 from fabula.actions.library.builtins import set_out_builtins
@@ -49,6 +50,7 @@ from fabula.ports.meters import (
 from fabula.ports.models import CallRecord
 from fabula.ports.queue import Announcement, Queue
 from fabula.ports.store import Store, Unit
+from fabula.ports.throttle import Throttle
 from fabula.ports.work import QueueName
 from fabula.ports.world import Clock
 from fabula.settings import Settings
@@ -152,6 +154,7 @@ async def open_house(
             traces=traces,
             owner=owner,
             opened_at_ms=clock.now_ms(),
+            violations=Throttle(clock.monotonic, VIOLATIONS_A_MINUTE),
             meters=meters,
             embedder=embedder,
         )

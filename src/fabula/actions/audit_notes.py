@@ -20,6 +20,8 @@ from fabula.story.values import JsonObject
 log = logging.getLogger("fabula.audit")
 
 LONGEST: Final = 200
+VIOLATIONS_A_MINUTE: Final = 20
+"""So many refusals of one caller are written into the audit, so that nobody fills it by knocking."""
 _JUDGED: Final[dict[str, tuple[str, Why]]] = {"cut": ("output", "boundary"), "refuse": ("input", "boundary")}
 """What a verdict was about, by its result; all others are of the feasibility gate."""
 
@@ -30,7 +32,7 @@ async def note_violation(
     """Writes a refusal down. Whatever goes wrong here, the refusal stands."""
     house.meters.add(VIOLATIONS, why)
     now = house.clock.now_ms()
-    if not house.violations.allows(token_id or caller, now):
+    if not house.violations.allows(token_id or caller):
         return
     violation = Violation(
         at_ms=now,

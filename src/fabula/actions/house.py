@@ -12,7 +12,6 @@ from fabula.actions.setups.compiled_stories import CompiledStories
 from fabula.actions.setups.play_setup import PlaySetups
 from fabula.actions.setups.scene_titles import SceneTitles
 from fabula.actions.setups.sized_covers import SizedCovers
-from fabula.actions.violation_limit import ViolationLimit
 from fabula.actions.work.one_at_a_time import OneAtATime
 from fabula.actions.work.queue_lag import QueueLag
 from fabula.actions.work.work_runner import WorkRunner
@@ -28,6 +27,7 @@ from fabula.ports.meters import Meters
 from fabula.ports.models import ModelClients
 from fabula.ports.queue import Queue
 from fabula.ports.store import Store
+from fabula.ports.throttle import Throttle
 from fabula.ports.traces import TraceLog
 from fabula.ports.world import Clock, Ids
 from fabula.recall.word_vectors import WordVectors
@@ -71,6 +71,7 @@ class House:
     turn_states: TurnStateCache
     traces: TraceLog
     owner: str
+    violations: Throttle
     opened_at_ms: int = 0
     warmth: Warmth = field(default_factory=Warmth)
     meters: Meters = field(default_factory=Meters)
@@ -82,7 +83,6 @@ class House:
     queue_lag: QueueLag = field(default_factory=QueueLag)
     ledger_queues: LedgerQueues = field(default_factory=LedgerQueues)
     following: OneAtATime = field(default_factory=OneAtATime)
-    violations: ViolationLimit = field(default_factory=ViolationLimit)
     compiled_stories: CompiledStories = field(default_factory=CompiledStories)
     scene_titles: SceneTitles = field(default_factory=SceneTitles)
     sized_covers: SizedCovers = field(default_factory=SizedCovers)

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from fabula.actions.listing import Listing, listed_ids
 from fabula.actions.views import Paging, cursor_after, place_of
 from fabula.ports.errors import InvalidRequest, NotFound, StoreError, error_from
-from fabula.ports.line_limit import LineLimit
 from fabula.ports.store import Kind, Reference, Stored, Unit
 from fabula.ports.threads import run_in_thread
+from fabula.ports.throttle import Throttle
 from fabula.rules.systems import builtin_systems
 from fabula.story.game_systems import NO_RULES, GameSystem
 from fabula.story.ink_stories import InkStory
@@ -31,7 +31,7 @@ from fabula.story.values import JsonObject, Value
 from fabula.story.worlds import World
 
 log = logging.getLogger("fabula.stored")
-_lines = LineLimit(time.monotonic, 1)
+_lines = Throttle(time.monotonic, 1)
 # A list may be read many times a second: what it passes over is told once a minute.
 log.addFilter(lambda record: _lines.allows(record.getMessage()))
 

@@ -24,8 +24,8 @@ from weakref import WeakValueDictionary
 
 from fabula.adapters.bus.local import LONGEST_STREAM, EventLog, LocalBus, LocalSender
 from fabula.ports.bus import Frame, Sender
-from fabula.ports.line_limit import LineLimit
 from fabula.ports.threads import run_in_thread
+from fabula.ports.throttle import Throttle
 from fabula.ports.world import Clock
 
 E = TypeVar("E")
@@ -486,7 +486,7 @@ class _Decoder(Generic[E]):
 
     def __init__(self, decode: Callable[[bytes], E], clock: Clock) -> None:
         self._decode = decode
-        self._lines = LineLimit(clock.monotonic, 1)
+        self._lines = Throttle(clock.monotonic, 1)
 
     async def ahead(self, news: News) -> Callable[[Entry], E]:
         """Decodes what is long in threads, and answers what then gives the event of an entry, or raises ValueError."""

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.errors import StoreError, TooMany
-from fabula.ports.line_limit import LineLimit
+from fabula.ports.throttle import Throttle
 from fabula.server.access.answers import AnswerWeights, PortionedSend
 from fabula.server.access.callers import SUBPROTOCOL, TokenCache, seat_in, token_in
 from fabula.server.access.headers import cors_headers, preflight_headers, with_security
@@ -47,7 +47,7 @@ def guard(app: ASGIApp, access: AccessRules, *, monotonic: Callable[[], float] =
     """The app behind a door that follows the rules; the actor is in `scope["state"]["actor"]` behind it."""
     tokens = TokenCache(access.find_token, monotonic)
     refused = RefusalLog(monotonic)
-    bodies = _Bodies(max(LARGEST_BODIES, 2 * access.max_upload), LineLimit(monotonic, LINES_A_MINUTE))
+    bodies = _Bodies(max(LARGEST_BODIES, 2 * access.max_upload), Throttle(monotonic, LINES_A_MINUTE))
     places = Places(access.max_open)
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -246,7 +246,7 @@ async def _within_limit(
 class _Bodies:
     """The bodies of all requests together: `held` bytes of them are in memory; and what their answers weigh."""
 
-    def __init__(self, most: int, left_lines: LineLimit) -> None:
+    def __init__(self, most: int, left_lines: Throttle) -> None:
         self.most, self.held, self.left_lines = most, 0, left_lines
         self.answers = AnswerWeights()
 

@@ -25,7 +25,7 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from fabula.ports.line_limit import LineLimit
+from fabula.ports.throttle import Throttle
 from fabula.server.access.answers import ReaderWatch
 
 log = logging.getLogger("fabula.access")
@@ -57,7 +57,7 @@ class FewWarnings(logging.Filter):
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         super().__init__()
-        self._lines = LineLimit(monotonic, LINES_A_MINUTE)
+        self._lines = Throttle(monotonic, LINES_A_MINUTE)
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.levelno != logging.WARNING or self._lines.allows()

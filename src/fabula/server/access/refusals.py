@@ -11,7 +11,7 @@ import orjson
 from starlette.types import Scope, Send
 
 from fabula.ports.errors import BackendError, Denied, FabulaError, InvalidRequest, TokenNeeded, TooMany
-from fabula.ports.line_limit import LineLimit
+from fabula.ports.throttle import Throttle
 from fabula.server.error_codes import error_payload, retry_headers
 
 log = logging.getLogger("fabula.access")
@@ -111,7 +111,7 @@ class RefusalLog:
     """Tells the operator whom the door refused: a few lines a minute, so that nobody fills the log by knocking."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._lines = LineLimit(monotonic, LINES_A_MINUTE)
+        self._lines = Throttle(monotonic, LINES_A_MINUTE)
 
     def tell(self, refusal: Refusal, scope: Scope) -> None:
         if passed_over := self._lines.take_passed_over():

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fabula.ports.actors import Actor
+from fabula.ports.throttle import Throttle
 
 FRAMES_PER_SECOND = 60
 FRAME_BYTES = 32 * 1024
@@ -38,7 +39,7 @@ class Pace:
         self._monotonic, self._rate = monotonic, float(per_second)
         self._most = self._rate if at_once is None else float(at_once)
         self._left, self._at = self._most, monotonic()
-        self._complained_at = float("-inf")
+        self._complaints = Throttle(monotonic, 1, every_s=COMPLAINT_EVERY_S)
 
     def allows(self, size: int = 0) -> bool:
         """Whether one more frame of so many bytes may be read now."""
@@ -56,11 +57,7 @@ class Pace:
 
     def complains(self) -> bool:
         """Whether it is time to say that there are too many."""
-        now = self._monotonic()
-        if now - self._complained_at < COMPLAINT_EVERY_S:
-            return False
-        self._complained_at = now
-        return True
+        return self._complaints.allows()
 
 
 class TokenPaces:

@@ -12,7 +12,6 @@ from fabula.actions.care.readiness import readiness
 from fabula.actions.followers.outbox import follower_counts
 from fabula.actions.house import House
 from fabula.ports.errors import FabulaError
-from fabula.ports.line_limit import LineLimit
 from fabula.ports.meters import (
     FOLLOWER_AGE_SECONDS,
     FOLLOWERS,
@@ -24,6 +23,7 @@ from fabula.ports.meters import (
     Meter,
 )
 from fabula.ports.threads import run_in_thread
+from fabula.ports.throttle import Throttle
 from fabula.server.access import actor_of
 from fabula.server.access.refusals import LINES_A_MINUTE
 from fabula.server.json_answers import error_response
@@ -42,9 +42,9 @@ def ops_routes(house: House, siblings: Siblings | None = None) -> APIRouter:
     """The routes for whoever runs the server; `siblings` are processes that share its port."""
     router = APIRouter()
     # Anybody may ask as often as they like, and a disk that is full must not be filled with lines that say so.
-    lines = LineLimit(house.clock.monotonic, LINES_A_MINUTE)
+    lines = Throttle(house.clock.monotonic, LINES_A_MINUTE)
     # Who waits for a start asks ten times a second: each reason is told once a minute.
-    of_reason = LineLimit(house.clock.monotonic, 1)
+    of_reason = Throttle(house.clock.monotonic, 1)
     disk = DiskSpace(house.settings.data_folder, least_mib=house.settings.min_free_mib, monotonic=house.clock.monotonic)
 
     @router.get("/healthz")

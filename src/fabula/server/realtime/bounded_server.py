@@ -21,7 +21,7 @@ import socketio
 from starlette.types import Message, Receive
 
 from fabula.formats.json_bounds import bounds_problem, nul_problem
-from fabula.ports.line_limit import LineLimit
+from fabula.ports.throttle import Throttle
 from fabula.server.access.refusals import plain
 from fabula.server.game_socket.pace import Pace
 from fabula.server.realtime.events import CLIENT_EVENTS
@@ -73,7 +73,7 @@ class _FewLines(logging.Filter):
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         super().__init__()
-        self._lines = LineLimit(monotonic, LINES_A_MINUTE)
+        self._lines = Throttle(monotonic, LINES_A_MINUTE)
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = plain(record.getMessage()[:300]), None
