@@ -20,7 +20,8 @@ from tests.scripted import theatre
 from fabula.actions.care.tokens import create_token
 from fabula.actions.npcs.address_npc import gather_company
 from fabula.actions.plays import find_lines
-from fabula.actions.plays.shown_lines import HEAVIEST
+from fabula.actions.plays.play_states import past_of
+from fabula.actions.plays.shown_lines import HEAVIEST, last_lines_told
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
@@ -33,6 +34,7 @@ from fabula.loops.npc.speech import newest_of
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
 from fabula.ports.npcs import Remembered
+from fabula.ports.store import TurnQuestion
 from fabula.server.game_socket.pace import (
     ENTRIES_PER_SECOND,
     ENTRY_BYTES,
@@ -48,6 +50,7 @@ from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
 from fabula.story.npc import GameEvent, Lived
 from fabula.story.npc_events import EventCame, NpcEvent, NpcProblem
+from fabula.story.past_lines import PAST_BYTES, line_bytes
 from fabula.story.plays import PlayState, SessionCharacter
 from fabula.story.resources import ROLES
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
@@ -508,7 +511,10 @@ async def test_a_question_for_lines_reads_so_many_letters_and_says_where_to_go_o
 async def test_of_a_very_long_transcript_an_answer_carries_a_part_and_a_cursor_leads_on(client: Client) -> None:
     written = HEAVIEST // (4 * LONGEST_MESSAGE) + 60
     session = await long_play(client, written, words="𝔈𝔱𝔲𝔡𝔢. ")
-    shown = (await client.call("session.get", session))["history"]
+    view = await client.call("session.get", session)
+    async with client.house.store.reading() as unit:
+        assert len(await last_lines_told(unit, view["head_turn_id"], 1000)) < written
+    shown = view["history"]
     assert 1 < len(shown) < written and shown[-1]["text"].startswith(f"{written - 1} ")
     for order, limit in (("oldest", None), ("newest", None), ("oldest", 1000), ("newest", 1000)):
         cut = {} if limit is None else {"limit": limit}
@@ -520,6 +526,20 @@ async def test_of_a_very_long_transcript_an_answer_carries_a_part_and_a_cursor_l
             seen += part["messages"]
         told = [int(line["text"].split()[0]) for line in (seen if order == "oldest" else seen[::-1])[-written:]]
         assert told == list(range(written)), order
+
+
+async def test_a_turn_after_very_long_lines_sets_out_with_the_last_of_them(client: Client) -> None:
+    session = await long_play(client, 30, words="𝔈𝔱𝔲𝔡𝔢. ")
+    head = (await client.call("session.get", session, history="none"))["head_turn_id"]
+    basis = await client.house.store.read_turn_basis(TurnQuestion(session_id=session, lines=144))
+    assert basis is not None and 1 < len(basis.past) < 20 and basis.past[-1].text.startswith("29 ")
+    async with client.house.store.reading() as unit:
+        assert [line.text for line in await past_of(unit, head, 144)] == [line.text for line in basis.past]
+        assert len(await last_lines_told(unit, head, 20)) == 20
+    await client.turn(session, "I look around.")
+    head = (await client.call("session.get", session, history="none"))["head_turn_id"]
+    kept = client.house.turn_states.after(head)
+    assert kept is not None and sum(map(line_bytes, kept.past)) <= PAST_BYTES
 
 
 @pytest.mark.parametrize(

@@ -405,6 +405,7 @@ class TurnQuestion:
 class TurnBasis:
     """What a turn starts from. Without a state the play stands at the known turn, or its state is missing.
 
+    `past` are the last lines that were asked for, as far as a turn sets out with them (`newest_lines`).
     `tokens_used` is counted only for a play with a budget; `invited` is asked only for a play of somebody else.
     """
 

@@ -17,6 +17,7 @@ from fabula.actions.canon.changes import MOST_AT_ONCE, Proposal
 from fabula.actions.canon.judgement import judge_open
 from fabula.actions.house import House
 from fabula.actions.plays.play_states import known_state, play_of
+from fabula.actions.plays.shown_lines import last_lines_told
 from fabula.actions.repositories import ALL_STORIES, SESSIONS
 from fabula.actions.setups.seen_canon import keep_private_world, merged_in, rows_as_read, world_id_of, world_known
 from fabula.actions.views import Command, View
@@ -187,7 +188,7 @@ async def _lines(unit: Unit, mark: CanonMark, state: PlayState) -> list[ToldLine
     """Lines of the scene, all at one time: when each was told is found out for those that say something."""
     if mark.why == "asked":
         return []
-    told = await unit.plays.transcript(mark.turn_id, last=MOST_LINES)
+    told = await last_lines_told(unit, mark.turn_id, MOST_LINES)
     return [_line(one, state.minute) for one in told if mark.since < one.turn_index <= mark.turn_index]
 
 

@@ -18,6 +18,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.amend import Amendment, AtHead, amend
 from fabula.actions.plays.left_talks import CLOSE_CONVERSATION, leaving_of, talk_being_left
 from fabula.actions.plays.play_states import head_state
+from fabula.actions.plays.shown_lines import last_lines_told
 from fabula.actions.repositories import ALL_STORIES, SESSIONS
 from fabula.actions.setups.seen_canon import keep_private_world, world_id_of
 from fabula.actions.views import Nothing, View
@@ -186,7 +187,7 @@ async def _standing(house: House, work: Work) -> _Standing:
 
 
 async def _lines(unit: Unit, turn_id: str, conversation: Conversation) -> list[MemoryEntry]:
-    told = await unit.plays.transcript(turn_id, last=MOST_LINES)
+    told = await last_lines_told(unit, turn_id, MOST_LINES)
     spoken = [line for line in told if line.turn_index > conversation.began and line.kind in SPOKEN]
     return [entry_of(line) for line in spoken]
 

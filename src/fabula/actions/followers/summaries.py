@@ -16,6 +16,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.kinds.rows import kind_of_play
 from fabula.actions.plays.past_summaries import STEPS_UP, story_so_far
 from fabula.actions.plays.play_states import known_state
+from fabula.actions.plays.shown_lines import last_lines_told
 from fabula.actions.repositories import SESSIONS
 from fabula.actions.work.work_kind import HeldWork, taken_over
 from fabula.loops.turns.turn_state_cache import entry_of
@@ -88,7 +89,7 @@ async def _climbed(house: House, place: _Place) -> StorySoFar:
         kind = kind_of_play(place.state)
         stage = await kind.on_stage(house, unit, place.session, place.state)
         titles = await kind.scene_titles(house, unit, place.state)
-        lines = await unit.plays.transcript(place.turn.turn_id, last=LINES_PER_TURN * STEPS_UP)
+        lines = await last_lines_told(unit, place.turn.turn_id, LINES_PER_TURN * STEPS_UP)
     ladder = place.before
     new = [line for line in lines if line.turn_index > ladder.last_turn]
     named = [(titles.get(_node_of(place.state, line), stage.scene.title), line) for line in new]

@@ -14,6 +14,7 @@ from fabula.actions.house import House
 from fabula.actions.plays.past_summaries import story_so_far
 from fabula.actions.plays.play_states import head_state
 from fabula.actions.plays.reached_turns import turn_within_reach
+from fabula.actions.plays.shown_lines import last_lines_told
 from fabula.actions.plays.table_guardrails import table_guardrails
 from fabula.actions.views import Command, View
 from fabula.loops.turns.turn_state_cache import entry_of
@@ -82,7 +83,7 @@ def _told_again(turns: Sequence[PastTurn], ladder: StorySoFar | None) -> Recap:
 async def _turns_that_matter(unit: Unit, head: str, state: PlayState, since: int) -> list[PastTurn]:
     """The beginning of the play, the openings of its last scenes, and its last turns: as many however long it is."""
     openings = {mark.turn_index for mark in state.scenes}
-    recent = [line for line in await unit.plays.transcript(head, last=RECENT_LINES) if line.turn_index > since]
+    recent = [line for line in await last_lines_told(unit, head, RECENT_LINES) if line.turn_index > since]
     first = recent[0].turn_index if recent else 0
     # The start of most plays says nothing; then the first turn opens them.
     wanted = sorted({0, 1, *sorted(openings)[-MOST_SCENES:]})

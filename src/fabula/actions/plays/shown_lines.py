@@ -1,4 +1,4 @@
-"""Lines of a transcript as far as one answer carries them: whoever writes long lines can write very many of them."""
+"""Lines of a transcript, as far as they are read at once: whoever writes long lines can write very many of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import Unit
 
 HEAVIEST = 8 * 2**20
-"""So many bytes the lines of one answer take in memory; the first one is always given."""
-PORTION = 200
+"""So many bytes of lines are read at once; the first one is always given."""
+PORTION = 50
 LARGEST_PORTION = 4000
 
 
@@ -40,6 +40,11 @@ async def lines_up_to(unit: Unit, turn_id: str, before: str | None = None, limit
         if len(some) < wanted:
             return Lines(messages=found[::-1], more=False)
         before, portion = some[0].message_id, _next_portion(found, left)
+
+
+async def last_lines_told(unit: Unit, turn_id: str, most: int) -> list[SpokenMessage]:
+    """The end of a transcript for those who look through it: so many lines, fewer of very long ones."""
+    return (await lines_up_to(unit, turn_id, limit=most)).messages
 
 
 async def lines_from(unit: Unit, turn_id: str, after: str | None = None, limit: int | None = None) -> Lines:

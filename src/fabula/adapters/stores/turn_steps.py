@@ -44,6 +44,7 @@ from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, Turn, Tur
 from fabula.ports.store import Reference, TurnBasis, TurnQuestion
 from fabula.ports.work import NewWork, Work
 from fabula.story.error_values import ErrorValue, Hint, stored_error
+from fabula.story.past_lines import newest_lines
 
 NAMES_AT_ONCE = 500
 PLAY_FIELDS = [column.name for column in PLAYS.columns]
@@ -62,7 +63,9 @@ def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
     packed = (yield STATE, {"turn": play.head_turn_id}).scalar()
     past = (yield from read_transcript(play.head_turn_id, last=question.lines)) if question.lines else []
     state = None if packed is None else unpack("play_state", packed)
-    return TurnBasis(play=play, invited=invited, tokens_used=used, revisions=revisions, state=state, past=past)
+    return TurnBasis(
+        play=play, invited=invited, tokens_used=used, revisions=revisions, state=state, past=newest_lines(past)
+    )
 
 
 KNOWN_BASIS = (

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from fabula.loops.turns.large_turns import LargeTurns
 from fabula.ports.plays import SpokenMessage, Turn
 from fabula.ports.stored import damaged
+from fabula.story.past_lines import line_bytes, newest_lines
 from fabula.story.plays import PlayState
 from fabula.story.sizes import memory_size, written_json
 from fabula.story.state import MemoryEntry
@@ -30,8 +31,6 @@ READ_KEPT = 64
 """So many states that were read, and are not large, are kept."""
 WEIGHTS_KEPT = 1024
 """Of so many states that were read their weight is known, also of those that are too large to be kept."""
-_OF_A_LISTENER = 48
-"""What the id of somebody who noticed a line takes, about."""
 LARGE_AT_ONCE = 4
 LARGE_BYTES_AT_ONCE = 8 * 2**20
 """So many turns of large states are played at once, and such of so many bytes together."""
@@ -64,14 +63,13 @@ class Standing:
     @property
     def weight(self) -> int:
         """About the bytes that it takes in memory. Lines that several standings share count for each."""
-        lines = sum(len(entry.text) + _OF_A_LISTENER * len(entry.heard_by or ()) for entry in self.past)
-        return self.play_bytes + lines
+        return self.play_bytes + sum(map(line_bytes, self.past))
 
     def with_lines(self, said: Sequence[MemoryEntry]) -> Standing:
         """The standing when these were told, too."""
         past = [*self.past, *said]
         as_stored = self.as_stored and all(map(_is_kept_as_it_is, said))
-        return replace(self, past=past[max(0, len(past) - self.lines) :], as_stored=as_stored)
+        return replace(self, past=newest_lines(past[max(0, len(past) - self.lines) :]), as_stored=as_stored)
 
 
 class TurnStateCache:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fabula.actions.plays.kinds.graph_turns import past_summary
 from fabula.actions.plays.kinds.protocol import RoleQuestion
 from fabula.actions.plays.play_states import past_of
+from fabula.actions.plays.shown_lines import last_lines_told
 from fabula.actions.setups.prompt_canon import canon_around, seen_from
 from fabula.agents.windows import windows_of
 from fabula.loops.conversations.conversation_run import apart
@@ -21,6 +22,7 @@ from fabula.ports.store import Unit
 from fabula.recall.perception import noticed_in_beat
 from fabula.story.changes import remember
 from fabula.story.contexts import ActorContext, CanonNote, ReplyerContext, RoleContext
+from fabula.story.past_lines import newest_lines
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 
@@ -50,7 +52,7 @@ async def _replyer_context(
 ) -> ReplyerContext:
     """What the replyer is told: the scene, and the last lines of the transcript."""
     shown = windows_of("replyer", setup.agent("replyer")).session
-    messages = await unit.plays.transcript(head_turn_id, last=max(shown * NARRATION_SHARE, 1))
+    messages = await last_lines_told(unit, head_turn_id, max(shown * NARRATION_SHARE, 1))
     here = Scene(previous_node_id=state.world.current_node, previous_cast=state.world.active_characters)
     past = await past_of(unit, head_turn_id, setup.past_lines)
     so_far = await past_summary(unit, setup, head_turn_id, state, past)
@@ -64,7 +66,7 @@ def fresh_lines(messages: list[SpokenMessage], shown: int) -> list[MemoryEntry]:
     """The last lines, oldest first; of the narration only what the latest narrated turn told."""
     narrated = [message.turn_id for message in messages if message.kind == "narration"]
     kept = [message for message in messages if message.kind != "narration" or message.turn_id == narrated[-1]]
-    return [entry_of(message) for message in kept[max(len(kept) - shown, 0) :]]
+    return [entry_of(message) for message in newest_lines(kept[max(len(kept) - shown, 0) :])]
 
 
 def _teller(
