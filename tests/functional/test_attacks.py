@@ -29,7 +29,7 @@ from fabula.agents.replies.keeper import MOST_OPS
 from fabula.formats.images import fit_within
 from fabula.loops.npc import company
 from fabula.loops.npc.company import MOST_WAITING, Company
-from fabula.loops.npc.floor import LONGEST_QUEUE, TURN_WEIGHT
+from fabula.loops.npc.floor import LONGEST_QUEUE, NPC_WEIGHT, TURN_WEIGHT
 from fabula.loops.npc.speech import newest_of
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
@@ -48,8 +48,8 @@ from fabula.server.game_socket.wire import LARGEST_EVENT, MOST_KEPT_VALUES, MOST
 from fabula.story.changes import LONGEST_HISTORY, MOST_PRESENT, newest_within
 from fabula.story.field_bounds import LONGEST_ID, LONGEST_MESSAGE
 from fabula.story.guests import guests_problem
-from fabula.story.npc import GameEvent, Lived
-from fabula.story.npc_events import EventCame, NpcEvent, NpcProblem
+from fabula.story.npc import GameEvent, Lived, NpcState
+from fabula.story.npc_events import EventCame, NpcEvent, NpcProblem, StateCame
 from fabula.story.past_lines import PAST_BYTES, line_bytes
 from fabula.story.plays import PlayState, SessionCharacter
 from fabula.story.resources import ROLES
@@ -313,26 +313,42 @@ def test_the_states_of_all_npcs_of_a_token_have_a_bound_together() -> None:
     assert other.take("x", 1_000)
 
 
+async def company_of(client: Client, token_id: str, budget: StateBudget, told: list[NpcEvent]) -> Company:
+    """The NPCs of a connection of somebody with that token."""
+    ann = Actor(role="player", token_id=token_id)
+    rest: dict[str, Any] = {"game": "", "connection_id": "c", "saw_prompt": lambda *_: None}
+    return await gather_company(client.house, ann, send=told.append, waiting=WaitingEvents(budget, ann), **rest)
+
+
 async def test_what_waits_for_all_npcs_of_a_token_has_a_bound_together(client: Client) -> None:
     budget, told = StateBudget(heaviest=4 * TURN_WEIGHT), list[NpcEvent]()
-
-    async def company_of(token_id: str) -> Company:
-        ann = Actor(role="player", token_id=token_id)
-        rest: dict[str, Any] = {"game": "", "connection_id": "c", "saw_prompt": lambda *_: None}
-        return await gather_company(client.house, ann, send=told.append, waiting=WaitingEvents(budget, ann), **rest)
 
     def busy(company: Company, agent_id: str, text: str) -> bool:
         told.clear()
         company.hear(EventCame(agent_id=agent_id, event=GameEvent(text=text, interrupt=False)))
         return any(isinstance(one, NpcProblem) and one.name == "busy" for one in told)
 
-    one, other, stranger = await company_of("a"), await company_of("a"), await company_of("b")
+    one, other, stranger = [await company_of(client, id, budget, told) for id in ("a", "a", "b")]
     assert not busy(one, "x", "Hello.") and not busy(one, "x", "\U0001f600" * (TURN_WEIGHT // 4))
     assert busy(other, "y", "Hello.") and not busy(stranger, "y", "Hello.")
     await one.leave()
     assert not busy(other, "y", "Hello.") and not busy(other, "z", "Hello.")
     await other.leave()
     await stranger.leave()
+
+
+async def test_a_token_has_so_many_npcs_over_all_its_connections(client: Client) -> None:
+    budget, told = StateBudget(heaviest=3 * NPC_WEIGHT), list[NpcEvent]()
+    one, other = [await company_of(client, "a", budget, told) for _ in range(2)]
+    for company, agent_id in ((one, "x"), (one, "y"), (other, "x")):
+        company.hear(StateCame(agent_id=agent_id, request_id="", state=NpcState()))
+    assert told == []
+    other.hear(StateCame(agent_id="y", request_id="", state=NpcState()))
+    assert isinstance(told[-1], NpcProblem) and told[-1].name == "busy" and "close a connection" in told[-1].message
+    await one.leave()
+    other.hear(StateCame(agent_id="y", request_id="", state=NpcState()))
+    assert len(told) == 1
+    await other.leave()
 
 
 def test_of_a_long_past_an_npc_keeps_no_more_than_a_prompt_has_room_for() -> None:

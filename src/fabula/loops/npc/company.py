@@ -8,7 +8,7 @@ from typing import Protocol, assert_never
 
 from fabula.loops.guardrails import Guardrails
 from fabula.loops.npc.driver import Npc
-from fabula.loops.npc.floor import TURN_WEIGHT, Floor, event_weight
+from fabula.loops.npc.floor import NPC_WEIGHT, TURN_WEIGHT, Floor, event_weight
 from fabula.loops.npc.signals import (
     Addressed,
     CancelAsked,
@@ -38,11 +38,15 @@ MOST_WAITING = 256
 """Events that wait for their turn, of all NPCs of a connection together."""
 MOST_UNWRITTEN = 10_000
 """What NPCs of all games of a token noticed and played that waits to be written: a database may be slow, or away."""
-_TOO_HEAVY = "What waits for all agents of this token is too much together. Send again when they have taken turns."
+_TOO_HEAVY = (
+    "All agents of this token, and what waits for them, are too much together. "
+    "Send again when they have taken turns, or close a connection."
+)
 
 
 class Waiting(Protocol):
-    """What the events weigh that wait for their turn or are in one, here and for whom else they are counted with."""
+    """What NPCs weigh, with the events that wait for their turn or are in one: these NPCs, and those that are counted
+    with them."""
 
     def has_room(self, weight: int) -> bool:
         """Whether so much more may wait."""
@@ -159,6 +163,9 @@ class Company:
             if len(self._npcs) >= MOST_AGENTS:
                 sentence = f"A connection may speak of {MOST_AGENTS} agents. Open another one for more."
                 self._send(NpcProblem(name="busy", message=sentence, agent_id=agent_id))
+                return None
+            if not self._waiting.has_room(NPC_WEIGHT):
+                self._send(NpcProblem(name="busy", message=_TOO_HEAVY, agent_id=agent_id))
                 return None
             floor = Floor(agent_id, new_id=self._new_id, guardrails=self._run.guardrails)
             self._npcs[agent_id] = Npc(self._run, agent_id, floor=floor, send=self._send, waits=self._waiting.change)

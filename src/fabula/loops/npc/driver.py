@@ -39,8 +39,8 @@ _INSIDE: Final = "The turn failed inside the server; its log has the details."
 
 
 class Npc:
-    """One NPC of one connection. `send` tells the game of an event; `waits` is told how much more waits for this NPC,
-    or less."""
+    """One NPC of one connection. `send` tells the game of an event; `waits` is told how much more it takes, with what
+    waits for it, or less."""
 
     def __init__(
         self,
@@ -52,7 +52,8 @@ class Npc:
         waits: Callable[[int], None],
     ) -> None:
         self._run, self._agent_id, self._floor, self._send, self._waits = run, agent_id, floor, send, waits
-        self._weight = 0
+        self._weight = floor.weight
+        waits(self._weight)
         self._key = NpcKey(game_id=run.game_id, agent_id=agent_id)
         self._loop = asyncio.get_running_loop()
         self._to_do: deque[Effect] = deque()

@@ -64,6 +64,7 @@ STATE_S: Final = 5.0
 RESULT_S: Final = 2.0
 LONGEST_QUEUE: Final = 16
 REMEMBERED: Final = 1000
+NPC_WEIGHT: Final = 4 * 1024
 TURN_WEIGHT: Final = 128 * 1024
 """About what a turn takes beside its event and the NPC's state: so much of its past, and the prompt."""
 
@@ -152,8 +153,10 @@ class Floor:
 
     @property
     def weight(self) -> int:
-        """About the bytes that the events take which wait for their turn, and the one whose turn it is."""
-        current = 0 if self._phase is None else self._phase.weight
+        """About the bytes that this NPC takes, with the events that wait for their turn and the one in its turn."""
+        if self._gone:
+            return 0
+        current = NPC_WEIGHT if self._phase is None else NPC_WEIGHT + self._phase.weight
         return current + sum(weight for _, weight in self._queue) if self._queue else current
 
     def recognise(self, turn_id: str) -> None:
