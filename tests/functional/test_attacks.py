@@ -36,6 +36,7 @@ from fabula.ports.models import CallOrigin, ModelRequest, Piece
 from fabula.ports.npcs import Remembered
 from fabula.ports.store import TurnQuestion
 from fabula.server.game_socket.pace import (
+    ENTRIES_OF_A_RESUME,
     ENTRIES_PER_SECOND,
     ENTRY_BYTES,
     FRAMES_PER_SECOND,
@@ -273,6 +274,20 @@ async def test_a_game_changes_its_boundaries_so_often_and_no_more(tmp_path: Path
             assert told["code"] == "busy" and "boundaries of this token's games" in told["message"]
             await mine.send("hello", client="mine")
             assert (await mine.next("welcome"))["protocol"] == 1
+
+
+async def test_a_game_resumes_so_often_and_no_more(tmp_path: Path) -> None:
+    async with live_server(tmp_path / "guarded", StandingClock(), require_tokens=True) as client:
+        player = (await create_token(client.house, OPERATOR, role="player")).secret
+        async with game(address(client), additional_headers={"Authorization": f"Bearer {player}"}) as mine:
+            for _ in range(MOST_ENTRIES_AT_ONCE // ENTRIES_OF_A_RESUME):
+                await mine.send("hello", resume="connection_x")
+                assert (await mine.next())["type"] == "welcome"
+            await mine.send("hello", resume="connection_x")
+            told = await mine.next()
+            assert told["code"] == "busy" and "resume too often" in told["message"]
+            await mine.send("hello")
+            assert (await mine.next())["type"] == "welcome"
 
 
 async def test_all_connections_of_a_token_send_so_many_frames_and_no_more(tmp_path: Path) -> None:

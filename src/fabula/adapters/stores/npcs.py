@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from sqlalchemy import (
@@ -57,6 +57,10 @@ NPC_ENTRIES = Table(
     ),
 )
 
+MOST_UNCONFIRMED: Final = 1000
+UNCONFIRMED_AT_ONCE: Final = 100
+"""Each brings its whole event, which may be long."""
+
 _e = NPC_ENTRIES.c
 _this_npc = (_e.game_id == bindparam("game")) & (_e.agent_id == bindparam("agent"))
 _this_turn = _this_npc & (_e.turn_id == bindparam("turn"))
@@ -87,14 +91,16 @@ AFTER = (
     .limit(bindparam("limit"))
 )
 UNCONFIRMED = (
-    select(_e.agent_id, _e.turn_id, _e.event)
+    select(_e.agent_id, _e.turn_id, _e.event, _e.created_at_ms)
     .where(
         _e.game_id == bindparam("game"),
         _e.connection_id == bindparam("connection"),
         _e.status.in_(("open", "unconfirmed")),
+        (_e.created_at_ms > bindparam("at"))
+        | ((_e.created_at_ms == bindparam("at")) & (_e.turn_id > bindparam("after"))),
     )
     .order_by(_e.created_at_ms, _e.turn_id)
-    .limit(1000)
+    .limit(UNCONFIRMED_AT_ONCE)
 )
 LEFT_OPEN = (
     select(_e.game_id, _e.agent_id, _e.turn_id)
@@ -185,15 +191,15 @@ class SqlNpcs:
         return None if row is None else row.number
 
     async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]:
-        asked = {"game": spelled(game_id), "connection": spelled(connection_id)}
-        return [
-            OpenTurn(
-                agent_id=row.agent_id,
-                turn_id=row.turn_id,
-                event_id=str(unpack("npc_event", row.event).get("event_id", "")),
-            )
-            for row in await self._connection.execute(UNCONFIRMED, asked)
-        ]
+        asked = {"game": spelled(game_id), "connection": spelled(connection_id), "at": -1, "after": ""}
+        turns: list[OpenTurn] = []
+        while len(turns) < MOST_UNCONFIRMED:
+            rows = [*await self._connection.execute(UNCONFIRMED, asked)]
+            turns += map(_open_turn, rows)
+            if len(rows) < UNCONFIRMED_AT_ONCE:
+                break
+            asked |= {"at": rows[-1].created_at_ms, "after": rows[-1].turn_id}
+        return turns
 
     async def left_open(self, *, begun_before_ms: int, limit: int) -> list[LeftTurn]:
         rows = await self._connection.execute(LEFT_OPEN, {"before": begun_before_ms, "limit": limit})
@@ -222,6 +228,11 @@ class SqlNpcs:
 
 def _named(npc: NpcKey) -> dict[str, Any]:
     return {"game": spelled(npc.game_id), "agent": spelled(npc.agent_id)}
+
+
+def _open_turn(row: Any) -> OpenTurn:
+    event_id = str(unpack("npc_event", row.event).get("event_id", ""))
+    return OpenTurn(agent_id=row.agent_id, turn_id=row.turn_id, event_id=event_id)
 
 
 def _remembered(row: Any) -> Remembered:

@@ -27,6 +27,7 @@ from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog, plain_message
 from fabula.server.game_socket.pace import (
+    ENTRIES_OF_A_RESUME,
     ENTRIES_OF_BOUNDARIES,
     ENTRIES_PER_SECOND,
     FRAME_BYTES,
@@ -292,6 +293,9 @@ class Connection:
     async def _welcome(self, actor: Actor, hello: Hello, size: int) -> None:
         if hello.boundaries is not None and (why := await self._boundaries_problem(actor, hello.boundaries, size)):
             self._send(why)
+            return
+        if hello.resume and not self._paces.entries.allows(actor, ENTRIES_OF_A_RESUME, 0):
+            self._send(problem("busy", "This token's games resume too often. Send `hello` again later."))
             return
         # NPCs that already listen belong to the game under whose name they were first spoken to.
         if self._company is None and (name := game_name(hello.client)):

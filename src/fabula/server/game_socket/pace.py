@@ -27,6 +27,8 @@ ENTRY_BYTES: Final = 4 * 1024
 """What is larger counts as several entries."""
 ENTRIES_OF_BOUNDARIES: Final = 20
 """Making the words of boundaries ready to be looked for takes far longer than writing something down."""
+ENTRIES_OF_A_RESUME: Final = 100
+"""An earlier connection may have left a thousand turns, each with an event of 64 KiB."""
 _REMEMBERED_TOKENS: Final = 1024
 
 

@@ -134,3 +134,10 @@ class NpcsLaw:
                 ("mara", "t3", "e-t3"),
             ]
             assert await unit.npcs.unconfirmed("elsewhere", "c1") == []
+
+    async def test_unconfirmed_lists_very_many_turns_oldest_first(self, store: Store) -> None:
+        left = [f"t{number:03}" for number in range(230)]
+        async with store.writing() as unit:
+            for turn_id in left:
+                await _begin(unit, MARA, turn_id, "c1")
+            assert [one.turn_id for one in await unit.npcs.unconfirmed("g", "c1")] == left
