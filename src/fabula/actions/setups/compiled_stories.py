@@ -7,8 +7,10 @@ turn asks the store for those revisions alone, in one read, and gathers anew onl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
@@ -17,13 +19,14 @@ from fabula.knots.names import default_ai_seed
 from fabula.knots.published import MOST_MARKS, marks_in, publish, source_digest
 from fabula.loops.ink.ink_run import CHARACTERS_PREPARED, CompiledStory, PlacesRead
 from fabula.ports.errors import InvalidRequest
-from fabula.ports.store import Reference, Unit
+from fabula.ports.store import Reference, Store, Unit
 from fabula.ports.threads import run_in_thread
 from fabula.story.field_bounds import LONGEST_SOURCE
 from fabula.story.ink_stories import InkStory
 from fabula.story.plays import SessionSettings
 from fabula.story.resources import Api, ApiGroup, Bindings, Preset
 
+T = TypeVar("T")
 WORKS_KEPT = 32
 MARKS_KEPT = MOST_MARKS
 """All stories that are kept have so many marks together, as one story may have: each mark is a kilobyte."""
@@ -64,6 +67,13 @@ class _Kept:
     weight: int
 
 
+class _NotCompiled(Exception):
+    """A story is not at hand, and whoever asked for it holds a connection to the store."""
+
+    def __init__(self, story: InkStory) -> None:
+        self.story = story
+
+
 class CompiledStories:
     """Published stories by the hash of their source. An edit is another source, so nothing is ever stale.
 
@@ -74,10 +84,26 @@ class CompiledStories:
         self._compiling = asyncio.Semaphore(1)
         self._places = PlacesRead()
         self._works: LRUCache[str, _Kept] = LRUCache(MARKS_KEPT, getsizeof=lambda kept: kept.weight)
+        # What made way is found as long as somebody still has it.
+        self._at_hand: WeakValueDictionary[str, _Kept] = WeakValueDictionary()
         self._materials: LRUCache[tuple[str, str, str], tuple[InkPlaySetup, dict[Reference, int]]] = LRUCache(
             MATERIALS_KEPT
         )
         self._played: LRUCache[str, Played] = LRUCache(SESSIONS_KEPT)
+
+    async def reading(self, store: Store, read: Callable[[Unit], Awaitable[T]]) -> T:
+        """What is read in one unit of work, with stories that are played.
+
+        A story that has to be compiled first is compiled while no connection is held: compilers wait for each other,
+        and with a few of those who wait for one the store would have none left for anybody else.
+        """
+        held: list[_Kept] = []
+        while True:
+            try:
+                async with store.reading() as unit:
+                    return await read(unit)
+            except _NotCompiled as missing:
+                held.append(await self._stored(missing.story))
 
     def names_for(self, session_id: str) -> Sequence[Reference] | None:
         """What the setup that is kept for a session was gathered from, if one is kept."""
@@ -124,7 +150,7 @@ class CompiledStories:
         ]
         revisions = await unit.resources.revisions(names)
         material = InkPlaySetup(
-            work=await self._stored(story),
+            work=await self._found(story),
             preset=await PRESETS.get(unit, session.preset_id),
             group=group,
             apis=apis,
@@ -134,18 +160,19 @@ class CompiledStories:
 
     async def of(self, source: str, files: Mapping[str, str]) -> CompiledStory:
         """The story, compiled now unless it was lately."""
+        return (await self._of(source, files)).work
+
+    async def _of(self, source: str, files: Mapping[str, str]) -> _Kept:
         size = len(source) + sum(len(text) for text in files.values())
         if size > LONGEST_SOURCE:
             raise InvalidRequest(f"The story has {size} characters; {LONGEST_SOURCE} is the most that can be taken.")
-        digest = (
-            await run_in_thread(source_digest, source, files) if size > SHORT_SOURCE else source_digest(source, files)
-        )
-        if (kept := self._works.get(digest)) is not None:
-            return kept.work
+        digest = await _digest(source, files)
+        if (kept := self._find(digest)) is not None:
+            return kept
         # One at a time: compilers in every thread would leave none for the turns of plays.
         async with self._compiling:
-            if (kept := self._works.get(digest)) is not None:
-                return kept.work
+            if (kept := self._find(digest)) is not None:
+                return kept
             return self._keep(digest, await run_in_thread(_compiled, source, files, self._places))
 
     async def errors_of(self, source: str, files: Mapping[str, str]) -> list[str]:
@@ -153,8 +180,14 @@ class CompiledStories:
         async with self._compiling:
             return (await run_in_thread(publish, source, files)).errors
 
-    def _keep(self, name: str, kept: _Kept) -> CompiledStory:
-        self._works[name] = kept
+    def _find(self, name: str) -> _Kept | None:
+        if (kept := self._works.get(name)) is not None:
+            return kept
+        kept = self._at_hand.get(name)
+        return None if kept is None else self._keep(name, kept)
+
+    def _keep(self, name: str, kept: _Kept) -> _Kept:
+        self._works[name] = self._at_hand[name] = kept
         known = {id(one.work) for one in self._works.values()}
         for key in [key for key, (material, _) in self._materials.items() if id(material.work) not in known]:
             del self._materials[key]
@@ -162,17 +195,25 @@ class CompiledStories:
             del self._played[session_id]
         # A place that is kept has its whole story with it.
         self._places.keep_only({one.work.owner for one in self._works.values()})
-        return kept.work
+        return kept
 
-    async def _stored(self, story: InkStory) -> CompiledStory:
-        """A story that was published: what an earlier version of the compiler took is still played."""
-        work = await self.of(story.source, story.files)
-        if work.published.prototype is not None:
-            return work
-        name = f"{work.published.digest} as it was published"
-        async with self._compiling:
-            if (kept := self._works.get(name)) is not None:
+    async def _found(self, story: InkStory) -> CompiledStory:
+        """A story that was published, if it is at hand."""
+        digest = await _digest(story.source, story.files)
+        for name in (digest, _as_published(digest)):
+            if (kept := self._find(name)) is not None and kept.work.published.prototype is not None:
                 return kept.work
+        raise _NotCompiled(story)
+
+    async def _stored(self, story: InkStory) -> _Kept:
+        """A story that was published: what an earlier version of the compiler took is still played."""
+        kept = await self._of(story.source, story.files)
+        if kept.work.published.prototype is not None:
+            return kept
+        name = _as_published(kept.work.published.digest)
+        async with self._compiling:
+            if (known := self._find(name)) is not None:
+                return known
             compiled = await run_in_thread(_compiled, story.source, story.files, self._places, forgiving=True)
             return self._keep(name, compiled)
 
@@ -186,6 +227,16 @@ class CompiledStories:
             if taken < STEPS_PREPARED:
                 taken += await run_in_thread(work.learn, character, default_ai_seed())
         return taken
+
+
+async def _digest(source: str, files: Mapping[str, str]) -> str:
+    if len(source) + sum(len(text) for text in files.values()) > SHORT_SOURCE:
+        return await run_in_thread(source_digest, source, files)
+    return source_digest(source, files)
+
+
+def _as_published(digest: str) -> str:
+    return f"{digest} as it was published"
 
 
 def _compiled(source: str, files: Mapping[str, str], places: PlacesRead, *, forgiving: bool = False) -> _Kept:

@@ -237,14 +237,17 @@ async def replay(
     """
     _refuse_long(command)
 
+    async def read(unit: Unit) -> tuple[Play, Turn, Move]:
+        play = await _ready(house, unit, actor, session_id)
+        old = await _played(unit, actor, play, command.turn_id)
+        assert old.parent_id is not None, "a turn with words has a parent"
+        there, before = replace(play, head_turn_id=old.parent_id), await known_state(house, unit, old.parent_id)
+        said, choice = command.player_input, command.choice
+        return play, old, await kind_of_play(before).prepare(house, unit, there, before, said=said, choice=choice)
+
     async def decide() -> _WantedTurn:
-        async with house.store.reading() as unit:
-            play = await _ready(house, unit, actor, session_id)
-            old = await _played(unit, actor, play, command.turn_id)
-            assert old.parent_id is not None, "a turn with words has a parent"
-            there, before = replace(play, head_turn_id=old.parent_id), await known_state(house, unit, old.parent_id)
-            said, choice = command.player_input, command.choice
-            move = await kind_of_play(before).prepare(house, unit, there, before, said=said, choice=choice)
+        play, old, move = await house.compiled_stories.reading(house.store, read)
+        assert old.parent_id is not None, "a turn with words has a parent"
         return _WantedTurn(
             play=play,
             parent_id=old.parent_id,
@@ -407,11 +410,14 @@ async def _basis(house: House, actor: Actor, session_id: str) -> TurnBasis:
 
 async def _moved(house: House, kind: PlayKind, basis: TurnBasis, before: PlayState, command: RunTurn) -> Move:
     move = kind.prepare_at_hand(house, basis, before, said=command.player_input, choice=command.choice)
-    if move is None:
-        async with house.store.reading() as unit:
-            said, choice = command.player_input, command.choice
-            move = await kind.prepare(house, unit, basis.play, before, said=said, choice=choice)
-    return move
+    if move is not None:
+        return move
+
+    async def prepare(unit: Unit) -> Move:
+        said, choice = command.player_input, command.choice
+        return await kind.prepare(house, unit, basis.play, before, said=said, choice=choice)
+
+    return await house.compiled_stories.reading(house.store, prepare)
 
 
 def _question(house: House, actor: Actor, session_id: str) -> TurnQuestion:

@@ -186,10 +186,14 @@ async def _play_on(
 
 
 async def _read_start(house: House, turn: Turn) -> TurnStart:
-    assert turn.parent_id is not None
-    async with house.store.reading() as unit:
-        before = await known_state(house, unit, turn.parent_id)
+    parent_id = turn.parent_id
+    assert parent_id is not None
+
+    async def read(unit: Unit) -> TurnStart:
+        before = await known_state(house, unit, parent_id)
         return await kind_of_play(before).read_start(house, unit, turn, before)
+
+    return await house.compiled_stories.reading(house.store, read)
 
 
 def _tell_bad_end(house: House, work: Work, how: BadEnd) -> None:

@@ -167,7 +167,7 @@ async def _last_sound(work: CompiledStory, unit: Unit, play: Play, *, most: int 
         if turn is None:
             return None
         try:
-            work.find(ink_in(await state_at(unit, turn.turn_id)).state)
+            await work.story_at(ink_in(await state_at(unit, turn.turn_id)).state)
         except InkEditedError:
             continue
         return turn.turn_id
@@ -202,8 +202,9 @@ async def open_ink(
 
     The opening may ask a model for texts, so it is told before anything is written.
     """
-    async with house.store.reading() as unit:
-        material = await house.compiled_stories.material(unit, session)
+    material = await house.compiled_stories.reading(
+        house.store, lambda unit: house.compiled_stories.material(unit, session)
+    )
     work = material.work
     told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
     ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
