@@ -355,8 +355,8 @@ async def test_what_waits_for_all_npcs_of_a_token_has_a_bound_together(client: C
 async def test_a_token_has_so_many_npcs_over_all_its_connections(client: Client) -> None:
     budget, told = StateBudget(heaviest=3 * NPC_WEIGHT), list[NpcEvent]()
     one, other = [await company_of(client, "a", budget, told) for _ in range(2)]
-    for company, agent_id in ((one, "x"), (one, "y"), (other, "x")):
-        company.hear(StateCame(agent_id=agent_id, request_id="", state=NpcState()))
+    for where, agent_id in ((one, "x"), (one, "y"), (other, "x")):
+        where.hear(StateCame(agent_id=agent_id, request_id="", state=NpcState()))
     assert told == []
     other.hear(StateCame(agent_id="y", request_id="", state=NpcState()))
     assert isinstance(told[-1], NpcProblem) and told[-1].name == "busy" and "close a connection" in told[-1].message

@@ -1,8 +1,11 @@
-"""Whoever waits for a story to be compiled keeps nobody from the store."""
+"""Whoever waits for a story to be compiled keeps nobody from the store, and many who run stories keep no thread busy
+that others need."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,17 @@ from fabula.actions.plays.start_session import StartSession, start_session
 from fabula.ports.actors import OPERATOR
 
 SHORT = "Rain falls.\n* [Go] -> END\n"
+
+ENDLESS = """VAR n = 0
+-> on
+=== on
+~ n = n + 1
+{n % 500 == 0: Line {n}.}
+-> on
+"""
+"""It runs for half a second before it is stopped."""
+THREADS = min(32, (os.cpu_count() or 1) + 4)
+"""So many there are for all that takes long."""
 
 
 def large(word: str) -> str:
@@ -37,3 +51,19 @@ async def test_whoever_waits_for_a_compiler_holds_no_connection(tmp_path: Path) 
         assert len(await asyncio.gather(*starting)) == 20
         assert (await turn)[-1]["type"] == "completed"
         await compiling
+
+
+async def test_many_runs_of_stories_by_one_caller_leave_threads_to_others(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client:
+        endless = (await client.call("story.create_ink", display_name="E", source=ENDLESS))["story_id"]
+        short = (await client.call("story.create_ink", display_name="S", source=SHORT))["story_id"]
+        many = replace(OPERATOR, role="player", token_id="many")
+        command = StartSession(story_id=endless)
+        running = [asyncio.create_task(start_session(client.house, many, command)) for _ in range(THREADS + 2)]
+        await asyncio.sleep(0.05)
+        await start_session(client.house, replace(many, token_id="other"), StartSession(story_id=short))
+        done = sum(task.done() for task in running)
+        assert done < 4, f"{done} of them came before one who asked once"
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

@@ -20,5 +20,11 @@ class CallerQueue:
     @asynccontextmanager
     async def turn_of(self, actor: Actor) -> AsyncIterator[None]:
         """To be entered for one piece of work."""
-        async with self._places.alone(actor.token_id or ""), self._inside:
+        async with self.place_of(actor.token_id):
+            yield
+
+    @asynccontextmanager
+    async def place_of(self, token_id: str | None) -> AsyncIterator[None]:
+        """The same for whoever has this token."""
+        async with self._places.alone(token_id or ""), self._inside:
             yield

@@ -37,6 +37,8 @@ from fabula.story.feed_events import FeedNote
 
 MOST_EXPORTS_AT_ONCE = 2
 """Each holds a whole play in memory."""
+MOST_INK_RUNS_AT_ONCE = 2
+"""Each has a thread for as long as a story runs from one stop to the next."""
 
 
 @dataclass(kw_only=True)
@@ -53,7 +55,8 @@ class House:
 
     In `long_texts` waits who has a thread read or write long texts: threads that do so side by side leave the event
     loop few turns. It is entered around that work alone, never around reading from the store. In `canon_questions`
-    waits who asks what is known in a large world: thousands of truths are read for each answer."""
+    waits who asks what is known in a large world: thousands of truths are read for each answer. In `ink_runs` waits who
+    has a thread run an Ink story, which may take a second: with all threads at them, none is left for anybody else."""
 
     settings: Settings
     store: Store
@@ -88,4 +91,5 @@ class House:
     sized_covers: SizedCovers = field(default_factory=SizedCovers)
     long_texts: CallerQueue = field(default_factory=CallerQueue)
     canon_questions: CallerQueue = field(default_factory=lambda: CallerQueue(at_once=2))
+    ink_runs: CallerQueue = field(default_factory=lambda: CallerQueue(at_once=MOST_INK_RUNS_AT_ONCE))
     exports: CallerQueue = field(default_factory=lambda: CallerQueue(at_once=MOST_EXPORTS_AT_ONCE))

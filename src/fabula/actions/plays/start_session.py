@@ -81,7 +81,7 @@ async def start_session(house: House, actor: Actor, command: StartSession) -> Se
         story = await ALL_STORIES.get(unit, story_id)
         session = await _settings(house, unit, command, story)
         name, description = await player_name(unit, actor, session.player_profile_id)
-    player, turn_id = Player(name=name, description=description), house.ids.new("turn")
+    player, turn_id = Player(name=name, description=description, token_id=actor.token_id), house.ids.new("turn")
     kind = kind_of_story(story)
     opening = await kind.open(house, session, player, turn_id=turn_id, seed=command.seed)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from fabula.ink import Story
@@ -23,6 +24,7 @@ from fabula.story.contexts import RecalledLine
 from fabula.story.ink_stories import InkPlay
 from fabula.story.plays import PlayState
 
+Room = Callable[[], AbstractAsyncContextManager[None]]
 CHARACTERS_PREPARED = 64
 CHARACTERS_KEPT = 64 + CHARACTERS_PREPARED
 """Those that were prepared, and those that were talked to last."""
@@ -97,7 +99,8 @@ class CompiledStory:
 @dataclass(frozen=True, kw_only=True)
 class InkRun:
     """`before` is the state that the turn starts from; `gathered` is its context, and `kept` what is to be kept
-    of it, once they are known: later steps need not compute them again. `recalled` comes to the mind of whoever is
+    of it, once they are known: later steps need not compute them again. `room` is entered while a thread runs the
+    story. `recalled` comes to the mind of whoever is
     spoken to."""
 
     turn: Turn
@@ -111,6 +114,7 @@ class InkRun:
     ids: Ids
     stage: Stage
     recalled: Sequence[RecalledLine] = ()
+    room: Room = nullcontext
     gathered: list[TalkContext] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
 

@@ -26,7 +26,7 @@ async def play_on(run: InkRun, decision: Decision | None) -> Kept:
     with story_errors():
         story = await run.work.story_at(run.ink.state)
     spoilers = run.work.published.spoilers
-    telling = Telling(story=story, spoilers=spoilers, ink=run.ink, asker=run.asker, tell=run.stage.tell)
+    telling = Telling(story=story, spoilers=spoilers, ink=run.ink, asker=run.asker, tell=run.stage.tell, room=run.room)
     spoken: list[Spoken] = []
     outcome: JsonObject | None = None
     said = run.turn.player_input

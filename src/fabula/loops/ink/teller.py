@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from fabula.ink import InkEditedError, InkError, Story
@@ -13,6 +13,7 @@ from fabula.knots.names import KnotRequest, request_of
 from fabula.knots.story_steps import MOST_KEPT, EndlessStory, HeavyStory, Line, line_of, lines_of, waiting_for
 from fabula.knots.talk_memory import told
 from fabula.language.spoilers import Spoilers
+from fabula.loops.ink.ink_run import Room
 from fabula.loops.ink.questions import Asker
 from fabula.loops.turns.stage import Tell
 from fabula.ports.errors import BackendError, Conflict
@@ -36,7 +37,8 @@ FEW_CHOICES = 50
 class Telling:
     """A story being told: what was heard of it, and the lines of this turn.
 
-    `written` are the texts that were written into the story and that no reader has seen yet.
+    `written` are the texts that were written into the story and that no reader has seen yet. `room` is entered while a
+    thread runs the story.
     """
 
     story: Story
@@ -46,6 +48,7 @@ class Telling:
     tell: Tell
     lines: list[Line] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
+    room: Room = nullcontext
 
     def heard(self, news: Iterable[Heard]) -> None:
         """Joins the history that characters know."""
@@ -55,7 +58,8 @@ class Telling:
     async def take(self, step: Callable[[], str]) -> None:
         """Does one thing to the story, which may finish a line."""
         with story_errors():
-            text = await run_in_thread(step)
+            async with self.room():
+                text = await run_in_thread(step)
             if self.story.pending_request is None:
                 self._show(line_of(self.story, text))
 
@@ -63,7 +67,9 @@ class Telling:
         """Runs until the story waits for the player or ends; answers the play as it then stands."""
         for _ in range(MOST_TEXTS):
             with story_errors():
-                self._show(await run_in_thread(self._run_on))
+                async with self.room():
+                    lines = await run_in_thread(self._run_on)
+                self._show(lines)
             request = request_of(self.story)
             if request is None or request.kind in ("agent", "continue", "input"):
                 return await self._stopped()

@@ -88,12 +88,14 @@ class InkPlays:
         said: str | None,
         choice: int | None,
     ) -> Move:
-        start = await read_ink_start(house, unit, play.session_id, before)
+        start = await read_ink_start(house, unit, play.session_id, before, play.owner_token_id)
         await refuse_edited(unit, play, start)
         return Move(words=ink_words(start, said, choice), seed=FIRST_VARIATION, start=start)
 
     async def read_start(self, house: House, unit: Unit, turn: Turn, before: PlayState) -> InkTurnStart:
-        return await read_ink_start(house, unit, turn.session_id, before)
+        play = await unit.plays.get(turn.session_id)
+        owner = None if play is None else play.owner_token_id
+        return await read_ink_start(house, unit, turn.session_id, before, owner)
 
     def seed_of_repeat(self, turn: Turn, given: int | None, *, anew: bool, newest: int) -> int | None:
         """The play itself is seeded: the seed of a turn counts how often the same words were played."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 from fabula.actions.house import House
@@ -45,12 +46,13 @@ FIRST_VARIATION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class InkTurnStart:
-    """What a turn of an Ink play starts from: its state, and what the session plays."""
+    """What a turn of an Ink play starts from: its state, what the session plays, and whose it is."""
 
     before: PlayState
     ink: InkPlay
     session: SessionSettings
     material: InkPlaySetup
+    owner_token_id: str | None
 
     def read_ahead(self, words: str) -> None:
         """There is nothing to read: the story itself says what choices and words mean."""
@@ -83,6 +85,7 @@ class InkTurnStart:
             clock=house.clock,
             ids=house.ids,
             stage=stage,
+            room=partial(house.ink_runs.place_of, self.owner_token_id),
         )
         await play_knots(run, saver, thread_id=work.work_id, resumed=resumed)
 
@@ -108,16 +111,21 @@ def ink_start_at_hand(house: House, basis: TurnBasis, before: PlayState) -> InkT
         played.material.work.find(ink.state)
     except InkEditedError:
         return None
-    return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
+    owner = basis.play.owner_token_id
+    return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material, owner_token_id=owner)
 
 
-async def read_ink_start(house: House, unit: Unit, session_id: str, before: PlayState) -> InkTurnStart:
+async def read_ink_start(
+    house: House, unit: Unit, session_id: str, before: PlayState, owner_token_id: str | None
+) -> InkTurnStart:
     """The same; its story is compiled, and its place loaded, if needed."""
     ink = ink_in(before)
     played = await house.compiled_stories.played_by(unit, session_id)
     with suppress(InkEditedError):
         await played.material.work.story_at(ink.state)
-    return InkTurnStart(before=before, ink=ink, session=played.session, material=played.material)
+    return InkTurnStart(
+        before=before, ink=ink, session=played.session, material=played.material, owner_token_id=owner_token_id
+    )
 
 
 def ink_words(turn_start: InkTurnStart, said: str | None, choice: int | None) -> str:
@@ -209,7 +217,8 @@ async def open_ink(
     told = work.published.fresh(seed=secrets.randbits(31) if seed is None else seed)
     ink = InkPlay(state="", ai_seed=default_ai_seed() if seed is None else seed, waiting=Waiting(kind="nothing"))
     asker = _asker(house, session, material)
-    telling = Telling(story=told, spoilers=work.published.spoilers, ink=ink, asker=asker, tell=unheard)
+    room = partial(house.ink_runs.place_of, player.token_id)
+    telling = Telling(story=told, spoilers=work.published.spoilers, ink=ink, asker=asker, tell=unheard, room=room)
     ink = await telling.go_on()
     before = PlayState(
         snapshot=Snapshot(

@@ -41,10 +41,11 @@ from fabula.story.values import JsonObject, Value
 
 @dataclass(frozen=True, kw_only=True)
 class Player:
-    """Who plays, as prompts and transcripts name them."""
+    """Who plays, as prompts and transcripts name them, and with which token."""
 
     name: str
     description: str
+    token_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
