@@ -15,6 +15,7 @@ from tests.game_client import Game, closed, game, spoken
 from tests.live import Client, live_server
 
 from fabula.actions.care.tokens import create_token
+from fabula.loops.npc.speech import LONGEST_REPLY
 from fabula.ports.actors import OPERATOR
 from fabula.testing.model_script import Fail, Pace, Say, Script
 from fabula.testing.model_server import ModelServer
@@ -270,6 +271,13 @@ async def test_a_failing_model_is_an_error_and_the_npc_can_be_spoken_to_again(tm
         assert problem["code"] == "model_error" and problem["agent_id"] == "mara"
         assert (await mine.next("agent_turn_interrupted"))["reason"] == "error"
         assert spoken(await mine.turn("Hello?")) == "Better now."
+
+
+async def test_an_npc_whose_model_does_not_stop_is_ended(tmp_path: Path) -> None:
+    words = "<say>" + " ".join(f"word{number}" for number in range(LONGEST_REPLY // 5)) + "</say>"
+    async with scripted(tmp_path, lambda _: words) as (mine, _, _):
+        await mine.say("Hello.")
+        assert "grew too long" in (await mine.next("error"))["message"]
 
 
 async def test_an_answer_that_is_cut_at_its_length_says_so(tmp_path: Path) -> None:

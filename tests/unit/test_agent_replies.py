@@ -26,6 +26,7 @@ from fabula.story.plans import ActorBeat, NarratorBeat, ResponsePlan
 from fabula.story.state import SetState
 
 NODE = {"id": "yard", "title": "The yard", "scene": "Rain.", "goal": "Get in.", "characters": ["mira"]}
+NARRATES = {"type": "Narrator", "purpose": "DescribeScene"}
 OPENING = {
     "nodes": [
         {**NODE, "transitions": [{"to": "hall", "condition": {"key": "open", "op": "eq", "value": True}}]},
@@ -212,6 +213,14 @@ def test_a_plan_with_strangers_or_without_beats_is_refused() -> None:
     assert read_response_plan('{"beats": []}', cast=["mira"])[1] == ["the plan has no beats"]
     leaver = {"role_actions": [{"type": "leave_scene", "session_character_id": "x"}], "beats": ghost["beats"]}
     assert len(read_response_plan(json.dumps(leaver), cast=["mira"])[1]) == 2
+
+
+@pytest.mark.parametrize("id", ["player", "narrator", "everyone"])
+def test_nobody_comes_who_is_taken_for_somebody_else(id: str) -> None:
+    """The dice look up what the player can do under `player`, before the variables of whoever is called so."""
+    guest = {"type": "create_and_enter", "session_character_id": id, "display_name": "Hero", "personality": "bold"}
+    plan = {"role_actions": [{**guest, "style": "", "system_prompt": ""}], "beats": [NARRATES]}
+    assert read_response_plan(json.dumps(plan), cast=["mira"])[1] == [f"'{id}' is no id for a guest; choose a new id"]
 
 
 def test_the_plan_that_stands_in() -> None:

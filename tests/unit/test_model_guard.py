@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fabula.adapters.models.degenerate import LoopWatch
 from fabula.adapters.models.journal import Journal
-from fabula.adapters.models.memo import SingleFlight, memo_key
+from fabula.adapters.models.memo import Deliver, SingleFlight, memo_key
 from fabula.adapters.models.model_guard import Guard, GuardedClient
 from fabula.adapters.models.retry import wait_before_next
 from fabula.adapters.models.turn_calls import TurnCalls
@@ -400,6 +400,21 @@ async def test_an_answer_that_was_read_leaves_no_pieces_to_the_collector(
         assert sum(isinstance(thing, Piece) for thing in gc.get_objects()) < 50
     finally:
         gc.enable()
+
+
+async def test_a_call_that_failed_when_all_had_left_leaves_no_traceback_in_the_log() -> None:
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: told.append(what))
+
+    async def fail(deliver: Deliver) -> None:
+        raise ModelCutOff("It broke off.")
+
+    subscription = SingleFlight().join(None, fail)
+    await asyncio.sleep(0.01)
+    await subscription.leave()
+    del subscription
+    gc.collect()
+    assert told == []
 
 
 async def heard(stage: Stage, **more: Any) -> tuple[list[str], ModelReply]:

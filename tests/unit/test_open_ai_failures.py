@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,7 +16,7 @@ from fabula.adapters.models.address_policy import AddressPolicy
 from fabula.adapters.models.capabilities import Capabilities
 from fabula.adapters.models.session import open_session
 from fabula.adapters.models.thought_filter import Spoken
-from fabula.adapters.models.wire import TOGETHER_S, Wire, shared_moment
+from fabula.adapters.models.wire import TOGETHER_S, Wire, in_our_words, shared_moment
 from fabula.ports.models import (
     CallOrigin,
     Message,
@@ -124,6 +126,32 @@ async def test_the_wait_that_a_busy_server_asks_for_is_told(header: str, seconds
         with pytest.raises(ModelBusy) as busy:
             await whole(client, question())
         assert busy.value.data.get("retry_after_s") == seconds
+
+
+async def test_a_connection_that_goes_between_two_reads_is_a_cut() -> None:
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: told.append(what))
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun")
+        await reader.read()
+        writer.close()
+
+    policy = AddressPolicy(allow_private=True)
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        for complete in (False, True):
+            async with await open_session(policy) as session:
+                wire = Wire(session=session, policy=policy, base_url=base_url, api_key=KEY, clock=CLOCK)
+                begun = await wire.chat({})
+                assert await begun.read() == b"begun"
+            with pytest.raises(ModelCutOff), in_our_words():
+                await begun.read()
+            begun.close(complete=complete)
+            await asyncio.sleep(0.01)
+    gc.collect()
+    assert told == []
 
 
 async def test_what_was_said_before_the_cut_was_delivered() -> None:

@@ -99,7 +99,13 @@ class _Flight:
         self._listeners: list[Deliver] = []
         self.task = asyncio.create_task(self._run(run))
         # A task that is cancelled before its first step never comes to its end by itself.
-        self.task.add_done_callback(lambda _: self._end())
+        self.task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._end()
+        if not task.cancelled():
+            # Readers are told how it failed. Where all have left, nobody asks, and that is no line of the log.
+            task.exception()
 
     async def _run(self, run: Run) -> None:
         try:

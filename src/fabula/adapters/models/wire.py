@@ -142,7 +142,8 @@ class Answer:
 
     async def read(self) -> bytes:
         """The bytes that have come, or the next ones; none at the end."""
-        return await self._response.content.readany()
+        with _told_as_cut():
+            return await self._response.content.readany()
 
     async def rest(self, seconds: float) -> None:
         """Reads nothing for a while. What comes meanwhile waits in the system, which has it all read at once.
@@ -178,7 +179,7 @@ class Answer:
         try:
             async with asyncio.timeout(LINGER_SECONDS):
                 while not self._response.content.at_eof():
-                    await self._response.content.readany()
+                    await self.read()
         except (TimeoutError, aiohttp.ClientError, OSError):
             self._response.close()
         except asyncio.CancelledError:
@@ -224,8 +225,18 @@ async def read_at_most(content: aiohttp.StreamReader, limit: int) -> bytes:
     """A body to its end, or its first `limit` bytes."""
     read = bytearray()
     while len(read) < limit and not content.at_eof():
-        read += await content.read(limit - len(read))
+        with _told_as_cut():
+            read += await content.read(limit - len(read))
     return bytes(read)
+
+
+@contextmanager
+def _told_as_cut() -> Iterator[None]:
+    """A connection that went between two reads is no accident; aiohttp says so with a bare RuntimeError."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise aiohttp.ClientConnectionError(str(error)) from error
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from fabula.story.plans import ActorBeat, Beat, CreateAndEnter, LeaveScene, Narr
 from fabula.story.values import Json
 
 MOST_BEATS = 8
+NO_GUESTS = frozenset({"player", "narrator", "everyone"})
+"""Ids that mean somebody else: a guest called `player` would have its variables taken for the player's by the dice."""
 
 
 def read_response_plan(
@@ -39,6 +41,8 @@ def plan_problems(plan: ResponsePlan, *, cast: Sequence[str], story_characters: 
     for action in plan.role_actions:
         match action:
             case CreateAndEnter():
+                if action.session_character_id in NO_GUESTS:
+                    problems.append(f"'{action.session_character_id}' is no id for a guest; choose a new id")
                 if action.session_character_id in story_characters:
                     problems.append(f"'{action.session_character_id}' is a character of the story; choose a new id")
                 present.append(action.session_character_id)

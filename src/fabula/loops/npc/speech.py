@@ -33,6 +33,8 @@ HISTORY_STEP = 16
 MOST_TOKENS = 1024
 MOST_OF_THE_PAST = TURN_WEIGHT
 """Bytes: more than a prompt has room for, and what a turn that waits for its model keeps in memory."""
+LONGEST_REPLY = 32_000
+"""In letters; a server that does not keep to the tokens that were asked for is left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +166,7 @@ def _request(run: NpcRun, agent_id: str, begin: Begin, context: NpcContext) -> M
         messages=messages,
         context=context,
         max_tokens=MOST_TOKENS,
+        max_chars=LONGEST_REPLY,
         deadline=run.clock.monotonic() + run.seconds,
     )
 
