@@ -17,6 +17,7 @@ from fabula.adapters.bus import local
 from fabula.cli import serve
 from fabula.loops.turns import turn_state_cache
 from fabula.loops.turns.turn_state_cache import Standing
+from fabula.server.ops.freed_memory import give_back_memory
 from fabula.story.events import Completed
 from fabula.story.plays import PlayState
 from fabula.story.values import JsonObject
@@ -157,6 +158,29 @@ async def test_large_states_have_the_collector_look_for_what_turns_leave_behind(
             # After a while without large states the collector is left alone again.
             while gc.get_threshold() != serve.SPARING:
                 await asyncio.sleep(0.001)
+        finally:
+            tidying.cancel()
+            gc.set_threshold(*before)
+
+
+async def test_memory_that_was_freed_is_given_back_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def give_back() -> None:
+        give_back_memory()
+        loop.call_soon_threadsafe(given_back.set)
+
+    monkeypatch.setattr(serve, "give_back_memory", give_back)
+    monkeypatch.setattr(serve, "LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr(serve, "TIDY_EVERY_S", 0.001)
+    before = gc.get_threshold()
+    async with live_server(tmp_path) as client:
+        tidying = asyncio.create_task(serve._tidy_up(client.house))
+        try:
+            await asyncio.wait_for(given_back.wait(), 120)
         finally:
             tidying.cancel()
             gc.set_threshold(*before)

@@ -33,9 +33,11 @@ from fabula.cli.options import ConfigOption, DataDirOption, program, screen, set
 from fabula.cli.server_processes import ServerProcess, serve_with
 from fabula.ports.actors import OPERATOR
 from fabula.ports.errors import FabulaError
+from fabula.ports.threads import run_in_thread
 from fabula.server.access import is_loopback, tokens_required
 from fabula.server.app import create_app
 from fabula.server.game_socket.wire import LARGEST_FRAME
+from fabula.server.ops.freed_memory import give_back_memory
 from fabula.server.ops.watchdog import watched_loop
 from fabula.server.siblings import Siblings
 from fabula.server.web import is_built
@@ -244,7 +246,8 @@ def spare_what_stays() -> None:
 
 
 async def _tidy_up(house: House) -> None:
-    """Looks through everything for garbage now and then, when nobody plays if that can be.
+    """Looks through everything for garbage now and then, when nobody plays if that can be, and gives what is free back
+    to the system.
 
     A turn leaves its state behind in a circle, a few times over. Where states are large, that does not wait: a hundred
     turns of the largest would take a gigabyte until then.
@@ -262,6 +265,8 @@ async def _tidy_up(house: House) -> None:
         gc.set_threshold(*SPARING)
         if not (house.work.ids() or house.models.calls_under_way) or rounds >= MOST_ROUNDS:
             gc.collect()
+            # In a thread, because it takes as long as there is much to give back.
+            await run_in_thread(give_back_memory)
             rounds = 0
 
 
