@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -57,9 +58,11 @@ NPC_ENTRIES = Table(
     ),
 )
 
-MOST_UNCONFIRMED: Final = 1000
-UNCONFIRMED_AT_ONCE: Final = 100
-"""Each brings its whole event, which may be long."""
+BEGINNING: Final = 8_000
+"""Letters in which the longest id of an event has room, however it is written."""
+EVENT_ID: Final = '"event_id":'
+FURTHEST: Final = 32
+"""Only the version of the document stands before it."""
 
 _e = NPC_ENTRIES.c
 _this_npc = (_e.game_id == bindparam("game")) & (_e.agent_id == bindparam("agent"))
@@ -91,16 +94,14 @@ AFTER = (
     .limit(bindparam("limit"))
 )
 UNCONFIRMED = (
-    select(_e.agent_id, _e.turn_id, _e.event, _e.created_at_ms)
+    select(_e.agent_id, _e.turn_id, func.substr(_e.event, 1, BEGINNING).label("beginning"))
     .where(
         _e.game_id == bindparam("game"),
         _e.connection_id == bindparam("connection"),
         _e.status.in_(("open", "unconfirmed")),
-        (_e.created_at_ms > bindparam("at"))
-        | ((_e.created_at_ms == bindparam("at")) & (_e.turn_id > bindparam("after"))),
     )
     .order_by(_e.created_at_ms, _e.turn_id)
-    .limit(UNCONFIRMED_AT_ONCE)
+    .limit(1000)
 )
 LEFT_OPEN = (
     select(_e.game_id, _e.agent_id, _e.turn_id)
@@ -191,15 +192,11 @@ class SqlNpcs:
         return None if row is None else row.number
 
     async def unconfirmed(self, game_id: str, connection_id: str) -> list[OpenTurn]:
-        asked = {"game": spelled(game_id), "connection": spelled(connection_id), "at": -1, "after": ""}
-        turns: list[OpenTurn] = []
-        while len(turns) < MOST_UNCONFIRMED:
-            rows = [*await self._connection.execute(UNCONFIRMED, asked)]
-            turns += map(_open_turn, rows)
-            if len(rows) < UNCONFIRMED_AT_ONCE:
-                break
-            asked |= {"at": rows[-1].created_at_ms, "after": rows[-1].turn_id}
-        return turns
+        asked = {"game": spelled(game_id), "connection": spelled(connection_id)}
+        return [
+            OpenTurn(agent_id=row.agent_id, turn_id=row.turn_id, event_id=_event_id(row.beginning))
+            for row in await self._connection.execute(UNCONFIRMED, asked)
+        ]
 
     async def left_open(self, *, begun_before_ms: int, limit: int) -> list[LeftTurn]:
         rows = await self._connection.execute(LEFT_OPEN, {"before": begun_before_ms, "limit": limit})
@@ -230,9 +227,15 @@ def _named(npc: NpcKey) -> dict[str, Any]:
     return {"game": spelled(npc.game_id), "agent": spelled(npc.agent_id)}
 
 
-def _open_turn(row: Any) -> OpenTurn:
-    event_id = str(unpack("npc_event", row.event).get("event_id", ""))
-    return OpenTurn(agent_id=row.agent_id, turn_id=row.turn_id, event_id=event_id)
+def _event_id(beginning: str) -> str:
+    """The id of an event, which stands first in it; of one that is long only the beginning is at hand."""
+    if len(beginning) < BEGINNING:
+        return str(unpack("npc_event", beginning).get("event_id", ""))
+    start = beginning.find(EVENT_ID, 0, FURTHEST)
+    try:
+        return str(json.JSONDecoder().raw_decode(beginning, start + len(EVENT_ID))[0]) if start > 0 else ""
+    except ValueError:
+        return ""
 
 
 def _remembered(row: Any) -> Remembered:

@@ -141,3 +141,12 @@ class NpcsLaw:
             for turn_id in left:
                 await _begin(unit, MARA, turn_id, "c1")
             assert [one.turn_id for one in await unit.npcs.unconfirmed("g", "c1")] == left
+
+    async def test_unconfirmed_tells_the_event_of_a_turn_also_where_it_is_long(self, store: Store) -> None:
+        named = ["", "e1", 'a "b" \\', "\x01" * 1000, "\u6751" * 1000]
+        async with store.writing() as unit:
+            for number, event_id in enumerate([*named, *named]):
+                text = "x" * (60_000 if number < len(named) else 1)
+                event = GameEvent(event_id=event_id, text=text, data={"event_id": "another"})
+                await unit.npcs.begin(MARA, turn_id=f"t{number}", connection_id="c1", event=event)
+            assert [one.event_id for one in await unit.npcs.unconfirmed("g", "c1")] == [*named, *named]
