@@ -59,7 +59,7 @@ class Npcs(Protocol):
     - `recent` answers the newest entries of this NPC alone, oldest first; entries keep the order in which they began.
     - `entries` answers those of up to 64 numbers that are part of the history, in the order of their numbers; `after`
       the oldest ones after a number; `number_of` the number of a turn.
-    - `unconfirmed` lists the turns of a connection that the game has not confirmed, oldest first.
+    - `unconfirmed` lists the first 200 turns of a connection that the game has not confirmed, oldest first.
     - `left_open` lists the turns of all NPCs that began before a moment and are not settled, oldest first.
     """
 

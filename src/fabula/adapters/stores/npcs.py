@@ -58,6 +58,7 @@ NPC_ENTRIES = Table(
     ),
 )
 
+MOST_UNCONFIRMED: Final = 200
 BEGINNING: Final = 8_000
 """Letters in which the longest id of an event has room, however it is written."""
 EVENT_ID: Final = '"event_id":'
@@ -101,7 +102,7 @@ UNCONFIRMED = (
         _e.status.in_(("open", "unconfirmed")),
     )
     .order_by(_e.created_at_ms, _e.turn_id)
-    .limit(1000)
+    .limit(MOST_UNCONFIRMED)
 )
 LEFT_OPEN = (
     select(_e.game_id, _e.agent_id, _e.turn_id)
