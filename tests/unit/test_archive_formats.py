@@ -20,7 +20,7 @@ from tests.mass import Mass, examples
 from fabula.formats import packages
 from fabula.formats.archives import Limits, pack, unpack
 from fabula.formats.character_cards import CharacterCard, read_chr, write_chr
-from fabula.formats.images import ImageType, read_image, sniff
+from fabula.formats.images import ImageType, decoding_work, read_image, sniff
 from fabula.formats.packages import DataPackage, PackagedCover, read_package, write_package
 from fabula.story.values import JsonObject
 
@@ -347,3 +347,28 @@ def test_a_character_that_is_listed_many_times_is_looked_at_once(monkeypatch: py
 def test_noise_is_refused(noise: bytes) -> None:
     assert read_chr(noise)[0] is None
     assert read_package(b"PK\x03\x04" + noise)[0] is None
+
+
+def crowd(cover: bytes, members: int = 20) -> DataPackage:
+    ids = [f"c{number}" for number in range(members)]
+    packaged = PackagedCover(data=cover, file_name="cover", content_type="image/png")
+    documents = {"characters": {id: content(id) for id in ids}}
+    return DataPackage(created_at_ms=0, documents=documents, covers=dict.fromkeys(ids, packaged))  # type: ignore[arg-type]
+
+
+def test_the_covers_of_a_package_have_so_many_pixels_together() -> None:
+    large = picture(size=(4096, 4096))
+    most = packages.MOST_COVER_WORK
+    told = f"its covers have more than {most} pixels together; make them smaller, or export it in parts"
+    assert write_package(crowd(large)) == (None, [told])
+    data, _ = write_package(crowd(picture()))
+    assert data is not None
+    files, _ = unpack(data)
+    swollen = {name: large if name.endswith("cover.bin") else held for name, held in files.items()}
+    assert read_package(zipped(swollen)) == (None, [told])
+
+
+def test_the_scans_of_a_jpeg_count_as_pixels_that_are_decoded_again() -> None:
+    plain, many = picture("JPEG", (100, 100)), picture("JPEG", (100, 100)) + b"\xff\xda" * 50
+    assert (decoding_work(plain), decoding_work(many)) == (10_000, 51_000)
+    assert decoding_work(b"nothing") == decoding_work(plain[:4]) == 0

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from fabula.formats.archives import JsonObject, Limits, pack, path_problem, read_object, shown, unpack, write_object
 from fabula.formats.character_cards import ID_PATTERN, content_problems
-from fabula.formats.images import ImageType, read_image
+from fabula.formats.images import ImageType, decoding_work, read_image
 
 PACKAGE_FORMAT: Final = "sillystage_data_package"
 PACKAGE_VERSION: Final = 1
@@ -35,6 +35,8 @@ PACKAGE_PARTS: Final[tuple[PackagePart, ...]] = (
     "game_systems",
     "worlds",
 )
+MOST_COVER_WORK: Final = 256_000_000
+"""So many pixels of covers are decoded for one package, which takes a few seconds: all other covers wait meanwhile."""
 LATER_PARTS: Final[frozenset[PackagePart]] = frozenset(["game_systems", "worlds"])
 """Parts that programs of the first version do not know: a manifest names them only where there is something in them."""
 _ID_KEYS: Final[dict[PackagePart, str]] = {
@@ -82,7 +84,9 @@ def package_file_name(export_id: str) -> str:
 def write_package(package: DataPackage, limits: Limits | None = None) -> tuple[bytes | None, list[str]]:
     """The archive of a package, and why it cannot be written; exactly one of both."""
     limits = limits or Limits()
-    problems = _package_problems(package)
+    problems = _package_problems(package) or _work_problems([one.data for one in package.covers.values()])
+    for owner, cover in package.covers.items():
+        problems += [] if problems else _cover_problems(owner, cover.data, cover.content_type)
     if problems:
         return None, problems
     entries = _entries(package)
@@ -106,9 +110,14 @@ def _package_problems(package: DataPackage) -> list[str]:
     ]
     strangers = sorted(set(package.covers) - set(package.documents.get("characters", {})))
     problems += [f"there is a cover for '{shown(stranger)}', which is not in the package" for stranger in strangers]
-    for owner, cover in package.covers.items():
-        problems += _cover_problems(owner, cover.data, cover.content_type)
     return problems
+
+
+def _work_problems(covers: list[bytes]) -> list[str]:
+    """Why the covers of a package are not decoded: together they are far too large."""
+    if sum(map(decoding_work, covers)) <= MOST_COVER_WORK:
+        return []
+    return [f"its covers have more than {MOST_COVER_WORK} pixels together; make them smaller, or export it in parts"]
 
 
 def _document_problems(part: PackagePart, resource_id: str, document: JsonObject) -> list[str]:
@@ -240,8 +249,10 @@ def _read_covers(files: dict[str, bytes], manifest: JsonObject) -> tuple[dict[st
     if len(set(names)) != len(names):
         # Its cover would be decoded as often as it is listed, and a manifest has room for twenty thousand.
         return {}, ["the manifest lists a character twice"]
+    problems = _work_problems([data for name, data in files.items() if name.endswith("/cover.bin")])
+    if problems:
+        return {}, problems
     covers: dict[str, PackagedCover] = {}
-    problems: list[str] = []
     for entry in listed:
         problems += _character_problems(files, entry)
         if problems or not isinstance(entry, dict) or entry.get("cover_path") is None:
