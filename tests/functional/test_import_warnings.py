@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.functional.test_secrets_kept import exported, imported_answer, picture
 from tests.live import Client, gate_story, live_server
+
+from fabula.actions.library import boundary_warnings
 
 INK = "Rain falls on the road.\nA spider sits on the gate.\n* [Feed the spider] -> END\n"
 
@@ -57,3 +60,17 @@ async def test_an_ink_story_and_a_world_are_warned_of_and_a_world_not_of_its_own
     async with live_server(tmp_path / "two") as other:
         assert warned(await imported_answer(other, package)) == []
         assert (await other.call("boundary.get", world_id="salt"))["own"]["lines"] == ["spiders"]
+
+
+async def test_many_worlds_together_have_so_much_of_an_import_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boundary_warnings, "MOST_LETTERS_IN_ALL", 2 * len(INK))
+    async with live_server(tmp_path) as client:
+        for world in ("salt", "sand"):
+            await client.call("world.create", world_id=world, display_name=world)
+            await client.call("boundary.update", world_id=world, lines=["spiders"])
+        near = await client.call("story.create_ink", display_name="Gate", source=INK, files={})
+        assert len(warned(near)) == 2
+        far = await client.call("story.create_ink", display_name="Gate", source="Rain falls.\n" * 9 + INK, files={})
+        assert warned(far) == []
