@@ -55,6 +55,11 @@ REPLIES: dict[str, str] = {
     "paragraphs": many("One of {}.\n\n"),
     "sentences": many("So it is, {}. And on? "),
     "tags": many("<thought>a{}</thought><action>b{}</action>"),
+    "voices": many('<dialogue who="mara">a{}</dialogue><narration>b{}</narration>'),
+    "reasons": many("So it was, {}. ")[: LONGEST // 2]
+    + many(
+        '<update>[{{"type":"SetState","key":"k0","value":{},"because":"wibble {}"}}]</update>',
+    )[: LONGEST // 2],
     "open tags": many("<thought>{}<dialogue><action>"),
     "quotes": many('"a{}" '),
     "names": many("Mara {} "),
@@ -84,6 +89,18 @@ async def ask_on_every_road(it: Victim, base_url: str, session: str, world: str,
         await it.call("session.end_scene", free["session_id"])
 
 
+async def swift_table(it: Victim) -> str:
+    """A play at the swift pace, at a table that has boundaries: one answer is the whole turn."""
+    agents: dict[str, Any] = {role: {"modules": []} for role in ROLES}
+    agents["director"]["extra"] = {"pace": "swift"}
+    await it.call("preset.create", preset_id="quick", display_name="Quick", agents=agents)
+    session = await story(it)
+    await it.call("session.update_config", session, api_group_id="hostile", preset_id="quick")
+    limits = await it.call("boundary.update", session, lines=["spiders"], veils=["torture"], rating="teen")
+    assert "result" in limits
+    return session
+
+
 @pytest.mark.parametrize("reply", REPLIES)
 async def test_nothing_that_a_model_answers_stalls_the_house(tmp_path: Path, reply: str) -> None:
     async with ModelServer(lambda _: REPLIES[reply][:LONGEST]) as model, attacked(tmp_path / "data") as it:
@@ -93,7 +110,9 @@ async def test_nothing_that_a_model_answers_stalls_the_house(tmp_path: Path, rep
         await it.call("api_group.create", api_group_id="hostile", display_name="H", bindings=bindings)
         session = await story(it)
         await it.call("session.update_config", session, api_group_id="hostile")
+        swift = await swift_table(it)
         world = (await it.call("world.create", world_id="w", display_name="W"))["result"]["world_id"]
         await it.call("model.use", base_url=model.base_url, model="scripted-small", anyway=True)
         for number in range(2):
             await ask_on_every_road(it, model.base_url, session, world, number)
+            await it.call("session.run_turn", swift, player_input=f"I knock, {number}.")

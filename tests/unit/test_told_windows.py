@@ -17,7 +17,7 @@ from fabula.story.changes import LATEST_LINES, lines_kept, lines_left_out, turns
 from fabula.story.plays import PlayState, SceneMark
 from fabula.story.resources import LorebookEntry
 from fabula.story.state import MemoryEntry, Snapshot, WorldState
-from fabula.story.summaries import StorySoFar, Summary, rungs_of, with_text
+from fabula.story.summaries import StorySoFar, Summary, rungs_of, sum_up, with_text
 
 LINES = 5
 
@@ -142,6 +142,15 @@ def test_a_summary_is_cut_after_the_last_sentence_that_fits() -> None:
     assert read_summary("You came to the gate. " * 40, words=20) == " ".join(["You came to the gate."] * 6)
     assert read_summary("**You** came\nto the gate.", words=20) == "You came to the gate."
     assert read_summary("Sure!", words=20) == "" and read_summary("", words=20) == ""
+
+
+def test_a_word_without_end_is_in_no_summary() -> None:
+    """Every prompt that follows would have it, and whoever asks what happened."""
+    endless = f"Then there was {'a' * 9_000} and more."
+    assert read_summary(f"You came to the gate. {endless}", words=20) == "You came to the gate."
+    told = f"You came here at noon. {endless}"
+    line = MemoryEntry(speaker_id="narrator", speaker_name="N", kind="narration", text=told)
+    assert sum_up([line]) == "You came here at noon."
 
 
 def test_of_a_reply_without_end_no_more_is_read_than_a_summary_has_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from fabula.language.english import sentences
 from fabula.ports.models import Message
 from fabula.story.changes import newest_within
 from fabula.story.state import MemoryEntry
+from fabula.story.summaries import words_counted
 
 MOST_LETTERS = 40_000
 FEWEST_WORDS = 4
@@ -37,7 +38,7 @@ def read_summary(reply: str, *, words: int) -> str:
     # One word more than fits tells whether the last sentence ends there; the rest of a reply without end is not read.
     told = reply.replace("*", "").replace("#", "").split(maxsplit=left + 1)[: left + 1]
     for sentence in sentences(" ".join(told)):
-        left -= len(sentence.split())
+        left -= words_counted(sentence)
         if left < 0:
             break
         kept.append(sentence)

@@ -29,6 +29,7 @@ FOLDED: Final = 3
 
 LONGEST_SENTENCE: Final = 60
 SHORTEST_SENTENCE: Final = 4
+LETTERS_OF_A_WORD: Final = 20
 
 
 class Summary(Value):
@@ -156,15 +157,21 @@ def _told(line: MemoryEntry) -> list[_Told]:
     return [_Told(text=one, weight=weight) for one in found]
 
 
+def words_counted(text: str) -> int:
+    """As how many words a text counts: every prompt has the summary, and what is told may be one word without end."""
+    return max(len(text.split()), len(text) // LETTERS_OF_A_WORD)
+
+
 def _chosen(told: Sequence[_Told], limit: int) -> str:
     """The weightiest sentences that fit into so many words, in the order in which they were told."""
     distinct = [one for at, one in enumerate(told) if all(one.text != earlier.text for earlier in told[:at][-40:])]
-    fitting = [one for one in distinct if SHORTEST_SENTENCE <= len(one.text.split()) <= LONGEST_SENTENCE]
+    short = [one for one in distinct if words_counted(one.text) <= LONGEST_SENTENCE]
+    fitting = [one for one in short if len(one.text.split()) >= SHORTEST_SENTENCE]
     weights = _scores(fitting)
     order = sorted(range(len(fitting)), key=lambda at: (-weights[at], at))
     left, kept = limit, set[int]()
     for at in order:
-        length = len(fitting[at].text.split())
+        length = words_counted(fitting[at].text)
         if length <= left:
             kept.add(at)
             left -= length
