@@ -190,3 +190,7 @@ def test_a_mixed_cluster_is_noted_without_a_feeling() -> None:
 def test_a_name_with_signs_of_patterns_is_a_name(name: str) -> None:
     claims = claims_in("I am the thief. My brother is a liar. I lied. The miller is dead.", name)
     assert "The miller is dead." in [claim.text for claim in claims]
+
+
+def test_a_claim_with_a_word_without_end_is_none() -> None:
+    assert claims_in(f"Mara is {'a' * 9_000}. Anna is a thief.") == claims_in("Anna is a thief.") != []

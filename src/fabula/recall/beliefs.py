@@ -30,6 +30,8 @@ FIRST: Final[Mapping[Source, float]] = {"saw": 0.9, "told": 0.75, "thought": 0.9
 OVERTURNED: Final = 0.5
 MOST_CLAIMS: Final = 8
 """Of one line."""
+LONGEST_CLAIM: Final = 500
+"""Prompts have what somebody believes. Nobody claims anything in so many letters, but a word may be without end."""
 MOST_EVIDENCE: Final = 24
 """So many turns are kept with a belief, the newest."""
 AGAINST: Final = "!"
@@ -178,6 +180,8 @@ def claims_in(text: str, speaker: str = "") -> list[Claim]:
         if sentence.rstrip("\"'”’").endswith("?") or _UNSURE.search(sentence):
             continue
         for clause in _CLAUSES.split(sentence):
+            if len(clause) > LONGEST_CLAIM:
+                continue
             claim = _claim(clause.strip(" .!…'"), speaker)
             if claim is not None:
                 found.setdefault(claim.key, claim)
