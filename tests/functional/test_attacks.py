@@ -33,7 +33,6 @@ from fabula.loops.npc.floor import LONGEST_QUEUE, NPC_WEIGHT, TURN_WEIGHT
 from fabula.loops.npc.speech import newest_of
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
-from fabula.ports.npcs import Remembered
 from fabula.ports.store import TurnQuestion
 from fabula.server.game_socket.pace import (
     ENTRIES_OF_A_RESUME,
@@ -367,12 +366,12 @@ async def test_a_token_has_so_many_npcs_over_all_its_connections(client: Client)
 
 
 def test_of_a_long_past_an_npc_keeps_no_more_than_a_prompt_has_room_for() -> None:
-    def entry(number: int, text: str) -> Remembered:
-        return Remembered(number=number, lived=Lived(kind="notice", event=GameEvent(text=text)))
+    def entry(text: str) -> Lived:
+        return Lived(kind="notice", event=GameEvent(text=text))
 
-    past = [entry(number, "x" * 60_000) for number in range(32)]
-    assert newest_of(past) == past[-2:] and newest_of([entry(1, "Hi."), entry(2, "Ho.")])[0].number == 1
-    assert newest_of([*past, huge := entry(32, "\u6751" * 60_000)]) == [huge]
+    past = [entry(f"{number}{'x' * 60_000}") for number in range(32)]
+    assert newest_of(past) == past[-2:] and newest_of(few := [entry("Hi."), entry("Ho.")]) == few
+    assert newest_of([*past, huge := entry("\u6751" * 60_000)]) == [huge]
 
 
 def test_small_values_weigh_more_than_their_bytes() -> None:

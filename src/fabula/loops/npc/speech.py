@@ -105,7 +105,9 @@ async def _hear(run: NpcRun, npc: NpcKey, begin: Begin) -> None:
 async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
     began = run.clock.monotonic()
     async with run.store.reading() as unit:
-        recent = newest_of(_window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP)))
+        recent = _window(await unit.npcs.recent(npc, limit=2 * HISTORY_STEP))
+    history = newest_of([*(one.lived for one in recent), *begin.pending])
+    recent = recent[max(len(recent) + len(begin.pending) - len(history), 0) :]
     first = recent[0].number if recent else 0
     # A history that stands in the prompt as a whole has nothing more to give.
     numbers = await run.recall(npc, begin.event, first) if first > 1 else []
@@ -114,8 +116,8 @@ async def _recall(run: NpcRun, npc: NpcKey, begin: Begin) -> NpcContext:
     return NpcContext(
         state=begin.state,
         event=begin.event,
-        history=[*(one.lived for one in recent), *begin.pending],
-        recalled=[one.lived for one in newest_of(older)],
+        history=history,
+        recalled=newest_of([one.lived for one in older]),
         repeats=begin.attempt > 1 and begin.crossed is None,
         crossed=begin.crossed,
         session_zero=_agreed(run.boundaries()),
@@ -137,11 +139,11 @@ def _window(recent: list[Remembered]) -> list[Remembered]:
     return [one for one in recent if one.number >= first]
 
 
-def newest_of(past: Sequence[Remembered], most: int = MOST_OF_THE_PAST) -> list[Remembered]:
-    """The newest of some entries, as far as they have room together; the last one always has."""
-    kept: list[Remembered] = []
+def newest_of(past: Sequence[Lived], most: int = MOST_OF_THE_PAST) -> list[Lived]:
+    """The newest of what an NPC lived through, as far as it has room together; the last always has."""
+    kept: list[Lived] = []
     for one in reversed(past):
-        most -= _weight(one.lived)
+        most -= _weight(one)
         if kept and most < 0:
             break
         kept.append(one)
