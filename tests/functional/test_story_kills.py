@@ -84,16 +84,16 @@ every = pytest.mark.parametrize(
 async def test_the_next_scene_begins_once_wherever_its_beginning_was_killed(
     client: Client, line: str, steps: Iterable[int]
 ) -> None:
-    session = await free_session(client)
     with followers_held_up(client):
+        session = await free_session(client)
         await client.turn(session, line)
         assert await killed_between_scenes(client, session, steps) >= 4
 
 
 @every
 async def test_the_story_ends_once_wherever_its_end_was_killed(client: Client, steps: Iterable[int]) -> None:
-    session = await free_session(client)
     with followers_held_up(client):
+        session = await free_session(client)
         await client.turn(session, ASK_ORR)
         await client.turn(session, ASK_ILSE)
         assert await killed_between_scenes(client, session, steps) >= 3
