@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from jsonschema_rs import Draft202012Validator
-from tests.ink_live import GATE, begin, publish
+from tests.ink_live import GATE, begin, play, publish
 from tests.live import RpcFailed, gate_story, live_server
 
 from fabula.actions.repositories import INK_STORIES
@@ -39,6 +40,20 @@ async def test_a_story_that_an_earlier_version_published_is_still_played(tmp_pat
             await INK_STORIES.add(unit, "old", old)
         started = await client.call("story.start_session", story_id="old")
         assert started["history"][0]["text"] == "lamp. It burns."
+
+
+async def test_a_stored_story_that_nothing_can_compile_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+    async with live_server(tmp_path) as client, asyncio.timeout(30):
+        session, started = await begin(client, "Rain.\n* [Go] Went.\n-> END\n")
+        story_id = started["story_id"]
+        async with client.house.store.writing() as unit:
+            broken = (await INK_STORIES.get(unit, story_id)).model_copy(update={"source": "-> nowhere\n"})
+            await INK_STORIES.put(unit, story_id, broken)
+        for _ in range(2):
+            with pytest.raises(RpcFailed, match="cannot be played any more: line 1: Divert target not found"):
+                await client.call("story.start_session", story_id=story_id)
+        with pytest.raises(RpcFailed, match="cannot be played any more"):
+            await play(client, session, choice=1)
 
 
 ERRORS = {

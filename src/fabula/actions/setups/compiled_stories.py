@@ -215,6 +215,9 @@ class CompiledStories:
             if (known := self._find(name)) is not None:
                 return known
             compiled = await run_in_thread(_compiled, story.source, story.files, self._places, forgiving=True)
+            if (errors := compiled.work.published.errors) or compiled.work.published.prototype is None:
+                # Whoever reads again until it is at hand would do so for ever.
+                raise InvalidRequest(_unplayable(story, errors))
             return self._keep(name, compiled)
 
     async def prepare(self, work: CompiledStory) -> int:
@@ -233,6 +236,11 @@ async def _digest(source: str, files: Mapping[str, str]) -> str:
     if len(source) + sum(len(text) for text in files.values()) > SHORT_SOURCE:
         return await run_in_thread(source_digest, source, files)
     return source_digest(source, files)
+
+
+def _unplayable(story: InkStory, errors: Sequence[str]) -> str:
+    first = errors[0].removeprefix("ERROR: ").rstrip(".") if errors else "it has no beginning"
+    return f"The story '{story.story_id}' cannot be played any more: {first}. Edit it, then play on."
 
 
 def _as_published(digest: str) -> str:
