@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 from tests.conftest import Place
 from tests.functional.test_canon_in_plays import WORLD_FACTS, campaign, started
 from tests.live import Client, RpcFailed, live_server
+
+from fabula.actions.library.samples import install_samples
+from fabula.actions.repositories import WORLDS
 
 Doc = dict[str, Any]
 
@@ -100,6 +104,23 @@ async def test_what_is_there_already_is_left_or_the_package_gets_other_names(sou
     (story,) = again["stories"]["ids"]
     assert (await target.call("story.get", story_id=story))["world_id"] == "sarn-2"
     assert await facts(target, "sarn") == WORLD_FACTS
+
+
+async def test_whoever_is_renamed_has_the_new_name_in_conflicts_schedules_and_bonds(source: Client) -> None:
+    await install_samples(source.house)
+    what = {"story_ids": ["kettle-a-season-on-the-hill"], "world_ids": ["kettle-hill"]}
+    before = await source.call("story.get", story_id="kettle-a-season-on-the-hill")
+    taken = (await imported(source, await exported(source, **what), on_conflict="rename"))["contents"]
+    async with source.house.store.reading() as unit:
+        world = await WORLDS.get(unit, taken["worlds"]["ids"][0])
+    movers = {move.by for conflict in world.conflicts for move in conflict.moves}
+    people = set(taken["characters"]["ids"])
+    assert movers <= people and "kettle-odile-2" in movers
+    told = (await source.call("story.get", story_id=taken["stories"]["ids"][0]))["world"]
+    assert {*told["schedules"]} == {f"{id}-2" for id in before["world"]["schedules"]}
+    assert told["people"]["kettle-odile-2"]["bonds"].keys() <= people | {"player"}
+    words = re.findall(r'"([^"]*)"', json.dumps([told, world.as_json()]))
+    assert {id.removesuffix("-2") for id in people}.isdisjoint(words), "nobody is called by an old name"
 
 
 FACT: Doc = {"kind": "fact", "subject": "mara", "predicate": "mother", "object": "Ada"}

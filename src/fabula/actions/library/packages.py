@@ -497,8 +497,16 @@ _SINGLE: Mapping[str, PackagePart] = {
     "system_id": "game_systems",
     "game_system_id": "game_systems",
 }
-_IN_CANON = frozenset(["subject", "object", "where", "entity_id", "who", "known_to", "about"])
-"""Where the words of a world name somebody, who may be a character of the package."""
+_NAMED: Mapping[PackagePart, frozenset[str]] = {
+    "worlds": frozenset(
+        ["subject", "object", "where", "entity_id", "who", "towards", "by", "owner", "people", "known_to", "about"]
+    ),
+    "stories": frozenset(["who", "towards"]),
+    "schemas": frozenset(["subject", "object"]),
+}
+"""Where the words of a document name somebody, who may be a character of the package."""
+_OF_CHARACTERS = frozenset(["schedules", "people", "bonds"])
+"""What a story has by the ids of its characters."""
 _MANY: Mapping[str, PackagePart] = {
     "character_ids": "characters",
     "lorebook_ids": "lorebooks",
@@ -524,8 +532,10 @@ def _follow(part: PackagePart, value: Any, names: Mapping[tuple[PackagePart, str
     for key, item in value.items():
         if part == "characters" and key == "id" and isinstance(item, str):
             followed[key] = names.get(("characters", item), item)
-        elif part == "worlds" and key in _IN_CANON:
+        elif key in _NAMED.get(part, ()) and not isinstance(item, dict):
             followed[key] = _follow_people(item, names)
+        elif part == "stories" and key in _OF_CHARACTERS and isinstance(item, dict):
+            followed[key] = {names.get(("characters", id), id): _follow(part, one, names) for id, one in item.items()}
         elif part == "stories" and key == "rules" and isinstance(item, str):
             followed[key] = names.get(("game_systems", item), item)
         elif key in _SINGLE and isinstance(item, str):
