@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.growth import calls_of
 
+from fabula.adapters.models import understudy
 from fabula.agents.npc import BUDGET, write_npc_prompt
 from fabula.ports.models import CallOrigin, ModelRequest
 from fabula.ports.npcs import NpcKey, Remembered
@@ -16,7 +20,7 @@ from fabula.story.contexts import NpcContext
 from fabula.story.npc import GameEvent, Lived, NpcSpec, NpcState, PlayedTag, Someone, TagSpec
 from fabula.story.tags import parse_tags
 from fabula.understudy import answer
-from fabula.understudy.npc import FLINCH, WATCHED
+from fabula.understudy.npc import FLINCH, WATCHED, react
 
 GOLDEN = Path(__file__).parents[1] / "transcripts" / "prompts" / "npc.txt"
 ANN = Someone(id="p1", name="Ann", kind="player")
@@ -159,3 +163,52 @@ def test_the_understudy_keeps_to_the_tags_of_the_game_and_never_repeats_a_fact_w
     assert reply("", state=bare, event_type="timer") == {}
     told = [Lived(kind="turn", event=GameEvent(text="?"), played=[PlayedTag(text="The mill burned.")])]
     assert "insured" in reply("What about the mill?", state=bare, history=told)["say"]
+
+
+def test_an_npc_that_knows_very_many_people_reads_what_was_said_once() -> None:
+    known = [{"name": f"Person{number}", "description": "pays late"} for number in range(400)]
+    spec = NpcSpec.model_validate({"name": "Mara", "relationships": known})
+    asked = GameEvent(text=f"What of {' '.join(f'word{number}' for number in range(400))} and Person3?", source=ANN)
+    context = NpcContext(state=NpcState(spec=spec), event=asked, history=[], recalled=[])
+    assert "Pays late" in react(context, 1)
+    # Each word is held against the NPC's own name, and not against each of those whom it knows.
+    assert calls_of(lambda: react(context, 1))["as_name"] < 2 * 400
+
+
+def test_of_an_event_without_end_an_npc_reads_the_beginning() -> None:
+    def calls(words: int) -> int:
+        asked = GameEvent(text=f"What of the captain {'and so on ' * words}?", source=ANN)
+        context = NpcContext(state=STATE, event=asked, history=[], recalled=[])
+        return calls_of(lambda: react(context, 1)).total()
+
+    assert calls(6_000) < 2 * calls(600)
+
+
+def test_an_npc_with_an_endless_name_leaves_no_pattern_of_it() -> None:
+    name = "Mara of the mill " * 1_000
+    context = NpcContext(
+        state=NpcState(spec=NpcSpec(name=name)),
+        event=GameEvent(text="Good evening.", source=ANN),
+        history=[],
+        recalled=[],
+    )
+    react(context, 1)
+    assert max(len(str(key)) for key in re._cache) < len(name)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("known", "here"), [(["The bridge fell."], True), (["The bridge fell. " * 2_000], False)])
+async def test_an_npc_of_whom_much_is_known_is_played_beside_the_event_loop(
+    known: list[str], here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def noted(request: ModelRequest) -> str:
+        threads.append(threading.get_ident())
+        return answer(request)
+
+    monkeypatch.setattr(understudy, "answer", noted)
+    state = NpcState(spec=NpcSpec(name="Mara", knowledge=known))
+    context = NpcContext(state=state, event=GameEvent(text="Good evening.", source=ANN), history=[], recalled=[])
+    request = ModelRequest(origin=CallOrigin(agent="npc"), messages=(), context=context, deadline=0)
+    assert [piece async for piece in understudy.Understudy().stream(request)]
+    assert (threads == [threading.get_ident()]) is here

@@ -72,8 +72,17 @@ def as_name(word: str, names: Set[str]) -> str | None:
 
     Names are never compared by stems: a stem may be all that is left of another word, and `water` is not Wat.
     """
-    word = word.removesuffix("'s")
-    return next((one for one in (word, singular(word)) if one in names), None)
+    return next((one for one in _forms(word) if one in names), None)
+
+
+def _forms(word: str) -> tuple[str, str]:
+    whole = word.removesuffix("'s")
+    return whole, singular(whole)
+
+
+def name_forms(said: Iterable[str]) -> frozenset[str]:
+    """All names of one word that some words may be, where very many names are looked for; see `as_name`."""
+    return frozenset(form for word in frozenset(said) for form in _forms(word))
 
 
 def names_said(name: str, said: Iterable[str]) -> frozenset[str]:

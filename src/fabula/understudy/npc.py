@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fabula.language.english import bare, closed, inner, joined, sentences
-from fabula.language.words import names_said, stem, stems, words_of
+from fabula.language.words import name_forms, name_words, names_said, stem, stems, words_of
 from fabula.story.contexts import CastMember, NpcContext
 from fabula.story.npc import Lived, NpcSpec
 from fabula.story.values import Json
@@ -13,6 +13,9 @@ from fabula.understudy.tones import is_terse, tone_of
 from fabula.understudy.utterance import Reading, read
 from fabula.understudy.voice import Voice
 
+MOST_READ = 4_000
+"""So many letters of an event are read."""
+LONGEST_NAME = 200
 SPEECH = ("player_speech", "npc_speech", "speech", "say", "dialogue")
 _TRADE = re.compile(
     r"\b(buy|sell|trade|barter|price|prices|cost|costs|wares|goods|how much|for sale|purchase|coins?)\b"
@@ -70,7 +73,7 @@ def react(context: NpcContext, seed: int | None) -> str:
 def _reaction(context: NpcContext, voice: Voice) -> tuple[list[str], str]:
     """What the NPC says, and what can be seen of it. No lines is silence."""
     event = context.event
-    text = event.text.strip()
+    text = event.text[:MOST_READ].strip()
     if event.event_type == "tool_results":
         failed = " failed: " in text
         return [voice.pick(GOT_NOTHING if failed else TOLD)], ""
@@ -96,7 +99,8 @@ def _hostile(context: NpcContext, reading: Reading) -> bool:
     if reading.kind == "threat" or reading.deed == "attack":
         return True
     deed = "" if reading.said else reading.text
-    name = context.state.spec.name
+    # The pattern is kept by `re`, as large as the name is long.
+    name = context.state.spec.name[:LONGEST_NAME]
     return bool(_HOSTILE.search(re.sub(rf"\b{re.escape(name)}\b", "you", deed).lower() if name else deed.lower()))
 
 
@@ -165,10 +169,11 @@ def _facts(spec: NpcSpec, reading: Reading) -> list[str]:
 
 
 def _about_people(spec: NpcSpec, reading: Reading) -> list[str]:
+    said = name_forms(words_of(reading.text))
     return [
         closed(f"{person.name}? {person.description[0].upper()}{person.description[1:]}")
         for person in spec.relationships
-        if person.name and person.description and names_said(person.name, words_of(reading.text))
+        if person.name and person.description and not said.isdisjoint(name_words(person.name))
     ]
 
 
@@ -185,7 +190,9 @@ def _trade(context: NpcContext, reading: Reading, voice: Voice) -> list[str]:
 def _remembered(context: NpcContext, voice: Voice) -> list[str]:
     """The player's own words, when there are any to remember."""
     lived: list[Lived] = [*context.recalled, *context.history]
-    spoken = [one.event.text.strip() for one in lived if one.kind == "turn" and one.event.event_type in SPEECH]
+    spoken = [
+        one.event.text[:MOST_READ].strip() for one in lived if one.kind == "turn" and one.event.event_type in SPEECH
+    ]
     telling = [words for words in spoken if words and not words.rstrip().endswith("?") and read(words).kind == "speech"]
     if not telling:
         return [voice.pick(STRANGER if not spoken else NOTED)]
