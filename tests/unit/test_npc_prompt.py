@@ -98,6 +98,14 @@ def test_a_history_that_is_too_long_loses_its_oldest_entries() -> None:
     assert prompt.tokens <= BUDGET and "[player_speech] 39 " in told and "[player_speech] 0 " not in told
 
 
+def test_whoever_speaks_is_remembered_by_a_short_name() -> None:
+    heard = GameEvent(text="Good evening.", source=Someone(name="Ann of the mill " * 3_000))
+    memory = npc_memory(
+        NpcKey(game_id="g", agent_id="mara"), Remembered(number=1, lived=Lived(kind="turn", event=heard))
+    )
+    assert memory.people == [memory.speaker] and len(memory.speaker) == 200
+
+
 def test_an_entry_is_remembered_by_what_was_said_and_played_and_not_by_what_was_skipped() -> None:
     played = [PlayedTag(text="The bridges are out."), PlayedTag(text="A secret.", status="skipped")]
     lived = Lived(kind="turn", event=GameEvent(text="Where is the old mill?", source=ANN), played=played)

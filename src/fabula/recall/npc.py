@@ -5,10 +5,13 @@ from __future__ import annotations
 from fabula.ports.memories import NewMemory, Owner
 from fabula.ports.npcs import NpcKey, Remembered
 from fabula.recall.feelings import feeling_in, importance_of
+from fabula.story.npc import GameEvent
 
 SCENE_PART = 16
 """So many entries in a row count as one scene."""
 LONGEST_TEXT = 4_000
+LONGEST_NAME = 200
+"""Each look at a past reads the names of 64 whom it tells of."""
 
 
 def npc_owner(npc: NpcKey) -> Owner:
@@ -21,19 +24,24 @@ def npc_memory(npc: NpcKey, one: Remembered) -> NewMemory:
     event = one.lived.event
     played = [tag.text for tag in one.lived.played if tag.status != "skipped"]
     text = "\n".join(part for part in (event.text, *played) if part.strip())[:LONGEST_TEXT]
-    feeling = feeling_in(text)
+    feeling, speaker = feeling_in(text), speaker_of(event)
     return NewMemory(
         memory_id=npc_memory_id(npc, one.number),
         owner=npc.agent_id,
         text=text,
-        speaker=event.source.name,
-        people=[event.source.name] if event.source.name else [],
+        speaker=speaker,
+        people=[speaker] if speaker else [],
         scene=str(one.number // SCENE_PART),
         minute=one.number,
         importance=importance_of(text, feeling),
         feeling=feeling,
         evidence=[str(one.number)],
     )
+
+
+def speaker_of(event: GameEvent) -> str:
+    """By which name whoever did something is remembered."""
+    return event.source.name[:LONGEST_NAME]
 
 
 def npc_memory_id(npc: NpcKey, number: int) -> str:

@@ -17,7 +17,7 @@ from fabula.ports.errors import FabulaError
 from fabula.ports.memories import MemoryChange, NewMemory, OwnerAt
 from fabula.ports.npcs import NpcKey, Remembered
 from fabula.ports.store import Unit
-from fabula.recall.npc import npc_memory, npc_owner
+from fabula.recall.npc import npc_memory, npc_owner, speaker_of
 from fabula.recall.ranking import Moment
 from fabula.story.npc import GameEvent
 
@@ -53,7 +53,7 @@ class NpcMemories:
         if npc not in self._met:
             self._met.add(npc)
             self.remember(npc, None)
-        moment = Moment(minute=before, people=frozenset([event.source.name]), half_life=HALF_LIFE)
+        moment = Moment(minute=before, people=frozenset([speaker_of(event)]), half_life=HALF_LIFE)
         owner = OwnerAt(owner=npc_owner(npc))
         most = MOST_RECALLED + IN_PROMPT
         past = await self._house.store.read(lambda unit: gather_past(unit, owner, event.text, whole=READ_WHOLE))
