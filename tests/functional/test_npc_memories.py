@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
+
 from fabula.actions.npcs.npc_memories import NpcMemories, remember_npc
-from fabula.ports.memories import OwnerAt
+from fabula.adapters.embedders.wordllama import LETTERS_AT_ONCE, batches_of
+from fabula.ports.memories import Feeling, OwnerAt
 from fabula.ports.npcs import NpcKey
+from fabula.recall import npc as recall_npc
 from fabula.recall.npc import npc_owner
 from fabula.settings import Settings
 from fabula.story.npc import GameEvent, PlayedTag, Someone
@@ -50,3 +55,27 @@ async def test_what_turned_out_otherwise_is_remembered_as_the_game_tells_it(tmp_
         async with house.store.reading() as unit:
             [kept] = await unit.memories.page(OwnerAt(owner=npc_owner(MARA)))
         assert kept.shown == "Where is the ferry?\nIt sank."
+
+
+async def test_long_events_are_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[int] = set()
+
+    def noted(text: str) -> Feeling:
+        threads.add(threading.get_ident())
+        return Feeling()
+
+    monkeypatch.setattr(recall_npc, "feeling_in", noted)
+    async with open_house(Settings(data_dir=tmp_path, samples=False)) as house:
+        async with house.store.writing() as unit:
+            await unit.npcs.notice(MARA, connection_id="c", event=GameEvent(text="a rare word " * 300))
+        await remember_npc(house, MARA, set())
+    assert threads and threading.get_ident() not in threads
+
+
+@pytest.mark.parametrize(("letters", "count"), [(10, 1_000), (4_000, 64), (50_000, 3)])
+def test_long_texts_are_embedded_few_at_once(letters: int, count: int) -> None:
+    texts = [f"{number} " + "x" * letters for number in range(count)]
+    batches = [*batches_of(texts)]
+    assert [text for batch in batches for text in batch] == texts
+    assert all(len(batch) == 1 or len(batch) * letters <= LETTERS_AT_ONCE for batch in batches)
+    assert len(batches) < count or letters > LETTERS_AT_ONCE

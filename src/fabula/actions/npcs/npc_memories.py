@@ -17,6 +17,7 @@ from fabula.ports.errors import FabulaError
 from fabula.ports.memories import MemoryChange, NewMemory, OwnerAt
 from fabula.ports.npcs import NpcKey, Remembered
 from fabula.ports.store import Unit
+from fabula.ports.threads import run_in_thread
 from fabula.recall.npc import npc_memory, npc_owner, speaker_of
 from fabula.recall.ranking import Moment
 from fabula.story.npc import GameEvent
@@ -96,7 +97,9 @@ async def remember_npc(house: House, npc: NpcKey, turns: set[str]) -> None:
 async def _write(house: House, npc: NpcKey, entries: Sequence[Remembered]) -> None:
     if not entries:
         return
-    memories = await findable(house, [npc_memory(npc, one) for one in entries])
+    # Long texts with many words that nobody said before take milliseconds each.
+    read = await run_in_thread(lambda: [npc_memory(npc, one) for one in entries])
+    memories = await findable(house, read)
 
     async def keep(unit: Unit) -> None:
         await unit.memories.add(npc_owner(npc).scope, None, memories)

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import logging
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,8 @@ from fabula.ports.threads import run_in_thread
 DIMENSION = 256
 BATCH = 256
 """So many texts at once: the words of a few scenes."""
+LETTERS_AT_ONCE = 32_000
+"""The texts of a batch are made as long as its longest, and each letter may take three kilobytes meanwhile."""
 FEW, FEW_LETTERS = 8, 500
 """So little, as a question, is embedded sooner than a thread is woken: in a twentieth of a millisecond."""
 
@@ -88,10 +90,25 @@ def _log_left_alone() -> Iterator[None]:
 def _embedded(model: Any, texts: list[str]) -> list[Vector]:
     import numpy
 
-    raw = model.embed([text if text.strip() else "." for text in texts], norm=False, batch_size=BATCH)
+    batches = batches_of([text if text.strip() else "." for text in texts])
+    raw = numpy.concatenate([model.embed(batch, norm=False, batch_size=BATCH) for batch in batches])
     lengths = numpy.linalg.norm(raw, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
     units = (raw / lengths).astype(numpy.float32)
     units[[not text.strip() for text in texts]] = 0.0
     # Arrays: as tuples the numbers would cost four times what they take to be found.
     return [array("f", unit.tobytes()) for unit in units]
+
+
+def batches_of(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Texts in their order, so many at once as have room."""
+    batch: list[str] = []
+    longest = 0
+    for text in texts:
+        longest = max(longest, len(text))
+        if batch and (len(batch) == BATCH or longest * (len(batch) + 1) > LETTERS_AT_ONCE):
+            yield batch
+            batch, longest = [], len(text)
+        batch.append(text)
+    if batch:
+        yield batch
