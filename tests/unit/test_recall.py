@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fabula.language.stemming import content_words, language_of, stem_in
+from fabula.language.stemming import content_words, kept_stem, language_of, stem_in
 from fabula.ports.embedder import Vector
 from fabula.recall.imprints import imprint_of, signs_of
 from fabula.recall.questions import read_question
@@ -58,9 +58,9 @@ def test_threads_that_stem_at_once_do_not_spoil_each_others_words(hasty_threads:
     words = [
         f"{letters}{ending}" for ending in ("ingly", "ations", "ies", "y") for letters in map(_letters, range(400))
     ]
-    alone = [stem_in.__wrapped__(word) for word in words]
+    alone = [kept_stem.__wrapped__(word) for word in words]
     with ThreadPoolExecutor(4) as threads:
-        together = threads.map(lambda _: [stem_in.__wrapped__(word) for word in words], range(4))
+        together = threads.map(lambda _: [kept_stem.__wrapped__(word) for word in words], range(4))
         assert all(stems == alone for stems in together)
 
 

@@ -19,6 +19,8 @@ from fabula.language.words import words_of
 ENGLISH = "english"
 LONGEST_TEXT = 20_000
 _LONGEST_WORD = 40
+_LONGEST_STEMMED = 2 * _LONGEST_WORD
+"""Two words may have been written as one. Stems are kept, and somebody may write a megabyte without a space."""
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 # Read with the code: nothing may touch the disk later, on the event loop.
@@ -62,9 +64,14 @@ def content_words(text: str, language: str = ENGLISH) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=50_000)
 def stem_in(word: str, language: str = ENGLISH) -> str:
-    """What the forms of a word have in common."""
+    """What the forms of a word have in common; of a word without end, the word itself."""
+    return kept_stem(word, language) if len(word) <= _LONGEST_STEMMED else word
+
+
+@lru_cache(maxsize=50_000)
+def kept_stem(word: str, language: str = ENGLISH) -> str:
+    """The same, kept."""
     if language == ENGLISH:
         word = _ENGLISH_FORMS.get(word, word)
     # One for each word: a stemmer keeps the word it works on, so two threads at one of them would spoil each other's

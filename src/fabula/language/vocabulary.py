@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
 
@@ -187,7 +187,7 @@ def _size(word: str) -> int:
     return _THIRD if _SYLLABLE.match(word) else _QUARTER
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=1_000)
 def telling_words(text: str) -> frozenset[str]:
     """What a text is about: its rarer words, roughly stemmed."""
     words = [word for word in normal(text).split() if len(word) > 2 or _UNSPACED.match(word)]

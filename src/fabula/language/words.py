@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
-from functools import lru_cache
 
+from fabula.language.caches import cached_if_short
+
+_LONGEST_KEPT = 40
+"""What is made of a longer word is not kept: somebody may write a megabyte without a space."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
@@ -34,7 +37,7 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text.replace("’", "'"))]
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=_LONGEST_KEPT)
 def stem(word: str) -> str:
     """The part of a word that its forms share; rough, and the same rough on both sides of a comparison."""
     word = word.removesuffix("'s")

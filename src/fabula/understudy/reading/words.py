@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from fabula.language.caches import cached_if_short
 from fabula.language.words import word_set
 from fabula.understudy.reading.lexicon import (
     ADJECTIVES,
@@ -34,7 +35,7 @@ LONGEST_WORD = 40
 _KNOWN_VERBS = frozenset(CLASSES_OF) | frozenset(VERB_FORMS.values())
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=LONGEST_WORD)
 def verb_of(word: str) -> str:
     """A word as a verb in its dictionary form."""
     if word in VERB_FORMS:
@@ -58,7 +59,7 @@ def _verb_bases(word: str) -> list[str]:
     return []
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=LONGEST_WORD)
 def noun_of(word: str) -> str:
     """A word as a noun in its dictionary form."""
     if word in NOUN_FORMS:
@@ -72,13 +73,13 @@ def noun_of(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=LONGEST_WORD)
 def lemmas_of(word: str) -> frozenset[str]:
     """A word, and what a dictionary has for it as a verb and as a noun."""
     return frozenset((word, verb_of(word), noun_of(word)))
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=LONGEST_WORD)
 def is_past_form(word: str) -> bool:
     """Whether a word is a verb of the past: `went`, `walked`; also those that look like the present: `read`."""
     if word in VERB_FORMS:
@@ -88,7 +89,7 @@ def is_past_form(word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=20_000)
+@cached_if_short(most=20_000, longest=LONGEST_WORD)
 def is_verb(word: str) -> bool:
     """Whether a word can be a verb that the lexicons know."""
     return verb_of(word) in CLASSES_OF
@@ -131,7 +132,7 @@ def is_known(word: str, story: frozenset[str], names: frozenset[str]) -> bool:
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-@lru_cache(maxsize=4_000)
+@cached_if_short(most=4_000, longest=LONGEST_WORD)
 def _english(word: str) -> str:
     """A common word that a long one is one slip away from: a letter left out, two exchanged, one changed, one too many.
 
