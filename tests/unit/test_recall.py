@@ -141,6 +141,14 @@ def test_dates_are_reckoned_from_the_day_on_which_they_were_spoken_of() -> None:
     assert dates_in("It happened in May 2021.", None) == ["n:05", "m:2021-05", "y:2021"]
 
 
+@pytest.mark.parametrize("today", [date(1, 1, 1), date(9999, 12, 31)])
+def test_a_play_of_the_first_or_the_last_year_speaks_of_days_beyond_it(today: date) -> None:
+    past = ("yesterday", "last night", "last week", "last monday", "last month", "500 days ago", "900 weeks ago")
+    others = ("90 months ago", "900 years ago", "tomorrow", "next week", "next friday", "next month", "next year")
+    for spoken in (*past, *others):
+        assert imprint_of(f"Mara was here in May, and {spoken} Tom.", day=today).dates[0] == "n:05"
+
+
 def test_names_of_people_in_the_scene_are_no_sign_of_a_name() -> None:
     assert "name" in signs_of("we sailed with the Black Petrel", ["Mara"])
     assert "name" not in signs_of("thanks for that, Mara", ["Mara"])

@@ -8,10 +8,12 @@ import re
 import pytest
 from tests.rule_play import play_of, samples
 
+from fabula.actions.memories.story_time import story_day
 from fabula.agents.prompts import write_prompt
 from fabula.loops.scene.contexts import Scene, SceneTeller
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.story.calendars import (
+    LATEST,
     Calendar,
     Month,
     Phase,
@@ -271,3 +273,13 @@ def test_who_stays_for_breakfast_decides_it() -> None:
     here = play_of(caravan)
     here.say("I stay for breakfast.")
     assert here.node.id == "the-kitchen-fire"
+
+
+def test_a_year_that_no_calendar_of_ours_has_is_no_day_of_ours() -> None:
+    hasty = Calendar(months=[Month(name="May", days=1)], hours_per_day=1, phases=[Phase(name="day", from_hour=0)])
+    hasty = hasty.model_copy(update={"begins": StoryDate(hour=0)})
+    for minutes, years in ((0, 0), (60 * 9_998, 9_998), (60 * 9_999, None), (LATEST, None)):
+        began = play()
+        at = began.model_copy(update={"snapshot": began.snapshot.model_copy(update={"time": moment(hasty, minutes)})})
+        day = story_day(at)
+        assert (None if day is None else day.year - 1) == years

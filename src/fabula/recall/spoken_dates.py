@@ -85,11 +85,11 @@ def _stands_for_month(low: str, at: int) -> bool:
 
 def _relative(low: str, today: date) -> Iterator[str]:
     if "yesterday" in low or "last night" in low:
-        yield from day_keys(today - timedelta(days=1))
+        yield from _day_later(today, -1)
     if re.search(r"\b(?:today|tonight|this morning)\b", low):
         yield from day_keys(today)
     if "tomorrow" in low:
-        yield from day_keys(today + timedelta(days=1))
+        yield from _day_later(today, 1)
     for found in _RELATIVE.finditer(low):
         yield from _shifted(today, {"next": 1, "this": 0}.get(found[1], -1), found[2])
     for found in _AGO.finditer(low):
@@ -99,15 +99,14 @@ def _relative(low: str, today: date) -> Iterator[str]:
 
 def _shifted(today: date, way: int, unit: str) -> list[str]:
     if unit in ("week", "weekend"):
-        day = today + timedelta(days=7 * way)
-        return _month_keys(day.year, day.month)
+        return _month_later(today, 7 * way)
     if unit == "month":
         return _month_keys(*_months_later(today, way))
     if unit == "year":
         return [f"y:{today.year + way}"]
     if unit in _DAYS:
         back = (today.weekday() - _DAYS.index(unit)) % 7 or 7
-        return day_keys(today + timedelta(days=7 - back if way > 0 else -back))
+        return _day_later(today, 7 - back if way > 0 else -back)
     month = _MONTHS.index(unit) + 1
     year = today.year - (way <= 0 and month > today.month) + (way > 0 and month < today.month)
     return _month_keys(year, month)
@@ -115,13 +114,30 @@ def _shifted(today: date, way: int, unit: str) -> list[str]:
 
 def _before(today: date, count: int, unit: str) -> list[str]:
     if unit == "day":
-        return day_keys(today - timedelta(days=count))
+        return _day_later(today, -count)
     if unit == "week":
-        day = today - timedelta(days=7 * count)
-        return _month_keys(day.year, day.month)
+        return _month_later(today, -7 * count)
     if unit == "month":
         return _month_keys(*_months_later(today, -count))
     return [f"y:{today.year - count}"]
+
+
+def _day_later(today: date, days: int) -> list[str]:
+    day = _shifted_day(today, days)
+    return [] if day is None else day_keys(day)
+
+
+def _month_later(today: date, days: int) -> list[str]:
+    day = _shifted_day(today, days)
+    return [] if day is None else _month_keys(day.year, day.month)
+
+
+def _shifted_day(today: date, days: int) -> date | None:
+    # Plays begin on the first day of the year 1 where a calendar says nothing else, and `date` knows no day before it.
+    try:
+        return today + timedelta(days=days)
+    except OverflowError:
+        return None
 
 
 def _months_later(today: date, months: int) -> tuple[int, int]:

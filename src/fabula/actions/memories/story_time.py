@@ -21,5 +21,5 @@ def story_day(state: PlayState) -> date | None:
         return None
     try:
         return date(time.year, month, time.day)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
