@@ -71,6 +71,17 @@ def test_lore_that_calls_up_lore_is_followed_so_far_and_no_further(keyword: str,
     assert [note.title for note in active_lore(book, [keyword.format(5)]).matched][:3] == ["t5", "t6", "t7"]
 
 
+@pytest.mark.parametrize("keyword", ["-a", "{0}-a", "-a{0}"])
+def test_keywords_that_almost_stand_in_a_line_are_tried_so_often_and_no_more(keyword: str) -> None:
+    words = [keyword.format("a" * (n % 40)) for n in range(1_000)]
+    named = {"gate": ["the old gate"], **{f"e{n}": words[n::4] for n in range(4)}}
+    book = tuple(LorebookEntry(entry_id=id, title=id, content="x", keywords=these) for id, these in named.items())
+    history = [f"{n} " + "-ab" * 6_000 for n in range(30)]
+    calls = calls_of(lambda: active_lore(book, ["I go to the old gate."], history))
+    assert calls["_is_whole"] <= 250_000
+    assert [one.title for one in active_lore(book, ["I go to the old gate."], history).matched] == ["gate"]
+
+
 def test_a_story_that_prints_without_end_is_stopped() -> None:
     story = Story.from_source('VAR s = "' + "long " * 1000 + '"\n-> on\n=== on\n{s}{s}{s}{s}{s}\n-> on\n')
     with pytest.raises(EndlessStory):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from fabula.language.caches import cached_if_short
+from fabula.language.caches import cached_by_digest
 from fabula.language.vocabulary import UNSPACED
 
 _LETTER = rf"[^\W{UNSPACED}]"
@@ -17,6 +17,11 @@ _PIECE = 3
 _PIECES_OF = 32
 _FEW = 32
 LONGEST_TEXT = 20_000
+MOST_STEPS = 400_000
+"""So much is done to find the keywords of one text; a step is about a tenth of a microsecond."""
+_HIT = 5
+_LETTERS_PER_STEP = 500
+_LONGEST_COMPARED = 100
 
 
 Sought = tuple[int, str, str]
@@ -48,30 +53,44 @@ def sort_keywords(groups: Iterable[tuple[Sequence[str], str]]) -> SortedKeywords
     return SortedKeywords(words=words, others=_by_rarest_piece(others))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """The groups of which a text names a keyword, in their order, and how many steps it took to find them."""
+
+    groups: tuple[int, ...]
+    steps: int
+
+
 class KeywordIndex:
     """Groups of keywords; made once, asked for many texts.
 
     The lines of a history are asked for again in every turn, so what a text names is remembered. Of a longer text only
-    its first letters are looked at.
+    its first letters are looked at. Where so many keywords almost stand in a text that it takes too many steps to try
+    them all, the last ones are not found.
     """
 
     def __init__(self, keywords: SortedKeywords) -> None:
         self._words, self._others, self._known = keywords.words, keywords.others, keywords.named
         self._lengths = {len(piece) for piece in self._others}
-        self.named_in: Callable[[str], tuple[int, ...]] = cached_if_short(most=512, longest=4_000)(self._named_in)
-        """The numbers of the groups of which a text names a keyword, in their order."""
+        self.look_through: Callable[[str], Named] = cached_by_digest(most=512, longest=4_000)(self._named_in)
 
-    def _named_in(self, text: str) -> tuple[int, ...]:
+    def named_in(self, text: str) -> tuple[int, ...]:
+        """The numbers of the groups of which a text names a keyword, in their order."""
+        return self.look_through(text).groups
+
+    def _named_in(self, text: str) -> Named:
         known = self._known.get(text)
         if known is not None:
-            return tuple(known)
+            return Named(groups=tuple(known), steps=1)
         folded = text[:LONGEST_TEXT].casefold()
         found = {number for word in _WORD.findall(folded) for number in self._words.get(word, ())}
-        for piece in self._pieces_in(folded):
+        search = _Search(folded, steps=len(folded) * (1 + len(self._lengths)))
+        # In an order of their own: those of a set are another one in each process.
+        for piece in sorted(self._pieces_in(folded)):
             for number, keyword, match in self._others[piece]:
-                if number not in found and _stands_in(folded, keyword, match):
+                if number not in found and search.finds(keyword, match):
                     found.add(number)
-        return tuple(sorted(found))
+        return Named(groups=tuple(sorted(found)), steps=search.steps)
 
     def _pieces_in(self, folded: str) -> Iterable[str]:
         """The pieces of keywords that a text has somewhere: keywords of other pieces need not be searched for."""
@@ -96,15 +115,29 @@ def _pieces(keyword: str) -> list[str]:
     return [keyword[at : at + _PIECE] for at in range(max(1, last + 1))]
 
 
-def _stands_in(folded: str, keyword: str, match: str) -> bool:
-    at = folded.find(keyword)
-    if match != "word":
-        return at >= 0
-    while at >= 0:
-        if _is_whole(folded, keyword, at):
-            return True
-        at = folded.find(keyword, at + 1)
-    return False
+class _Search:
+    """Keywords are searched for in a text until it has taken too many steps; each is searched for once."""
+
+    def __init__(self, folded: str, *, steps: int) -> None:
+        self._folded, self.steps = folded, steps
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def finds(self, keyword: str, match: str) -> bool:
+        """Whether a keyword stands in the text; not if it took too many steps to find out."""
+        found = self._known.get((keyword, match))
+        if found is None:
+            found = self._known[keyword, match] = self._stands_here(keyword, match)
+        return found
+
+    def _stands_here(self, keyword: str, match: str) -> bool:
+        at = -1
+        while self.steps < MOST_STEPS:
+            begin, at = at + 1, self._folded.find(keyword, at + 1)
+            letters = (len(self._folded) if at < 0 else at) - begin
+            self.steps += _HIT + letters * min(len(keyword), _LONGEST_COMPARED) // _LETTERS_PER_STEP
+            if at < 0 or match != "word" or _is_whole(self._folded, keyword, at):
+                return at >= 0
+        return False
 
 
 def _is_whole(folded: str, keyword: str, at: int) -> bool:

@@ -26,6 +26,10 @@ MOST_FOLLOWED = 64
 LONGEST_FOLLOWED = 4_000
 """How many recursive entries call up others in one turn, and how much of each is looked at."""
 
+MOST_STEPS = 1_000_000
+MOST_STEPS_OF_SCENES = 40 * MOST_STEPS
+"""So much is done to find what comes to mind in one prompt, and what all scenes of a story call up."""
+
 BUNDLE_FORMAT = 1
 """Part of every version: raise it when an index finds other things, or a bundle is written otherwise."""
 
@@ -53,8 +57,9 @@ def active_lore(
     book = _book_of(entries)
     if not book.candidates:
         return Lore(base=book.base_notes, matched=[])
-    found = _called_up(book, _placed(texts, history, scenes))
-    here = {number for text in texts for number in book.named_in(text)}
+    look = _Look(book)
+    here = {number for text in texts for number in look.named_in(text)}
+    found = _called_up(look, _placed(texts, history, scenes))
     matches = [
         Match(entry=book.candidates[n], place=found[n], of_scene=found[n] is None or n in here) for n in sorted(found)
     ]
@@ -108,8 +113,31 @@ class _Book:
     index: KeywordIndex
 
     def named_in(self, text: str) -> list[int]:
-        """The numbers of the candidates that a text names. Nothing else may ask the index: it knows secrets."""
-        return [number for number in self.index.named_in(text) if number in self.candidates]
+        """The numbers of the candidates that a text names."""
+        return self.look_through(text)[0]
+
+    def look_through(self, text: str) -> tuple[list[int], int]:
+        """The numbers of the candidates that a text names, and how many steps it took to find them. Nothing else may
+        ask the index: it knows secrets."""
+        named = self.index.look_through(text)
+        return [number for number in named.groups if number in self.candidates], named.steps
+
+
+class _Look:
+    """Looks through texts for what they name, each once, until it has taken too many steps: then nothing is found in
+    further ones."""
+
+    def __init__(self, book: _Book) -> None:
+        self.book, self._steps = book, 0
+        self._named: dict[str, list[int]] = {}
+
+    def named_in(self, text: str) -> list[int]:
+        if text not in self._named:
+            if self._steps >= MOST_STEPS:
+                return []
+            self._named[text], steps = self.book.look_through(text)
+            self._steps += steps
+        return self._named[text]
 
 
 _books: IdentityCache[tuple[LorebookEntry, ...], _Book] = IdentityCache(64)
@@ -157,8 +185,21 @@ def lore_bundle(entries: Sequence[LorebookEntry], texts: Iterable[str]) -> JsonO
     return {
         "words": {word: list(numbers) for word, numbers in sorted_.words.items()},
         "others": {piece: [list(one) for one in sought] for piece, sought in sorted_.others.items()},
-        "named": {text: list(index.named_in(text)) for text in texts},
+        "named": _named_in_all(index, texts),
     }
+
+
+def _named_in_all(index: KeywordIndex, texts: Iterable[str]) -> JsonObject:
+    """Which keywords each of these texts names, until that took too many steps."""
+    found: JsonObject = {}
+    steps = 0
+    for text in texts:
+        if steps >= MOST_STEPS_OF_SCENES:
+            break
+        named = index.look_through(text)
+        found[text] = list(named.groups)
+        steps += named.steps
+    return found
 
 
 def _unpacked(bundle: JsonObject) -> SortedKeywords:
@@ -243,14 +284,15 @@ class Match:
     of_scene: bool = False
 
 
-def _called_up(book: _Book, placed: Sequence[Placed]) -> dict[int, int | None]:
+def _called_up(look: _Look, placed: Sequence[Placed]) -> dict[int, int | None]:
     """The candidates that come to mind, with their places; the content of recursive ones may call up more."""
+    book = look.book
     found: dict[int, int | None] = {}
     asked: deque[Sequence[Placed]] = deque([placed])
     asked += [[(None, _followed(entry))] for entry in book.base if entry.recursive]
     left = MOST_FOLLOWED
     while asked:
-        for number, place in sorted(_named_first(book, asked.popleft()).items()):
+        for number, place in sorted(_named_first(look, asked.popleft()).items()):
             if number not in found:
                 found[number] = place
                 entry = book.candidates[number]
@@ -264,12 +306,13 @@ def _followed(entry: LorebookEntry) -> str:
     return entry.content[:LONGEST_FOLLOWED]
 
 
-def _named_first(book: _Book, texts: Sequence[Placed]) -> dict[int, int | None]:
+def _named_first(look: _Look, texts: Sequence[Placed]) -> dict[int, int | None]:
     """The candidates that some texts name, each with the place of the first that does."""
     first: dict[int, int | None] = {}
-    for place, text in texts:
-        for number in book.named_in(text):
-            first.setdefault(number, place)
+    # The newest come first: where it takes too many steps to look through all, the oldest are left out.
+    for place, text in reversed(texts):
+        for number in look.named_in(text):
+            first[number] = place
     return first
 
 

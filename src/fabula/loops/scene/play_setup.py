@@ -193,7 +193,8 @@ class PlaySetup:
 
     @property
     def _letters(self) -> int:
-        return sum(len(entry.content) for entry in self.lore) + sum(len(node.scene) for node in self.graph.nodes)
+        scenes = sum(len(node.scene) for node in self.graph.nodes)
+        return scenes + sum(len(entry.content) + sum(map(len, entry.keywords)) for entry in self.lore)
 
     def _find_spoilers(self) -> StorySpoilers:
         cast = self.characters.values()
