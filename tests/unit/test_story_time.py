@@ -253,7 +253,8 @@ def test_the_schedules_of_a_story_together_ask_so_much_and_no_more() -> None:
 
     assert problems(2) == []
     (problem,) = problems(3)
-    assert problem == f"its schedules and quests have 7500 exceptions and comparisons, and {MOST_RULES} are the most"
+    told = f"its schedules and quests have 7500 exceptions and comparisons, and {MOST_RULES} are the most"
+    assert problem.startswith(told)
 
 
 @pytest.mark.parametrize("line", ["I wait until evening.", "We rest until evening.", "I sleep until evening."])

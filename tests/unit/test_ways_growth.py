@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from tests.growth import calls_of
 
-from fabula.story.graph import MOST_WAYS_READ, Comparison, Node, Transition
+from fabula.story.conditions import Any as AnyOf
+from fabula.story.conditions import holds
+from fabula.story.graph import MOST_WAYS_READ, Comparison, Graph, Node, Transition, width_problems
 from fabula.story.readings import TakeWay
+from fabula.story.state import WorldState
+from fabula.story.values import Json
 from fabula.understudy.reading.reader import read_line
 from fabula.understudy.reading.scenes import scene_text
 from fabula.understudy.reading.ways import SceneText, WayText, ways_of
@@ -50,3 +54,38 @@ def test_of_very_many_ways_the_first_are_read_and_the_scene_is_played() -> None:
     read = scene_text(wide(8_000), {}, [], [])
     assert len(read.ways) == MOST_WAYS_READ
     assert read_line("I light the lamp.", read).decision == TakeWay(way=0)
+
+
+def asked(values: list[Json]) -> AnyOf:
+    return AnyOf(any=[Comparison(key="bag", op="contains", value=value) for value in values])
+
+
+def test_a_long_list_is_looked_through_once_however_much_is_looked_for_in_it() -> None:
+    bag: list[Json] = [f"thing {n}" for n in range(5_000)]
+    here = WorldState(current_node="n", custom={"bag": bag})
+    absent: list[Json] = ["thing", ["thing 1"], {"thing 1": 1}]
+    for nothing in absent:
+        few, many = ([nothing] * count for count in (1, 30))
+        once = calls_of(lambda: holds(asked(few), here)).total()  # noqa: B023
+        assert calls_of(lambda: holds(asked(many), here)).total() < 2 * once + 1_000  # noqa: B023
+
+
+def test_what_is_in_a_long_list_is_what_is_in_a_short_one() -> None:
+    bag: list[Json] = [1, 2.0, True, None, "key", ["key", 1], {"a": [1, False]}, "9"]
+    wanted: list[Json] = [1, 1.0, 2, True, False, 0, None, "key", "ke", [], ["key", True], ["key", 1.0], 9, 3]
+    wanted += [{"a": [1.0, False]}, {"a": [1, 0]}, {"a": [True, False]}, {}]
+    short, long = (WorldState(current_node="n", custom={"bag": bag * times}) for times in (1, 20))
+    found = [[holds(asked([value]), here) for value in wanted] for here in (short, long)]
+    assert found[0] == found[1]
+    assert sum(found[0]) == 8
+
+
+def test_the_ways_out_of_a_scene_ask_so_much_and_no_more() -> None:
+    def problems(times: int) -> list[str]:
+        ways = [Transition(to="n", condition=asked(["key"] * 20)) for _ in range(times)]
+        node = Node(id="n", title="N", scene="", goal="", transitions=ways)
+        return width_problems(Graph(start_node="n", nodes=[node]))
+
+    assert problems(10) == []
+    (problem,) = problems(11)
+    assert problem.startswith("the ways out of node 'n' have 2200 comparisons, and 2000 are the most")

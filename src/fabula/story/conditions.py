@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Hashable, Iterator
+from threading import local
+from typing import Annotated, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
 from fabula.story.state import WorldState
 from fabula.story.values import Id, Json, Sparse, Value, same_json
+
+SHORT_LIST: Final = 32
+WEIGHT_OF_LOOKING: Final = 10
 
 Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
 
@@ -63,7 +67,7 @@ def holds(condition: Condition | None, state: WorldState) -> bool:
             return True
         case Comparison():
             found = value_at(condition, state)
-            return found is not None and _compare(condition.op, found[0], condition.value)
+            return found is not None and _compare(condition.op, found[0], condition.value, state)
         case All():
             return all(holds(part, state) for part in condition.all)
         case Any():
@@ -84,22 +88,53 @@ def value_at(test: Comparison, state: WorldState) -> tuple[Json] | None:
     return (variables[test.key],) if test.key in variables else None
 
 
-def _compare(op: Operator, left: Json, right: Json) -> bool:
+def _compare(op: Operator, left: Json, right: Json, state: WorldState) -> bool:
     match op:
         case "eq":
             return same_json(left, right)
         case "ne":
             return not same_json(left, right)
         case "contains":
-            return _contains(left, right)
+            return _contains(left, right, state)
         case "gt" | "gte" | "lt" | "lte":
             return _ordered(op, left, right)
 
 
-def _contains(whole: Json, part: Json) -> bool:
+def _contains(whole: Json, part: Json, state: WorldState) -> bool:
     if isinstance(whole, list):
+        if len(whole) > SHORT_LIST:
+            return _comparable(part) in _lists.members(whole, state)
         return any(same_json(item, part) for item in whole)
     return isinstance(whole, (str, dict)) and isinstance(part, str) and part in whole
+
+
+class _Lists(local):
+    """What long lists of the last state have in them, for each thread: a story may ask for very many things whether
+    they are in one list of ten thousands."""
+
+    _state: WorldState | None = None
+    _members: dict[int, frozenset[Hashable]]
+
+    def members(self, whole: list[Json], state: WorldState) -> frozenset[Hashable]:
+        if self._state is not state:
+            self._state, self._members = state, {}
+        if id(whole) not in self._members:
+            self._members[id(whole)] = frozenset(map(_comparable, whole))
+        return self._members[id(whole)]
+
+
+_lists = _Lists()
+
+
+def _comparable(value: Json) -> Hashable:
+    """Equal for values that are the same JSON, and for no others."""
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, list):
+        return ("list", *map(_comparable, value))
+    if isinstance(value, dict):
+        return ("dict", frozenset((key, _comparable(one)) for key, one in value.items()))
+    return value
 
 
 def _ordered(op: Operator, left: Json, right: Json) -> bool:
@@ -108,6 +143,11 @@ def _ordered(op: Operator, left: Json, right: Json) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return False
     return {"gt": left > right, "gte": left >= right, "lt": left < right, "lte": left <= right}[op]
+
+
+def weight_of(test: Comparison) -> int:
+    """As how many comparisons one counts: whoever looks for a text in a long one takes far longer than others."""
+    return WEIGHT_OF_LOOKING if test.op == "contains" else 1
 
 
 def tests_of(condition: Condition | None) -> Iterator[Comparison]:

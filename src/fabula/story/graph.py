@@ -8,7 +8,17 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints, field_validator
 
 from fabula.story.calendars import TimeName
-from fabula.story.conditions import All, Any, Comparison, Condition, Not, holds, tests_of
+from fabula.story.conditions import (
+    WEIGHT_OF_LOOKING,
+    All,
+    Any,
+    Comparison,
+    Condition,
+    Not,
+    holds,
+    tests_of,
+    weight_of,
+)
 from fabula.story.knowledge import SceneNote, piece_problems
 from fabula.story.state import StateOp, WorldState
 from fabula.story.values import Id, Sparse, Value
@@ -55,6 +65,8 @@ class Transition(Sparse):
 
 MOST_WAYS: Final = 1_000
 """So many ways a new graph may have out of one scene."""
+MOST_TESTS: Final = 2_000
+"""So many comparisons the ways out of one scene of a new graph have together: every turn may look at all."""
 MOST_WAYS_READ: Final = 100
 """So many of them, the first ones, are held against a player's words by rule."""
 
@@ -102,12 +114,24 @@ def open_transition(node: Node, state: WorldState) -> Transition | None:
 
 
 def width_problems(graph: Graph) -> list[str]:
-    """Which scenes of a new graph have too many ways on, in sentences. What was stored with more of them is played."""
-    return [
+    """Which scenes of a new graph have too many ways on, or ways that ask too much, in sentences. What was stored with
+    more of them is played."""
+    problems = [
         f"node '{node.id}' has {len(node.transitions)} ways on, {MOST_WAYS} are the most"
         for node in graph.nodes
         if len(node.transitions) > MOST_WAYS
     ]
+    asked = {node.id: _weight_of_ways(node) for node in graph.nodes}
+    return problems + [
+        f"the ways out of node '{id}' have {weight} comparisons, and {MOST_TESTS} are the most; `contains` counts as "
+        f"{WEIGHT_OF_LOOKING}"
+        for id, weight in asked.items()
+        if weight > MOST_TESTS
+    ]
+
+
+def _weight_of_ways(node: Node) -> int:
+    return sum(weight_of(test) for way in node.transitions for test in tests_of(way.condition))
 
 
 def graph_problems(graph: Graph) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from fabula.story.calendars import Calendar, calendar_problems
-from fabula.story.conditions import Comparison, tests_of
+from fabula.story.conditions import WEIGHT_OF_LOOKING, Comparison, tests_of, weight_of
 from fabula.story.graph import Graph
 from fabula.story.people import Person, bent_schedules
 from fabula.story.quests import Quest, quest_problems
@@ -56,9 +56,13 @@ def world_tests(world: StoryWorld) -> list[Comparison]:
 def world_problems(world: StoryWorld, graph: Graph, cast: frozenset[str]) -> list[str]:
     """What is wrong with the world of a story, in sentences; empty when all is well."""
     nodes = frozenset(node.id for node in graph.nodes)
-    rules = len(world_tests(world)) + sum(len(schedule.exceptions) for schedule in world.schedules.values())
+    rules = sum(map(weight_of, world_tests(world)))
+    rules += sum(len(schedule.exceptions) for schedule in world.schedules.values())
     if rules > MOST_RULES:
-        return [f"its schedules and quests have {rules} exceptions and comparisons, and {MOST_RULES} are the most"]
+        return [
+            f"its schedules and quests have {rules} exceptions and comparisons, and {MOST_RULES} are the most; "
+            f"`contains` counts as {WEIGHT_OF_LOOKING}"
+        ]
     problems = calendar_problems(world.calendar)
     for name, schedule in world.schedules.items():
         if name not in cast:

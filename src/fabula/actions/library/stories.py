@@ -253,7 +253,7 @@ def _problems_of_graph(story: Story) -> Sequence[str]:
     world = story.world
     # Whose schedules these are is known only with the cast; one of somebody else is never asked for.
     timed = [] if world is None else world_problems(world, story.graph, frozenset(world.schedules))
-    return [*graph_problems(story.graph), *timed]
+    return [*graph_problems(story.graph), *width_problems(story.graph), *timed]
 
 
 async def _ink_story_problems(house: House, story: InkStory) -> Sequence[str]:
