@@ -100,8 +100,7 @@ class CompiledStory:
 class InkRun:
     """`before` is the state that the turn starts from; `gathered` is its context, and `kept` what is to be kept
     of it, once they are known: later steps need not compute them again. `room` is entered while a thread runs the
-    story. `recalled` comes to the mind of whoever is
-    spoken to."""
+    story. `recalled` comes to the mind of whoever is spoken to."""
 
     turn: Turn
     held: Work
