@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import io
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from fabula.actions.plays.shown_lines import HEAVIEST, last_lines_told
 from fabula.actions.setups.sized_covers import SizedCovers
 from fabula.adapters.models.events import MOST_SILENT_LINES, EventReader, NotAnEvent
 from fabula.adapters.models.open_ai import LONGEST_PIECE, MOST_SILENT_BYTES, PIECES_AT_ONCE, OpenAiClient
+from fabula.adapters.stores import transcript_steps
 from fabula.agents.replies.keeper import MOST_OPS
 from fabula.formats.images import fit_within
 from fabula.loops.npc import company
@@ -33,6 +35,7 @@ from fabula.loops.npc.floor import LONGEST_QUEUE, NPC_WEIGHT, TURN_WEIGHT
 from fabula.loops.npc.speech import newest_of
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
+from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import TurnQuestion
 from fabula.server.game_socket.pace import (
     ENTRIES_OF_A_RESUME,
@@ -570,6 +573,31 @@ async def test_a_turn_after_very_long_lines_sets_out_with_the_last_of_them(clien
     head = (await client.call("session.get", session, history="none"))["head_turn_id"]
     kept = client.house.turn_states.after(head)
     assert kept is not None and sum(map(line_bytes, kept.past)) <= PAST_BYTES
+
+
+async def test_for_a_turn_no_more_lines_are_read_than_it_sets_out_with(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await long_play(client, 120, words="𝔈𝔱𝔲𝔡𝔢. ")
+    said = {"kind": "narration", "speaker_id": "narrator", "speaker_name": "Narrator"}
+    for number in range(30):
+        await client.call("session_message.create", session, **said, text=f"Short {number}.")
+    head = (await client.call("session.get", session, history="none"))["head_turn_id"]
+    read: list[int] = []
+    to_line = transcript_steps._message
+
+    def counted(row: Any) -> SpokenMessage:
+        read.append(sys.getsizeof(row.text))
+        return to_line(row)
+
+    monkeypatch.setattr(transcript_steps, "_message", counted)
+    basis = await client.house.store.read_turn_basis(TurnQuestion(session_id=session, lines=1000))
+    assert basis is not None and [line.text for line in basis.past[-30:]] == [f"Short {n}." for n in range(30)]
+    assert PAST_BYTES // 2 < sum(read) < 6 * PAST_BYTES
+    read.clear()
+    async with client.house.store.reading() as unit:
+        assert [line.text for line in await past_of(unit, head, 1000)] == [line.text for line in basis.past]
+    assert PAST_BYTES // 2 < sum(read) < 6 * PAST_BYTES
 
 
 @pytest.mark.parametrize(

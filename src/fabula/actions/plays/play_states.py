@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from fabula.actions.house import House
-from fabula.actions.plays.shown_lines import last_lines_told
 from fabula.actions.repositories import SESSIONS, checked_name
 from fabula.loops.turns.turn_state_cache import entry_of
 from fabula.ports.actors import Actor
@@ -13,7 +12,6 @@ from fabula.ports.errors import Denied, StoreError
 from fabula.ports.plays import Play
 from fabula.ports.store import Unit
 from fabula.story.misfits import misfits, sentence_of
-from fabula.story.past_lines import newest_lines
 from fabula.story.plays import PlayState
 from fabula.story.state import MemoryEntry
 from fabula.story.values import JsonObject
@@ -84,4 +82,4 @@ async def past_of(unit: Unit, turn_id: str, lines: int) -> list[MemoryEntry]:
     """The last lines of the transcript up to a turn, as the roles remember them, as far as a turn needs them."""
     if not lines:
         return []
-    return [entry_of(message) for message in newest_lines(await last_lines_told(unit, turn_id, lines))]
+    return [entry_of(message) for message in await unit.plays.past(turn_id, most=lines)]

@@ -57,6 +57,7 @@ from fabula.adapters.stores.transcript_steps import (
     read_lines_after,
     read_lines_before,
     read_on_line,
+    read_past,
     read_transcript,
     read_wordings,
 )
@@ -309,6 +310,9 @@ class SqlPlays:
 
     async def transcript(self, turn_id: str, *, last: int | None = None) -> list[SpokenMessage]:
         return await self._connection.run(read_transcript(turn_id, last=last))
+
+    async def past(self, turn_id: str, *, most: int) -> Sequence[SpokenMessage]:
+        return await self._connection.run(read_past(turn_id, most=most))
 
     async def lines_before(self, turn_id: str, message_id: str, *, limit: int) -> list[SpokenMessage] | None:
         return await self._connection.run(read_lines_before(turn_id, message_id, limit=limit))

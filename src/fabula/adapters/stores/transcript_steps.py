@@ -7,6 +7,7 @@ lines that were found is looked up by their ids. So a part costs what it shows, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,10 +27,13 @@ from fabula.adapters.stores.sql import Steps
 from fabula.adapters.stores.tables import portions, spelled
 from fabula.ports.errors import NotFound
 from fabula.ports.plays import SpokenMessage
+from fabula.story.past_lines import PAST_BYTES, newest_lines
 
 _ALL = 2**31 - 1
 _LINES_OF_A_TURN = 3
 """About so many lines a turn has; where it has fewer, more turns are read in a second step."""
+_TURNS_AT_FIRST, _MORE_TURNS = 16, 64
+"""What a turn sets out with is read in parts: after a few turns so many more, as long as there is room for lines."""
 _TURNS_AT_ONCE = 500
 _WAYS_AT_ONCE = 20
 """Postgres takes the beginning of a recursion for a tenth of it: with few ends it still goes along the index."""
@@ -48,6 +52,27 @@ def read_transcript(turn_id: str, *, last: int | None = None) -> Steps[list[Spok
         turns *= 4
         messages, complete = yield from _read_back(turn_id, turns)
     return messages[max(0, len(messages) - last) :]
+
+
+def read_past(turn_id: str, *, most: int) -> Steps[Sequence[SpokenMessage]]:
+    """The last lines as far as a turn sets out with them, read a few turns at a time: each may have a very long line,
+    of which only some would be kept."""
+    rows: list[Any] = []
+    end, depth, turns, left = turn_id, -1, _TURNS_AT_FIRST, PAST_BYTES
+    while True:
+        part = list((yield TRANSCRIPT, {"turn": spelled(end), "furthest": turns - 1}))
+        rows = part + rows
+        left -= sum(sys.getsizeof(row.text) for row in part)
+        is_whole = bool(part) and part[0].depth <= 1
+        if is_whole or left < 0 or sum(row.op == "say" for row in rows) >= most:
+            messages = _fold(rows)
+            if is_whole or left < 0 or len(messages) >= most:
+                return newest_lines(messages[max(0, len(messages) - most) :])
+        depth = (yield from _depth_of(turn_id)) - turns if depth < 0 else depth - turns
+        above = None if depth < 0 else (yield AT_DEPTH, {"turn": spelled(end), "depth": depth}).scalar()
+        if above is None:
+            return newest_lines(_fold(rows)[-most:])
+        end, turns = str(above), _MORE_TURNS
 
 
 def read_last_lines(head_turn_ids: Sequence[str]) -> Steps[dict[str, SpokenMessage]]:

@@ -37,14 +37,13 @@ from fabula.adapters.stores.resources import ARE_NAMED, RESOURCES, read_revision
 from fabula.adapters.stores.scenes import keep_scene
 from fabula.adapters.stores.sql import Rows, Steps
 from fabula.adapters.stores.tables import Terms, legible, pack, spelled, unpack
-from fabula.adapters.stores.transcript_steps import read_transcript
+from fabula.adapters.stores.transcript_steps import read_past
 from fabula.adapters.stores.work import begin_work, end_work
 from fabula.ports.errors import Conflict, FabulaError, InvalidRequest, NotFound, PlayMoved
 from fabula.ports.plays import Finished, MessageChange, NewTurn, Play, Turn, TurnStatus
 from fabula.ports.store import Reference, TurnBasis, TurnQuestion
 from fabula.ports.work import NewWork, Work
 from fabula.story.error_values import ErrorValue, Hint, stored_error
-from fabula.story.past_lines import newest_lines
 
 NAMES_AT_ONCE = 500
 PLAY_FIELDS = [column.name for column in PLAYS.columns]
@@ -61,11 +60,9 @@ def read_turn_basis(question: TurnQuestion) -> Steps[TurnBasis | None]:
     if play.head_turn_id == question.known_turn_id:
         return TurnBasis(play=play, invited=invited, tokens_used=used, revisions=revisions)
     packed = (yield STATE, {"turn": play.head_turn_id}).scalar()
-    past = (yield from read_transcript(play.head_turn_id, last=question.lines)) if question.lines else []
+    past = (yield from read_past(play.head_turn_id, most=question.lines)) if question.lines else []
     state = None if packed is None else unpack("play_state", packed)
-    return TurnBasis(
-        play=play, invited=invited, tokens_used=used, revisions=revisions, state=state, past=newest_lines(past)
-    )
+    return TurnBasis(play=play, invited=invited, tokens_used=used, revisions=revisions, state=state, past=past)
 
 
 KNOWN_BASIS = (
