@@ -79,6 +79,22 @@ async def test_agendas_move_when_a_scene_ends_and_what_comes_to_pass_becomes_can
     assert not any("erries" in body["sentence"] for body in told if body["type"] == "change_staged")
 
 
+async def test_a_player_who_asks_what_is_known_is_not_told_what_nobody_noticed(client: Client) -> None:
+    session = await started(client, await moving_world(client), seed=7)
+    await client.turn(session, "I wait here.")
+    await client.call("world.advance", session, duration="5 hours")
+    await all_done(client)
+    for about in ({}, {"about": "the-chain"}, {"about": "garden"}):
+        known = await client.call("canon.known", session, **about)
+        assert "erries" not in str(known["truths"]) + str(known["staged"])
+        known = await client.call("canon.known", session, everything=True, **about)
+        assert "Forty ferries lie below the bridge." in str(known["staged"])
+    await open_gate(client, session)
+    await client.turn(session, "I look around.")
+    known = await client.call("canon.known", session)
+    assert "Forty ferries lie below the bridge." in str(known["staged"])
+
+
 async def test_the_same_seed_moves_the_world_the_same(client: Client) -> None:
     story = await moving_world(client)
     plays = [await started(client, story, seed=seed) for seed in (7, 7, 8)]

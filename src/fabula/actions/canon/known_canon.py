@@ -24,11 +24,13 @@ from fabula.actions.setups.prompt_canon import MOST_NAMES, note_of
 from fabula.actions.setups.seen_canon import MOST_TOUCHING, canon_at, named_in
 from fabula.actions.views import Command, View
 from fabula.canon.sentences import sentence_of
+from fabula.canon.staging import AGENDAS
 from fabula.ports.actors import Actor
 from fabula.ports.canon import ChangeRow
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
-from fabula.story.canon import ChangeKind, ChangeStatus, EntityContent, EntityKind, Result
+from fabula.story.agendas import FiredAgenda
+from fabula.story.canon import Change, ChangeKind, ChangeStatus, EntityContent, EntityKind, Result
 from fabula.story.checks import PLAYER
 from fabula.story.stage import OnStage
 
@@ -118,7 +120,7 @@ async def tell_known_canon(house: House, actor: Actor, session_id: str, command:
 @dataclass(frozen=True, kw_only=True)
 class _Question:
     """What was read for an answer. `proposed` are the newest changes of the play, the last first; `hidden` are the
-    changes that it replaces. Without `knowing` everything is told."""
+    changes that it replaces. `fired` is what came to pass off-screen. Without `knowing` everything is told."""
 
     layer: Layer
     stage: OnStage
@@ -128,6 +130,7 @@ class _Question:
     rows: list[ChangeRow]
     proposed: list[ChangeRow]
     hidden: Collection[str]
+    fired: Sequence[FiredAgenda]
     knowing: frozenset[str] | None
 
 
@@ -155,20 +158,30 @@ async def _read_question(house: House, unit: Unit, actor: Actor, session_id: str
         rows=await canon_at(unit, layer.world_id, layer.turn_id, about=about, newest=MOST_TOUCHING),
         proposed=(await unit.canon_layers.at(layer.turn_id, limit=MOST_PROPOSED))[::-1],
         hidden=frozenset(await unit.canon_layers.replaced(layer.turn_id)),
+        fired=() if state.off_screen is None else state.off_screen.fired,
         knowing=None if command.everything else frozenset([PLAYER]),
     )
 
 
 def _look_through(asked: _Question) -> _Found:
-    known = [row for row in asked.rows if _is_known(row, asked.minute, asked.knowing)]
+    unnoticed = {row.change.change_id for row in asked.proposed if not _may_be_told(row.change, asked)}
+    rows = [row for row in asked.rows if row.change.change_id not in unnoticed]
+    known = [row for row in rows if _is_known(row, asked.minute, asked.knowing)]
     truths = known[-MOST_TRUTHS:]
     told_of = dict.fromkeys(id for row in truths for id in named_in(row.change))
     kept_from = _only_others_know_of(asked.rows, known) if asked.is_guess else frozenset[str]()
+    kept_from |= {
+        row.change.content.entity_id
+        for row in asked.proposed
+        if row.change.change_id in unnoticed and isinstance(row.change.content, EntityContent)
+    }
     kept_from -= {id for row in known for id in named_in(row.change)}
     return _Found(
         truths=truths,
         left_out=len(known) - len(truths),
-        staged=[row for row in asked.proposed if _is_open(row, asked.knowing)][:MOST_STAGED],
+        staged=[
+            row for row in asked.proposed if row.change.change_id not in unnoticed and _is_open(row, asked.knowing)
+        ][:MOST_STAGED],
         heard_of=[*dict.fromkeys((*(id for id in asked.about if id not in kept_from), *told_of))],
     )
 
@@ -209,6 +222,23 @@ def _only_others_know_of(rows: Sequence[ChangeRow], known: Sequence[ChangeRow]) 
         row for row in rows if row.change.change_id not in told and not isinstance(row.change.content, EntityContent)
     ]
     return frozenset(id for row in kept for id in named_in(row.change))
+
+
+def _may_be_told(change: Change, asked: _Question) -> bool:
+    """Whether a play's own change may be told to who asks: what came to pass off-screen, and what is true because of
+    it, not before it was noticed, unless they know of it."""
+    if change.proposer != AGENDAS or asked.knowing is None:
+        return True
+    if not asked.knowing.isdisjoint(getattr(change.content, "known_to", ())):
+        return True
+    noticed = [one for one in asked.fired if one.noticed is not None]
+    return any(_is_because_of(change, one) for one in noticed)
+
+
+def _is_because_of(change: Change, fired: FiredAgenda) -> bool:
+    """A clock fires once on a line; of what came to pass in a conflict, its outcome alone is proposed."""
+    of_it = (one for one in change.evidence if one.ref == fired.clock_id)
+    return any(one.type == "clock" or one.quote.endswith(fired.event) for one in of_it)
 
 
 def _is_known(row: ChangeRow, minute: int, knowing: frozenset[str] | None) -> bool:
