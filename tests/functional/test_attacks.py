@@ -35,10 +35,10 @@ from fabula.loops.npc.floor import LONGEST_QUEUE, NPC_WEIGHT, TURN_WEIGHT
 from fabula.loops.npc.speech import newest_of
 from fabula.ports.actors import OPERATOR, Actor
 from fabula.ports.models import CallOrigin, ModelRequest, Piece
+from fabula.ports.npcs import NpcKey
 from fabula.ports.plays import SpokenMessage
 from fabula.ports.store import TurnQuestion
 from fabula.server.game_socket.pace import (
-    ENTRIES_OF_A_RESUME,
     ENTRIES_PER_SECOND,
     ENTRY_BYTES,
     FRAMES_PER_SECOND,
@@ -279,10 +279,10 @@ async def test_a_game_changes_its_boundaries_so_often_and_no_more(tmp_path: Path
 
 
 async def test_a_game_resumes_so_often_and_no_more(tmp_path: Path) -> None:
-    async with live_server(tmp_path / "guarded", StandingClock(), require_tokens=True) as client:
+    async with live_server(tmp_path / "guarded", StandingClock(), require_tokens=True, max_open_per_token=20) as client:
         player = (await create_token(client.house, OPERATOR, role="player")).secret
         async with game(address(client), additional_headers={"Authorization": f"Bearer {player}"}) as mine:
-            for _ in range(MOST_ENTRIES_AT_ONCE // ENTRIES_OF_A_RESUME):
+            for _ in range(client.house.settings.max_open_per_token):
                 await mine.send("hello", resume="connection_x")
                 assert (await mine.next())["type"] == "welcome"
             await mine.send("hello", resume="connection_x")
@@ -290,6 +290,27 @@ async def test_a_game_resumes_so_often_and_no_more(tmp_path: Path) -> None:
             assert told["code"] == "busy" and "resume too often" in told["message"]
             await mine.send("hello")
             assert (await mine.next())["type"] == "welcome"
+
+
+async def test_all_games_of_a_token_come_back_at_once_and_one_that_came_too_often_keeps_its_name(
+    tmp_path: Path,
+) -> None:
+    async with AsyncExitStack() as stack:
+        guarded = live_server(tmp_path / "guarded", StandingClock(), require_tokens=True, max_open_per_token=5)
+        client = await stack.enter_async_context(guarded)
+        made = await create_token(client.house, OPERATOR, role="player")
+        hers = {"Authorization": f"Bearer {made.secret}"}
+        games = [await stack.enter_async_context(game(address(client), additional_headers=hers)) for _ in range(5)]
+        *early, late = games
+        for one in (early[0], *early):
+            await one.send("hello", client="mine", resume="connection_x")
+            assert (await one.next())["type"] == "welcome"
+        await late.send("hello", client="mine", resume="connection_x")
+        assert "again in a few seconds" in (await late.next())["message"]
+        turn = await late.turn("Who are you?")
+        key = NpcKey(game_id=f"token:{made.token.token_id}/mine", agent_id="mara")
+        number = await client.house.store.read(lambda unit: unit.npcs.number_of(key, turn[0]["turn_id"]))
+        assert number == 1
 
 
 async def test_all_connections_of_a_token_send_so_many_frames_and_no_more(tmp_path: Path) -> None:
@@ -309,7 +330,7 @@ async def test_all_connections_of_a_token_send_so_many_frames_and_no_more(tmp_pa
 
 def test_entries_are_counted_for_each_token_and_come_back_with_time() -> None:
     seconds = [0.0]
-    entries = GamePaces(lambda: seconds[0]).entries
+    entries = GamePaces(lambda: seconds[0], most_open=64).entries
     ann, ben = Actor(role="player", token_id="a"), Actor(role="player", token_id="b")
     admin = Actor(role="admin", token_id="c")
     assert entries.allows(ann, MOST_ENTRIES_AT_ONCE, 10) and not entries.allows(ann, 1, 10)

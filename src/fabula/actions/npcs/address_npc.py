@@ -145,7 +145,8 @@ async def take_up_turns(
     house: House, actor: Actor, company: Company, *, game: str, connection_id: str
 ) -> list[OpenTurn]:
     """The turns of an earlier connection that the game has not confirmed; it may still do so."""
-    async with house.store.reading() as unit:
+    # All games of a token may come back at once, and others are answered in between.
+    async with company.one_at_a_time, house.store.reading() as unit:
         turns = await unit.npcs.unconfirmed(game_id(actor, game), connection_id)
     company.take_up(turns)
     return turns

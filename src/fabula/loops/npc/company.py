@@ -75,6 +75,11 @@ class Company:
         """What the game wants kept, now."""
         return self._run.guardrails()
 
+    @property
+    def one_at_a_time(self) -> asyncio.Lock:
+        """Whoever holds it is alone among all games of the token, also with those who write."""
+        return self._run.ledger.alone
+
     def hear(self, message: GameMessage) -> None:
         """Passes a message of the game on."""
         match message:

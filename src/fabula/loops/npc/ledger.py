@@ -67,6 +67,11 @@ class Ledger:
         return done
 
     @property
+    def alone(self) -> asyncio.Lock:
+        """Held by one of all games of the token."""
+        return self._queue.alone
+
+    @property
     def waiting(self) -> int:
         """How much of all games of the token is not written yet."""
         return self._queue.waiting

@@ -27,7 +27,6 @@ from fabula.server.access.places import Places
 from fabula.server.game_socket.batching_socket import sending_on
 from fabula.server.game_socket.logs import ConnectionLog, plain_message
 from fabula.server.game_socket.pace import (
-    ENTRIES_OF_A_RESUME,
     ENTRIES_OF_BOUNDARIES,
     ENTRIES_PER_SECOND,
     FRAME_BYTES,
@@ -291,17 +290,19 @@ class Connection:
         return None
 
     async def _welcome(self, actor: Actor, hello: Hello, size: int) -> None:
+        # NPCs that already listen belong to the game under whose name they were first spoken to. A game that does not
+        # look at what it is told must not speak to those of another one.
+        if self._company is None and (name := game_name(hello.client)):
+            self._game = name
         if hello.boundaries is not None and (why := await self._boundaries_problem(actor, hello.boundaries, size)):
             self._send(why)
             return
-        if hello.resume and not self._paces.entries.allows(actor, ENTRIES_OF_A_RESUME, 0):
-            self._send(problem("busy", "This token's games resume too often. Send `hello` again later."))
-            return
-        # NPCs that already listen belong to the game under whose name they were first spoken to.
-        if self._company is None and (name := game_name(hello.client)):
-            self._game = name
         if hello.boundaries is not None:
             self._boundaries = hello.boundaries
+        if hello.resume and not self._paces.resumes.allows(actor, 1, 0):
+            sentence = "This token's games resume too often. Send the same `hello` again in a few seconds."
+            self._send(problem("busy", sentence))
+            return
         resume = await self._resumed(actor, hello.resume)
         self._send(welcome(self.connection_id, resume))
 

@@ -27,8 +27,8 @@ ENTRY_BYTES: Final = 4 * 1024
 """What is larger counts as several entries."""
 ENTRIES_OF_BOUNDARIES: Final = 20
 """Making the words of boundaries ready to be looked for takes far longer than writing something down."""
-ENTRIES_OF_A_RESUME: Final = 100
-"""An earlier connection may have left a thousand turns, each with an event of 64 KiB."""
+RESUMES_PER_SECOND: Final = 2
+"""An earlier connection may have left two hundred turns. All games of a token may come back at once, as after a cut."""
 _REMEMBERED_TOKENS: Final = 1024
 
 
@@ -85,12 +85,16 @@ class TokenPaces:
 
 
 class GamePaces:
-    """What is counted for the games of each token: frames that are read, and entries that are written for them."""
+    """What is counted for the games of each token: frames that are read, entries that are written for them, and
+    earlier connections that they resume. `most_open` is how many connections each may have."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, monotonic: Callable[[], float], *, most_open: int) -> None:
         self.frames = TokenPaces(
             monotonic, per_second=TOKEN_FRAMES_PER_SECOND, at_once=MOST_FRAMES_AT_ONCE, bytes_each=TOKEN_FRAME_BYTES
         )
         self.entries = TokenPaces(
             monotonic, per_second=ENTRIES_PER_SECOND, at_once=MOST_ENTRIES_AT_ONCE, bytes_each=ENTRY_BYTES
+        )
+        self.resumes = TokenPaces(
+            monotonic, per_second=RESUMES_PER_SECOND, at_once=most_open, bytes_each=TOKEN_FRAME_BYTES
         )

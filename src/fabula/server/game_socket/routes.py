@@ -21,7 +21,7 @@ from fabula.server.game_socket.state_budget import StateBudget
 def mount_game_socket(app: Starlette, house: House) -> None:
     """Adds the socket, and the way to its page."""
     states, events, places = StateBudget(), StateBudget(), Places(house.settings.max_open_per_token)
-    paces, unread = GamePaces(house.clock.monotonic), AnswerWeights()
+    paces, unread = GamePaces(house.clock.monotonic, most_open=places.most), AnswerWeights()
 
     async def play(socket: WebSocket) -> None:
         actor = socket.scope.get("state", {}).get("actor")
