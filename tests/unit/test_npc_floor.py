@@ -186,6 +186,18 @@ def test_tool_results_are_noticed_once_and_go_on_when_asked_to() -> None:
     assert talk.frames()[-1]["code"] == "unknown_turn"
 
 
+def test_tool_results_that_found_too_many_waiting_are_heard_when_they_are_sent_again() -> None:
+    talk = Talk()
+    turn = talk.begin()
+    for _ in range(LONGEST_QUEUE):
+        talk.tell(Addressed(event=GameEvent(text="Hm.", interrupt=False)))
+    results = ToolsAnswered(turn_id=turn, results=(ToolResult(call_id="c", name="look", ok=True),), goes_on=True)
+    talk.tell(results)
+    assert talk.frames()[-1]["code"] == "busy"
+    talk.tell(ReplyEnded(turn_id=turn))
+    assert talk.tell(results) == [] and talk.floor.waiting == LONGEST_QUEUE
+
+
 def test_a_cancel_of_another_turn_is_refused_and_of_this_one_obeyed() -> None:
     talk = Talk()
     turn = talk.begin()

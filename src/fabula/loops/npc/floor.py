@@ -169,8 +169,8 @@ class Floor:
             return self._fetch(event, weight)
         if event.interrupt:
             return [*self._clear("newer_event", by_event_id=event.event_id or None), *self._fetch(event, weight)]
-        if len(self._queue) >= LONGEST_QUEUE:
-            return [self._problem("busy", "This agent has 16 events waiting. Send again when it has taken a turn.")]
+        if self._is_full():
+            return [self._full()]
         self._queue.append((event, weight))
         return []
 
@@ -344,12 +344,21 @@ class Floor:
             sentence = "No turn of this agent has that id. Send the turn_id of the turn that used the tool."
             return [self._problem("unknown_turn", sentence, turn_id=answered.turn_id)]
         fresh = [result for result in answered.results if result.call_id not in self._answered]
-        for result in fresh:
-            _remember(self._answered, result.call_id)
         if answered.results and not fresh:
             return []
+        if answered.goes_on and self._is_full():
+            # The game sends them again, and must not be taken for having sent them already.
+            return [self._full()]
+        for result in fresh:
+            _remember(self._answered, result.call_id)
         event = tool_event(fresh, turn_id=answered.turn_id)
         return self._address(event) if answered.goes_on else [Notice(event=event)] if fresh else []
+
+    def _is_full(self) -> bool:
+        return self._phase is not None and len(self._queue) >= LONGEST_QUEUE
+
+    def _full(self) -> Tell:
+        return self._problem("busy", "This agent has 16 events waiting. Send again when it has taken a turn.")
 
     def _leave(self) -> list[Effect]:
         self._queue.clear()
