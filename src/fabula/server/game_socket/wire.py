@@ -504,10 +504,14 @@ def _read(frame: JsonObject, data: bytes) -> ClientMessage | Problem:
         known = ", ".join(CLIENT_MESSAGES)
         return _problem("unknown_type", f"There is no message '{str(name)[:60]}'. Send one of {known}.", frame)
     if len(data) > LARGEST_EVENT and kind is not AgentStateSnapshot:
-        return _problem("too_large", f"A message of this kind may have {LARGEST_EVENT // 1024} KiB.", frame)
+        return _problem(
+            "too_large", f"A message of this kind may have {LARGEST_EVENT // 1024} KiB. Send less at once.", frame
+        )
     fields = _flat(frame)
     if kind in _KEPT and len(data) > MOST_KEPT_VALUES and value_count(data) - _named(fields) > MOST_KEPT_VALUES:
-        return _problem("too_large", f"A message of this kind may have {MOST_KEPT_VALUES} JSON values.", frame)
+        return _problem(
+            "too_large", f"A message of this kind may have {MOST_KEPT_VALUES} JSON values. Send fewer at once.", frame
+        )
     try:
         return cast(ClientMessage, kind.model_validate(fields))
     except ValidationError as error:
