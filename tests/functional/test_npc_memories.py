@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from fabula.actions.npcs.npc_memories import NpcMemories, remember_npc
 from fabula.adapters.embedders.wordllama import LETTERS_AT_ONCE, batches_of
+from fabula.loops.npc.ledger import LedgerQueue
 from fabula.ports.memories import Feeling, OwnerAt
 from fabula.ports.npcs import NpcKey
 from fabula.recall import npc as recall_npc
@@ -31,7 +33,7 @@ async def test_an_event_brings_back_what_an_npc_lived_through_long_ago_and_nobod
                 await unit.npcs.notice(MARA, connection_id="c", event=event)
         await remember_npc(house, MARA, set())
         await remember_npc(house, ORR, set())
-        memories = NpcMemories(house)
+        memories = NpcMemories(house, asyncio.Lock())
         asked = GameEvent(text="What did the captain hide?", source=ANN)
         found = await memories.recall(MARA, asked, 48)
         lived = await house.store.read(lambda unit: unit.npcs.entries(MARA, found))
@@ -55,6 +57,20 @@ async def test_what_turned_out_otherwise_is_remembered_as_the_game_tells_it(tmp_
         async with house.store.reading() as unit:
             [kept] = await unit.memories.page(OwnerAt(owner=npc_owner(MARA)))
         assert kept.shown == "Where is the ferry?\nIt sank."
+
+
+async def test_of_the_games_of_a_token_one_remembers_at_a_time(tmp_path: Path) -> None:
+    queue, mine = LedgerQueue(), OwnerAt(owner=npc_owner(MARA))
+    async with open_house(Settings(data_dir=tmp_path, samples=False)) as house:
+        async with house.store.writing() as unit:
+            await unit.npcs.notice(MARA, connection_id="c", event=GameEvent(text="The captain hid gold in the well."))
+        memories = NpcMemories(house, queue.remembering)
+        async with queue.remembering:
+            memories.remember(MARA, None)
+            for _ in range(100):
+                assert await house.store.read(lambda unit: unit.memories.page(mine)) == []
+        await memories.close()
+        assert len(await house.store.read(lambda unit: unit.memories.page(mine))) == 1
 
 
 async def test_long_events_are_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

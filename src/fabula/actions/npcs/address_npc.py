@@ -68,7 +68,9 @@ async def gather_company(
     async def voice() -> Voice:
         return await find_voice(house)
 
-    memories, named = NpcMemories(house), game_id(actor, game)
+    named = game_id(actor, game)
+    queue = house.ledger_queues.of(actor.token_id or named)
+    memories = NpcMemories(house, queue.remembering)
     noting: set[asyncio.Task[None]] = set()
 
     def note(agent_id: str, objections: Sequence[Objection]) -> None:
@@ -84,7 +86,7 @@ async def gather_company(
         game_id=named,
         connection_id=connection_id,
         store=house.store,
-        ledger=Ledger(house.store, house.ledger_queues.of(actor.token_id or named)),
+        ledger=Ledger(house.store, queue),
         clock=house.clock,
         find_voice=voice,
         saw_prompt=saw_prompt,

@@ -35,10 +35,10 @@ HALF_LIFE = 200
 
 
 class NpcMemories:
-    """The memories of the NPCs of one connection."""
+    """The memories of the NPCs of one connection. Whoever writes them down holds `alone`, among all of a token."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, house: House, alone: asyncio.Lock) -> None:
+        self._house, self._alone = house, alone
         self._waiting: dict[NpcKey, set[str]] = {}
         self._met: set[NpcKey] = set()
         self._writing: asyncio.Task[None] | None = None
@@ -71,7 +71,8 @@ class NpcMemories:
         while self._waiting:
             npc, turns = self._waiting.popitem()
             try:
-                await remember_npc(self._house, npc, turns)
+                async with self._alone:
+                    await remember_npc(self._house, npc, turns)
             except FabulaError as error:
                 log.warning("What an NPC lived through could not be remembered: %s", error.message)
 
