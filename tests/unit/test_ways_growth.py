@@ -7,7 +7,10 @@ from tests.growth import calls_of
 from fabula.story.conditions import Any as AnyOf
 from fabula.story.conditions import holds
 from fabula.story.graph import MOST_WAYS_READ, Comparison, Graph, Node, Transition, width_problems
+from fabula.story.knowledge import Reader, Until
+from fabula.story.lore import readable_lore
 from fabula.story.readings import TakeWay
+from fabula.story.resources import LorebookEntry
 from fabula.story.state import WorldState
 from fabula.story.values import Json
 from fabula.understudy.reading.reader import read_line
@@ -89,3 +92,28 @@ def test_the_ways_out_of_a_scene_ask_so_much_and_no_more() -> None:
     assert problems(10) == []
     (problem,) = problems(11)
     assert problem.startswith("the ways out of node 'n' have 2200 comparisons, and 2000 are the most")
+
+
+def test_what_is_in_a_long_text_is_found_however_much_is_looked_for_in_it() -> None:
+    tale = " ".join(f"Mara met {n} wolves." for n in range(1_000))
+    here = WorldState(current_node="n", custom={"bag": tale})
+    for n in range(200):
+        assert holds(asked([f"met {n} wolves"]), here)
+        assert not holds(asked([f"met {n} foxes"]), here)
+    assert holds(asked([""]), here)
+    assert holds(asked([tale]), here)
+    assert holds(asked(["999 wolves."]), here)
+    assert not holds(asked(["999 wolves. "]), here)
+
+
+def test_lore_that_looks_into_a_long_text_sorts_it_once() -> None:
+    here = WorldState(current_node="n", custom={"bag": "a" * 20_000})
+    lore = tuple(
+        LorebookEntry(entry_id=f"e{n}", title="t", content="x", known_by=Until(until=asked([f"{'a' * 20}b"])))
+        for n in range(2_000)
+    )
+    crowd = Reader.scene(f"p{n}" for n in range(50))
+    calls = calls_of(lambda: readable_lore(lore, crowd, here))
+    assert calls["holds"] <= 4 * len(lore)
+    assert calls["begins"] <= 20_000 + 20 * calls["has"]
+    assert calls["has"] <= 2 * len(lore)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator
 from threading import local
 from typing import Annotated, Final, Literal
@@ -12,6 +13,11 @@ from fabula.story.state import WorldState
 from fabula.story.values import Id, Json, Sparse, Value, same_json
 
 SHORT_LIST: Final = 32
+SHORT_TEXT: Final = 4_000
+LONGEST_PART: Final = 64
+"""Of what is looked for in a text that is not short so many letters count."""
+FEW_PARTS: Final = 50
+MOST_LETTERS_SORTED: Final = 400_000
 WEIGHT_OF_LOOKING: Final = 10
 
 Operator = Literal["eq", "ne", "gt", "gte", "lt", "lte", "contains"]
@@ -105,7 +111,40 @@ def _contains(whole: Json, part: Json, state: WorldState) -> bool:
         if len(whole) > SHORT_LIST:
             return _comparable(part) in _lists.members(whole, state)
         return any(same_json(item, part) for item in whole)
+    if isinstance(whole, str) and isinstance(part, str) and len(whole) > SHORT_TEXT:
+        return _texts.has(whole, part[:LONGEST_PART])
     return isinstance(whole, (str, dict)) and isinstance(part, str) and part in whole
+
+
+class _Texts(local):
+    """Long texts in which a story looks for very many things, for each thread: all that begins anywhere in one is
+    sorted once, and then looked up."""
+
+    def __init__(self) -> None:
+        self._asked: dict[int, tuple[str, int]] = {}
+        self._places: dict[int, list[int]] = {}
+
+    def has(self, whole: str, part: str) -> bool:
+        """Whether a part that is no longer than `LONGEST_PART` stands in a text."""
+        known, times = self._asked.get(id(whole), (whole, 0))
+        if times == 0 and sum(len(text) for text, _ in self._asked.values()) > MOST_LETTERS_SORTED:
+            self._asked, self._places = {}, {}
+        # The text is kept with it: as long as it is, no other one has its id.
+        self._asked[id(whole)] = (known, times + 1)
+        if times < FEW_PARTS:
+            return part in whole
+
+        def begins(place: int) -> str:
+            return whole[place : place + LONGEST_PART]
+
+        if id(whole) not in self._places:
+            self._places[id(whole)] = sorted(range(len(whole)), key=begins)
+        places = self._places[id(whole)]
+        at = bisect_left(places, part, key=begins)
+        return at < len(places) and whole.startswith(part, places[at])
+
+
+_texts = _Texts()
 
 
 class _Lists(local):

@@ -85,10 +85,18 @@ class Reader:
             return True
         if not self.ids and not self.tells:
             return is_revealed(piece, state) and known_to(piece) is None
-        known = owner in self.ids or any(may_know(piece, id, state) for id in self.ids)
+        known = owner in self.ids or self._has_somebody_who_knows(piece, state)
         if not self.tells:
             return known
         return is_revealed(piece, state) and (known or not known_to(piece))
+
+    def _has_somebody_who_knows(self, piece: Piece, state: WorldState) -> bool:
+        # The condition is asked once, and not for each of those in the scene.
+        if isinstance(piece.known_by, Until):
+            named = piece.known_by.then
+            somebody = bool(self.ids) if named is None else not self.ids.isdisjoint(named)
+            return somebody and holds(piece.known_by.until, state)
+        return any(may_know(piece, id, state) for id in self.ids)
 
 
 def is_open(piece: Piece) -> bool:
