@@ -6,12 +6,12 @@ from fabula.actions.repositories import (
     API_GROUPS,
     APIS,
     CHARACTERS,
-    LOREBOOKS,
     PRESETS,
     SCHEMAS,
     STORY_RESOURCES,
 )
 from fabula.actions.setups.default_binding import default_binding
+from fabula.actions.setups.story_lore import lore_of_books
 from fabula.loops.generation.draft_setup import DraftSetup, ground_of
 from fabula.ports.store import Unit
 from fabula.ports.threads import run_in_thread
@@ -31,12 +31,12 @@ async def gather_draft_setup(
     characters = {id: cast[id].content for id in resource.character_ids}
     seeds = [id for id in (resource.world_schema_id_seed, resource.player_schema_id_seed) if id is not None]
     schemas = await SCHEMAS.get_all(unit, sorted({*seeds, *(one.schema_id for one in characters.values())}))
-    books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
+    lore = await lore_of_books(unit, resource.lorebook_ids)
     return DraftSetup(
         resource=resource,
         characters=characters,
         character_schemas=schemas,
-        lore=tuple(entry for id in resource.lorebook_ids for entry in books[id].entries),
+        lore=lore,
         world_seed=schemas[resource.world_schema_id_seed] if resource.world_schema_id_seed else None,
         player_seed=schemas[resource.player_schema_id_seed] if resource.player_schema_id_seed else None,
         preset=await PRESETS.get(unit, preset),

@@ -17,7 +17,6 @@ from fabula.actions.repositories import (
     API_GROUPS,
     APIS,
     CHARACTERS,
-    LOREBOOKS,
     PRESETS,
     SCHEMAS,
     SESSIONS,
@@ -26,6 +25,7 @@ from fabula.actions.repositories import (
     WORLDS,
 )
 from fabula.actions.setups.game_systems import system_of_play
+from fabula.actions.setups.story_lore import lore_of_books
 from fabula.loops.scene.play_setup import PlaySetup
 from fabula.ports.errors import InvalidRequest, StoreError
 from fabula.ports.store import Kind, Reference, Unit
@@ -183,7 +183,7 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
     characters = {id: _with_kept(story.free, one.content) for id, one in cast.items()}
     schema_ids = {story.world_schema_id, story.player_schema_id, *(one.schema_id for one in characters.values())}
     schemas = await SCHEMAS.get_all(unit, sorted(schema_ids))
-    books = await LOREBOOKS.get_all(unit, resource.lorebook_ids)
+    lore = await lore_of_books(unit, resource.lorebook_ids)
     group = await API_GROUPS.get(unit, session.api_group_id)
     system = await system_of_play(unit, session.rules, story)
     world_id = story.world_id or (None if system is None else private_world_id(story.story_id))
@@ -209,7 +209,7 @@ async def _bundle(unit: Unit, session: SessionSettings, story: Story, graph: Gra
         characters=characters,
         character_schemas={id: with_sheet(schema, system) for id, schema in schemas.items()},
         system=system,
-        lore=tuple(entry for id in resource.lorebook_ids for entry in books[id].entries),
+        lore=lore,
         preset=await PRESETS.get(unit, session.preset_id),
         group=group,
         apis=await APIS.get_all(unit, sorted(set(group.bindings.model_dump().values()))),
