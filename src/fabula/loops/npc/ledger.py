@@ -31,8 +31,8 @@ class LedgerQueue:
     """What the ledgers of one token have in common.
 
     One of them writes at a time: they write of the same NPCs, which a transaction has for itself, and one that waited
-    for that would keep a connection to the database from everybody else. So it is, by itself, with those who remember: no turn waits
-    for that. `waiting` counts what is not written yet.
+    for that would keep a connection to the database from everybody else. So it is with those who write memories
+    (`remembering`), for which no turn waits. `waiting` counts what is not written yet.
     """
 
     alone: asyncio.Lock = field(default_factory=asyncio.Lock)
