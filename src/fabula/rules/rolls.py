@@ -116,7 +116,7 @@ class _Roller:
             case Name():
                 if formula.name not in self._values:
                     raise FormulaError(f"Nothing is known of '{formula.name}'.")
-                return _Part(self._values[formula.name])
+                return _Part(_bounded(self._values[formula.name]))
             case Sign():
                 value = self.evaluate(formula.value).total
                 return _Part(-value if formula.is_negative else value)
