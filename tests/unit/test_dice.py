@@ -167,4 +167,4 @@ def test_no_number_of_a_roll_is_larger_than_json_carries(text: str) -> None:
 @pytest.mark.parametrize("text", ["(rank, rank) * 1.5", "-(rank, rank) // 1.5", "rank"])
 def test_a_value_that_is_far_too_large_is_refused_before_it_is_reckoned_with(text: str) -> None:
     with pytest.raises(FormulaError, match="too large"):
-        roll(parse_formula(text), Draws(0), {"rank": int(1.7e308)})
+        roll(parse_formula(text), Draws(1, 0), {"rank": int(1.7e308)})
