@@ -14,7 +14,8 @@ from fabula.ports.store import Unit
 HEAVIEST = 8 * 2**20
 """So many bytes of lines are read at once; the first one is always given."""
 PORTION = 50
-LARGEST_PORTION = 4000
+LARGEST_PORTION = 1000
+"""Short lines may be followed by the longest: so many of these are read beyond the bound at the most, 80 MB."""
 
 
 @dataclass(frozen=True, kw_only=True)
