@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from hashlib import blake2b
-from threading import Lock
 from typing import TypeVar
-
-from cachetools import LRUCache
 
 V = TypeVar("V")
 
@@ -33,22 +30,33 @@ def cached_by_digest(*, most: int, longest: int) -> Callable[[Callable[[str], V]
 
     def remembered(make: Callable[[str], V]) -> Callable[[str], V]:
         known = lru_cache(maxsize=most)(make)
-        of_long: LRUCache[bytes, V] = LRUCache(most)
-        lock = Lock()
+        of_long = lru_cache(maxsize=most)(lambda asked: make(asked.text))
 
         @wraps(make)
         def read(text: str) -> V:
             if len(text) <= longest:
                 return known(text)
-            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            with lock:
-                found = of_long.get(digest)
-            if found is None:
-                found = make(text)
-                with lock:
-                    of_long[digest] = found
+            asked = _LongText(text)
+            found: V = of_long(asked)
+            asked.text = ""
             return found
 
         return read
 
     return remembered
+
+
+class _LongText:
+    """A text that is known by its digest, and is let go when it was read: a cache that keeps this keeps no text."""
+
+    __slots__ = ("_digest", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _LongText) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
-from threading import local
 from typing import Annotated, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -116,30 +115,30 @@ def _contains(whole: Json, part: Json, state: WorldState) -> bool:
     return isinstance(whole, (str, dict)) and isinstance(part, str) and part in whole
 
 
-class _Texts(local):
-    """Long texts in which a story looks for very many things, for each thread: all that begins anywhere in one is
-    sorted once, and then looked up."""
+class _Texts:
+    """Long texts in which a story looks for very many things: all that begins anywhere in one is sorted once, and then
+    looked up. What is known of them is put in the place of what was known at one stroke, so that threads share it."""
 
     def __init__(self) -> None:
-        self._asked: dict[int, tuple[str, int]] = {}
-        self._places: dict[int, list[int]] = {}
+        self._known: tuple[dict[int, tuple[str, int]], dict[int, list[int]]] = ({}, {})
 
     def has(self, whole: str, part: str) -> bool:
         """Whether a part that is no longer than `LONGEST_PART` stands in a text."""
-        known, times = self._asked.get(id(whole), (whole, 0))
-        if times == 0 and sum(len(text) for text, _ in self._asked.values()) > MOST_LETTERS_SORTED:
-            self._asked, self._places = {}, {}
+        asked, sorted_places = self._known
+        known, times = asked.get(id(whole), (whole, 0))
+        if times == 0 and sum(len(text) for text, _ in tuple(asked.values())) > MOST_LETTERS_SORTED:
+            asked, sorted_places = self._known = {}, {}
         # The text is kept with it: as long as it is, no other one has its id.
-        self._asked[id(whole)] = (known, times + 1)
+        asked[id(whole)] = (known, times + 1)
         if times < FEW_PARTS:
             return part in whole
 
         def begins(place: int) -> str:
             return whole[place : place + LONGEST_PART]
 
-        if id(whole) not in self._places:
-            self._places[id(whole)] = sorted(range(len(whole)), key=begins)
-        places = self._places[id(whole)]
+        places = sorted_places.get(id(whole))
+        if places is None:
+            places = sorted_places[id(whole)] = sorted(range(len(whole)), key=begins)
         at = bisect_left(places, part, key=begins)
         return at < len(places) and whole.startswith(part, places[at])
 
@@ -147,19 +146,21 @@ class _Texts(local):
 _texts = _Texts()
 
 
-class _Lists(local):
-    """What long lists of the last state have in them, for each thread: a story may ask for very many things whether
-    they are in one list of ten thousands."""
+class _Lists:
+    """What long lists of the last state have in them: a story may ask for very many things whether they are in one
+    list of ten thousands. Threads that ask of two states at once take each other's place, and no more."""
 
-    _state: WorldState | None = None
-    _members: dict[int, frozenset[Hashable]]
+    def __init__(self) -> None:
+        self._known: tuple[WorldState | None, dict[int, frozenset[Hashable]]] = (None, {})
 
     def members(self, whole: list[Json], state: WorldState) -> frozenset[Hashable]:
-        if self._state is not state:
-            self._state, self._members = state, {}
-        if id(whole) not in self._members:
-            self._members[id(whole)] = frozenset(map(_comparable, whole))
-        return self._members[id(whole)]
+        known_state, members = self._known
+        if known_state is not state:
+            _, members = self._known = state, {}
+        found = members.get(id(whole))
+        if found is None:
+            found = members[id(whole)] = frozenset(map(_comparable, whole))
+        return found
 
 
 _lists = _Lists()
