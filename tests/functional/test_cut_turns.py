@@ -243,7 +243,7 @@ async def killed(fork_server: ForkServer, place: Place, tmp_path: Path) -> Async
         yield it
 
 
-@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("pace", [pytest.param("ensemble", marks=pytest.mark.all), "swift"])
 async def test_a_server_that_is_killed_when_it_was_asked_to_stop_leaves_a_turn_that_is_whole_or_not_there(
     killed: Victim, pace: str
 ) -> None:

@@ -171,6 +171,7 @@ async def test_stories_worlds_and_plays_are_resources_and_prompts_say_how_to_use
                 await asked
 
 
+@pytest.mark.all
 async def test_the_official_client_lists_and_calls_every_tool_over_pipes(tmp_path: Path) -> None:
     async with live_server(tmp_path) as rpc:
         story = await gate_story(rpc)

@@ -177,7 +177,7 @@ async def sent_until(it: Victim, session_id: str, words: str, key: str, mark: st
         pass
 
 
-@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("pace", ["ensemble", pytest.param("swift", marks=pytest.mark.all)])
 async def test_words_that_are_sent_again_after_a_kill_are_played_once(killed: Victim, pace: str) -> None:
     session_id = await killed.session(pace)
     marks = ["turn_stream_accepted", "player_input_recorded", "narrator_text_delta", '"type":"completed"']

@@ -38,6 +38,7 @@ def test_help_lists_every_command_with_its_sentence() -> None:
         assert entry.sentence in " ".join(shown.stdout.split())
 
 
+@pytest.mark.all
 def test_a_server_of_one_process_loads_no_queue_and_no_client_of_a_broker(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys\nfrom fabula.cli.serve import open_house\nfrom fabula.settings import Settings\n"

@@ -71,7 +71,7 @@ async def test_an_empty_folder_gets_the_tables_to_which_all_steps_lead(tmp_path:
     assert status.revision == REVISIONS[-1]
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+@pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgres", marks=pytest.mark.all)])
 async def test_opening_an_empty_place_from_three_processes_at_once_migrates_once(
     engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -165,6 +165,7 @@ def test_naming_a_store_does_not_import_a_database(tmp_path: Path) -> None:
     assert said.stdout.strip() == ""
 
 
+@pytest.mark.all
 async def test_opening_a_new_or_an_up_to_date_store_does_not_import_alembic(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys; from pathlib import Path\n"

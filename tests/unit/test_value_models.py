@@ -6,6 +6,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from fabula.actions.canon.changes import ChangesListed
 from fabula.server.rpc.catalogue import build_catalogue
 from fabula.story.values import Value
@@ -19,6 +21,7 @@ def fresh(body: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.all
 def test_importing_all_methods_builds_hardly_any_model() -> None:
     told = fresh(
         "import fabula.server.rpc.catalogue\n"
