@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from fabula.actions.repositories import checked_name
@@ -28,19 +28,12 @@ class Lines:
 
 async def lines_up_to(unit: Unit, turn_id: str, before: str | None = None, limit: int | None = None) -> Lines:
     """The last lines before a message, or of the whole line of turns."""
-    found: list[SpokenMessage] = []
-    left, portion = HEAVIEST, PORTION
-    while True:
-        wanted = portion if limit is None else min(portion, limit + 1 - len(found))
-        some = await _lines_before(unit, turn_id, before, wanted)
-        for line in reversed(some):
-            left -= _weight(line)
-            if (left < 0 and found) or len(found) == limit:
-                return Lines(messages=found[::-1], more=True)
-            found.append(line)
-        if len(some) < wanted:
-            return Lines(messages=found[::-1], more=False)
-        before, portion = some[0].message_id, _next_portion(found, left)
+
+    async def read(message_id: str | None, wanted: int) -> list[SpokenMessage]:
+        return (await _lines_before(unit, turn_id, message_id, wanted))[::-1]
+
+    found = await _as_many_as_fit(read, before, limit)
+    return Lines(messages=found.messages[::-1], more=found.more)
 
 
 async def last_lines_told(unit: Unit, turn_id: str, most: int) -> list[SpokenMessage]:
@@ -50,11 +43,22 @@ async def last_lines_told(unit: Unit, turn_id: str, most: int) -> list[SpokenMes
 
 async def lines_from(unit: Unit, turn_id: str, after: str | None = None, limit: int | None = None) -> Lines:
     """The first lines after a message, or of the whole line of turns."""
+
+    async def read(message_id: str | None, wanted: int) -> list[SpokenMessage]:
+        return await _lines_after(unit, turn_id, message_id, wanted)
+
+    return await _as_many_as_fit(read, after, limit)
+
+
+async def _as_many_as_fit(
+    read: Callable[[str | None, int], Awaitable[list[SpokenMessage]]], message_id: str | None, limit: int | None
+) -> Lines:
+    """Lines one way from a message, in the order in which they are come by: at most so many."""
     found: list[SpokenMessage] = []
     left, portion = HEAVIEST, PORTION
     while True:
         wanted = portion if limit is None else min(portion, limit + 1 - len(found))
-        some = await _lines_after(unit, turn_id, after, wanted)
+        some = await read(message_id, wanted)
         for line in some:
             left -= _weight(line)
             if (left < 0 and found) or len(found) == limit:
@@ -62,7 +66,7 @@ async def lines_from(unit: Unit, turn_id: str, after: str | None = None, limit: 
             found.append(line)
         if len(some) < wanted:
             return Lines(messages=found, more=False)
-        after, portion = some[-1].message_id, _next_portion(found, left)
+        message_id, portion = some[-1].message_id, _next_portion(found, left)
 
 
 def unknown_message(message_id: str) -> NotFound:
